@@ -11,9 +11,9 @@ import { WARM_UP_PER_S, type WorkReading, work } from "./throughput.ts";
 import type { Workspace } from "./workspace.ts";
 
 const SHAPE = { webhooks: 100, fanout: 1 };
-/** A turn of one side takes about this part of `seconds`. */
+/** One side's turn takes about this share of `seconds`. */
 const TURN_SHARE = 0.3;
-/** Turns of each side before the first that counts: until then V8 still compiles what is hot. */
+/** Turns of each side before those that count: until then V8 still compiles hot code. */
 const WARM_UP_TURNS = 3;
 /** Turns of each side that count, in each round. */
 const TURNS = 5;

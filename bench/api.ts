@@ -1,6 +1,6 @@
 import { Pool } from "undici";
 
-/** Requests to the API that are under way at once while projects and webhooks are set up. */
+/** Concurrent requests to the API while projects and webhooks are set up. */
 const SETUP_IN_FLIGHT = 8;
 
 /** The calls of the service's HTTP API that the benchmarks need, with the operator's key. */
@@ -15,7 +15,7 @@ export class Api {
 		this.#pool = new Pool(origin, { connections: SETUP_IN_FLIGHT });
 	}
 
-	/** Whether the service says that it is ready. */
+	/** Whether the service reports that it is ready. */
 	async isReady(): Promise<boolean> {
 		const { statusCode, body } = await this.#pool.request({ method: "GET", path: "/readyz" });
 		await body.dump();
@@ -33,7 +33,7 @@ export class Api {
 		return idOf(await this.#call("POST", `/v1/projects/${projectId}/webhooks`, webhook));
 	}
 
-	/** A new key of the project's own. */
+	/** A new key of the project. */
 	async createKey(projectId: string): Promise<string> {
 		const { key } = (await this.#call("POST", `/v1/projects/${projectId}/api-keys`, { name: "bench" })) as {
 			key: string;
@@ -79,5 +79,5 @@ export class Api {
 function idOf(answer: unknown): string {
 	if (typeof answer === "object" && answer !== null && "id" in answer && typeof answer.id === "string")
 		return answer.id;
-	throw new Error(`The API answered without an id: ${JSON.stringify(answer)}`);
+	throw new Error(`The API's response has no id: ${JSON.stringify(answer)}`);
 }

@@ -36,9 +36,9 @@ function insertBaskets(url: string, projectId: string, numbers: Numbers, name: s
 	return insert(url, basket, projectId, numbers, () => `'${name}' || n, ${dueAt - DAY_MS}, ${dueAt}, ${data}`);
 }
 
-/** What the engines write differently. */
+/** Where the engines' SQL differs. */
 interface Dialect {
-	/** 32 bytes that follow from `n`. */
+	/** 32 bytes derived from `n`. */
 	readonly digest: string;
 }
 
@@ -64,7 +64,7 @@ async function insert(
 	}
 }
 
-/** Does now what databases do within minutes anyway, so that it doesn't happen during the measurement. */
+/** Does now what databases soon do on their own, so that it doesn't happen during the measurement. */
 function tidy(url: string): Promise<void> {
 	return execute(url, url.startsWith("sqlite:") ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM (ANALYZE)");
 }

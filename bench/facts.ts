@@ -12,10 +12,10 @@ import type { Workspace } from "./workspace.ts";
 const MANY = 1_000_000;
 const FEW = 1_000;
 const TURNS = { requests: 300, warmUp: 100 };
-/** Baskets that are due when the service starts, in a round. */
+/** Baskets that are due when the service starts, per round. */
 const DUE = 2_000;
 const ROUNDS = 3;
-/** For the log's events to be read, seconds. */
+/** Time limit for reading the log's events, seconds. */
 const WAIT_S = 30;
 
 /** A service with one project that has many customers, each with an order and a basket due tomorrow. */
@@ -25,7 +25,7 @@ interface Side {
 	readonly settings: Readonly<Record<string, string>>;
 	readonly projectId: string;
 	service: Service;
-	/** How far its log was read, as the query says it. */
+	/** How far its log was read, as a query parameter. */
 	place: string;
 }
 

@@ -8,10 +8,12 @@ import { runInProcess } from "./worker-process.ts";
 import type { Workspace } from "./workspace.ts";
 
 const EVENTS_PER_S = 100;
-/** Events to warm up with, faster than what is measured: so few a second would keep the code uncompiled for minutes. */
+/**
+ * Events to warm up with, faster than those measured: at the measured rate, the code would stay uncompiled for minutes.
+ */
 const WARM_UP_EVENTS = 5_000;
 const WARM_UP_PER_S = 1_000;
-/** Long, because polling the receiver takes time that events would wait for. */
+/** Long, because polling the receiver delays events. */
 const POLL_MS = 500;
 
 /** A steady stream of single events to one address. */
@@ -21,9 +23,9 @@ export interface PacedTask {
 	readonly caFile: string | null;
 	readonly path: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** Whether an envelope is posted, as to a receiver, or an event's input, as to the API. */
+	/** Whether to post envelopes, as to a receiver, or events, as to the API. */
 	readonly enveloped: boolean;
-	/** What is sent, one after the other, by one process: the client is as warm as the service when it is measured. */
+	/** One process sends all of it in sequence, so that the client is as warm as the service when measured. */
 	readonly stretches: readonly { readonly count: number; readonly perSecond: number }[];
 }
 
@@ -94,7 +96,7 @@ async function stream(
 	return { p50: quantile(measured, 0.5), p99: quantile(measured, 0.99) };
 }
 
-/** The smallest value that at least the share `q` of the values do not exceed, rounded to microseconds. */
+/** The smallest value that at least the share `q` of the values don't exceed, rounded to microseconds. */
 export function quantile(values: readonly number[], q: number): number {
 	const sorted = values.toSorted((a, b) => a - b);
 	const value = sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
@@ -102,7 +104,7 @@ export function quantile(values: readonly number[], q: number): number {
 	return Number(value.toFixed(3));
 }
 
-/** Headers of the same size as a signed request's; the receiver of the benchmarks does not check them. */
+/** Headers of the same size as a signed request's; the benchmark's receiver doesn't check them. */
 function bareHeaders(): Record<string, string> {
 	return {
 		"User-Agent": "Service-Webhooks/1.0",

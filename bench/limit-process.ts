@@ -6,7 +6,7 @@ import type { LimitReading, LimitTask } from "./limit.ts";
 import { EVENT_TYPE, envelope, eventData, now } from "./payload.ts";
 import { doTasks } from "./worker-process.ts";
 
-/** Connections outlive the pauses between tasks, milliseconds. */
+/** Connections are kept through pauses between tasks for this long, milliseconds. */
 const KEEP_ALIVE_MS = 600_000;
 
 const sendersByConnections = new Map<number, readonly Line[]>();
@@ -48,7 +48,7 @@ function passed(milliseconds: number): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** One request after the other, each as soon as the one before it was answered. */
+/** Sends requests one after the other, each as soon as the previous one got its response. */
 class Line implements Dispatcher.DispatchHandler {
 	sent = 0;
 	readonly #agent: Agent;
@@ -65,7 +65,7 @@ class Line implements Dispatcher.DispatchHandler {
 		this.#path = path;
 	}
 
-	/** Resolves once it was stopped. */
+	/** Resolves once it has stopped. */
 	run(): Promise<void> {
 		this.#stopped = false;
 		this.#ended = Promise.withResolvers();
@@ -108,7 +108,7 @@ class Line implements Dispatcher.DispatchHandler {
 
 	onResponseEnd(): void {
 		if (this.#status !== 200) {
-			this.#ended.reject(new Error(`The receiver answered ${this.#status} at ${this.#path}.`));
+			this.#ended.reject(new Error(`The receiver returned ${this.#status} at ${this.#path}.`));
 			return;
 		}
 		this.sent++;

@@ -4,29 +4,29 @@ import { median } from "./side-by-side.ts";
 import { WorkerProcess } from "./worker-process.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** How many connections are tried; the fastest counts. */
+/** How many connections to try; the fastest number counts. */
 const CONNECTIONS = [64, 100];
-/** Requests begin with as much of a slice before it counts, and with more the first time. */
+/** How much of a slice passes before requests count, and more of it the first time. */
 const WARM_UP = 0.3;
 const COLD_WARM_UP_MS = 1_000;
 
 export interface LimitTask {
 	readonly origin: string;
 	readonly caFile: string;
-	/** The first connection posts to `/w` and this number, the next to the one after it. */
+	/** The first connection posts to `/w` and this number, the next one to the number after it. */
 	readonly firstPath: number;
 	readonly connections: number;
 	readonly warmUpMs: number;
 	readonly measureMs: number;
 }
 
-/** Requests a second. */
+/** Requests per second. */
 export type LimitReading = number;
 
 /**
- * The most signed 1 KB requests per second that a sender without storage gets to the receiver, both on this machine:
- * undici's `dispatch` over TLS connections that are kept alive. The machine's speed varies, so the sender stays
- * warm and is measured again with each measurement that is compared with it.
+ * The highest rate at which a sender without storage gets signed 1 KB requests to the receiver, both on this machine:
+ * undici's `dispatch` over persistent TLS connections. The machine's speed varies, so the sender stays warm and is
+ * measured again with each measurement that it is compared with.
  */
 export class Limit {
 	readonly #process: WorkerProcess<LimitTask, LimitReading>;
@@ -66,7 +66,7 @@ export class Limit {
 		return reading;
 	}
 
-	/** The median of what was read. */
+	/** The median of all readings. */
 	get perSecond(): number {
 		return median(this.#readings);
 	}

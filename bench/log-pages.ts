@@ -8,14 +8,16 @@ import { sideBySide } from "./side-by-side.ts";
 
 const ATTEMPTS = 1_000_000;
 const WEBHOOKS = 10;
-/** Over this long, milliseconds: within the log's retention. */
+/** The period covered, milliseconds: within the log's retention. */
 const SPAN_MS = 20 * 86_400_000;
 /** Requests for each kind of page; the median counts. */
 const REQUESTS = 60;
 const WARM_UP = 20;
 const LIMIT = 50;
 
-/** How much longer a filtered page of a log of a million attempts takes than one of an empty log, on both of its ends. */
+/**
+ * How much longer a filtered page takes on a log of a million attempts than on an empty one, at both ends of the log.
+ */
 export async function measureLogPages(progress: Progress): Promise<LogPages> {
 	progress.start("pages of a log with a million attempts");
 	await using shop = await Shop.open({ POSTHORN_LOG_LEVEL: "error" });
@@ -29,11 +31,11 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 		const { id } = await shop.webhook(url, { events });
 		webhooks.push({ id, url, events, attemptsOf });
 	}
-	// The empty log has a webhook as well: one of another project would be answered without a look at the log.
+	// The empty log has a webhook as well: another project's would get a response without reading the log.
 	const idle = { url: "https://example.com/idle", events };
 	const { id: idleId } = (await shop.post(`/v1/projects/${empty}/webhooks`, idle)).body;
 	await shop.service.stop();
-	// Most deliveries have one attempt: there are a few more attempts than deliveries.
+	// Most deliveries have one attempt, so there are slightly more attempts than deliveries.
 	const count = ATTEMPTS / WEBHOOKS;
 	const times = Array.from({ length: count }, (_, n) => since + Math.floor((n * SPAN_MS) / count));
 	await writePast({

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, totalmem } from "node:os";
 import type { Machine } from "./results.ts";
 
-/** What the numbers were measured on. */
+/** The machine that the numbers were measured on. */
 export function describeMachine(): Machine {
 	return {
 		cpus: availableParallelism(),

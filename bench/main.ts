@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: how many deliveries a second the service makes with every step durable, as a share of this machine's
- * limit; its latency and its memory. For the options see options.ts, for the output results.ts.
+ * `npm run bench`: how many deliveries per second the service makes with every step durable, as a share of this
+ * machine's limit; its latency and its memory. For the options see options.ts, for the output results.ts.
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
@@ -21,7 +21,7 @@ import type { Results, ThroughputRun } from "./results.ts";
 import { measureThroughput } from "./throughput.ts";
 import { Workspace } from "./workspace.ts";
 
-/** The limit is read several times, so that each reading needs less time than the rest; but enough to mean something. */
+/** The limit is read several times, so each reading may be shorter than a round, but long enough to be meaningful. */
 const LIMIT_SHARE = 1 / 8;
 const LIMIT_MIN_MS = 500;
 

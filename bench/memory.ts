@@ -8,7 +8,7 @@ import type { Workspace } from "./workspace.ts";
 const WEBHOOKS = 100;
 const WAITING = 1_000_000;
 const SAMPLE_MS = 100;
-/** Longer than the service needs to notice that it is quiet, and to give memory back. */
+/** Longer than the service needs to notice that it is idle and release memory. */
 const QUIET_MS = 6_000;
 
 /**

@@ -14,12 +14,15 @@ const WEBHOOKS = 100;
 /** Each node's share of a core: two nodes, the receiver, the publisher and PostgreSQL have to fit on two cores. */
 const SHARE = 0.3;
 const ROUNDS = 3;
-/** Deliveries in a round for each second of it and each node. */
+/** Deliveries per second of a round and node. */
 const PER_S = 2_000;
-/** Deliveries for each node to compile its code and to take its part of the projects, before it is held back. */
+/** Deliveries per node for compiling its code and acquiring its share of the projects, before it is throttled. */
 const WARM_UP = 40_000;
 
-/** Deliveries a second of one node and of two on one PostgreSQL, alternating, each limited to the same share of a core. */
+/**
+ * Deliveries per second of one node and of two on one PostgreSQL, alternating, each limited to the same share of a
+ * core.
+ */
 export async function measureNodes(
 	workspace: Workspace,
 	receiver: Receiver,
@@ -77,7 +80,10 @@ async function round(
 	}
 }
 
-/** Publishes at every node, each for its part of the projects, and waits for the deliveries; how many a second. */
+/**
+ * Publishes at every node, each for its share of the projects, and waits for the deliveries. Returns their rate per
+ * second.
+ */
 async function deliver(
 	stage: Stage,
 	nodes: readonly Service[],

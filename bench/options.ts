@@ -36,7 +36,7 @@ const QUICK_SECONDS = 2;
 
 export type Engine = "sqlite" | "postgres";
 
-/** Measurements that can be selected on their own. */
+/** Measurements that can be selected individually. */
 const ALONE = ["log", "pending", "nodes", "facts", "neighbours", "against"] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
@@ -51,7 +51,7 @@ export interface Options {
 	/** Another checkout to compare with; null for none. */
 	readonly against: string | null;
 	readonly rounds: number;
-	/** Part of the descriptions of the neighbours that count; null for all. */
+	/** Parts of the descriptions of the neighbors to include; null for all. */
 	readonly neighbour: string | null;
 }
 

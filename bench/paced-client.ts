@@ -4,15 +4,15 @@ import { connect as connectTls } from "node:tls";
 const HEAD_END = "\r\n\r\n";
 
 /**
- * Posts over connections that stay open, one request at a time on each, with as little code as possible between
- * the call and the wire: at light load a client's code is always cold, and would be measured with the service.
- * It only accepts responses with a content-length.
+ * Posts over persistent connections, one request at a time on each, with as little code as possible between the call
+ * and the network: at light load a client's code is always cold, and would be measured with the service. It only
+ * accepts responses with a content-length.
  */
 export class PacedClient {
 	readonly #open: () => Promise<Connection>;
 	readonly #headBegin: string;
 	#idle: Connection[] = [];
-	/** Those whom a connection is owed, the longest waiting first. */
+	/** Callers that wait for a connection, the longest waiting first. */
 	readonly #queue: ((connection: Connection) => void)[] = [];
 
 	private constructor(open: () => Promise<Connection>, headBegin: string) {
@@ -22,7 +22,7 @@ export class PacedClient {
 
 	/**
 	 * @param origin http or https, with a port
-	 * @param ca the authority of an https origin's certificate, PEM; null where that is in no doubt
+	 * @param ca the authority of an https origin's certificate, PEM; null for a public one
 	 */
 	static async connect(
 		origin: string,
@@ -48,14 +48,14 @@ export class PacedClient {
 		return client;
 	}
 
-	/** Once a connection is free. Rejects unless the answer is one of success. */
+	/** Waits for a free connection. Rejects unless the response is a success. */
 	async post(body: string): Promise<void> {
 		let connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#queue.push(resolve)));
 		try {
-			// The other end closes what it had nothing to do with for long.
+			// The server closes connections that were idle for long.
 			if (connection.isClosed) connection = await this.#open();
 			const text = await connection.exchange(`${this.#headBegin}${Buffer.byteLength(body)}${HEAD_END}${body}`);
-			if (!text.startsWith("HTTP/1.1 2")) throw new Error(`A request was answered with ${text}`);
+			if (!text.startsWith("HTTP/1.1 2")) throw new Error(`A request got ${text}`);
 		} finally {
 			const next = this.#queue.shift();
 			if (next === undefined) this.#idle.push(connection);
@@ -63,7 +63,7 @@ export class PacedClient {
 		}
 	}
 
-	/** Only to be called when no request is in progress. */
+	/** Call only when no request is in progress. */
 	close(): void {
 		for (const connection of this.#idle) connection.close();
 	}
@@ -84,14 +84,14 @@ class Connection {
 		this.#socket = socket.setEncoding("latin1");
 		socket.on("data", (chunk: string) => this.#received(chunk));
 		socket.on("error", (error) => this.#waiting?.reject(error));
-		socket.on("close", () => this.#waiting?.reject(new Error("A connection was closed before the answer.")));
+		socket.on("close", () => this.#waiting?.reject(new Error("A connection was closed before the response.")));
 	}
 
 	get isClosed(): boolean {
 		return !this.#socket.writable;
 	}
 
-	/** The answer to a request, head and body. */
+	/** The response to a request, head and body. */
 	exchange(request: string): Promise<string> {
 		return new Promise((resolve, reject) => {
 			this.#waiting = { resolve, reject };

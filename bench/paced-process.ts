@@ -5,7 +5,7 @@ import { PacedClient } from "./paced-client.ts";
 import { envelope, eventData, eventInput, now } from "./payload.ts";
 import { doTasks } from "./worker-process.ts";
 
-/** Enough that no event waits for the answer to another, unless the machine stalls. */
+/** Enough that no event waits for another one's response, unless the machine stalls. */
 const CONNECTIONS = 16;
 
 doTasks<PacedTask, null>(async ({ origin, caFile, path, headers, enveloped, stretches }) => {
@@ -20,7 +20,7 @@ doTasks<PacedTask, null>(async ({ origin, caFile, path, headers, enveloped, stre
 	return null;
 });
 
-/** Resolves when all were answered. */
+/** Resolves when all got a response. */
 async function sendPaced(count: number, perSecond: number, send: () => Promise<void>): Promise<void> {
 	const begin = performance.now();
 	const posts: Promise<void>[] = [];

@@ -1,7 +1,7 @@
 /** The type of the events that are published. */
 export const EVENT_TYPE = "delivery.success";
 
-/** The size of an event's envelope as it is delivered, bytes; the digits of its number make it vary by a few. */
+/** The size of an event's envelope as delivered, bytes; it varies slightly with the digits of the event's number. */
 export const ENVELOPE_BYTES = 1_024;
 
 const EVENT_ID = `evt_${"0".repeat(26)}`;
@@ -9,12 +9,12 @@ const PROJECT_ID = `proj_${"0".repeat(26)}`;
 const CREATED_AT = "2026-01-01T00:00:00.000Z";
 const PAD = "x".repeat(ENVELOPE_BYTES - envelope(dataOf(10_000, 1_767_225_600_000, "")).length);
 
-/** The time of this machine in milliseconds since the Unix epoch, in steps of a microsecond or less. */
+/** This machine's time in milliseconds since the Unix epoch, with a resolution of a microsecond or better. */
 export function now(): number {
 	return performance.timeOrigin + performance.now();
 }
 
-/** An event's data: its number among those of its webhook, the time it was published, and padding to 1 KB in all. */
+/** An event's data: its number among those of its webhook, its publish time, and padding to 1 KB in total. */
 export function eventData(n: number, at: number): string {
 	return dataOf(n, at, PAD);
 }
@@ -24,7 +24,7 @@ export function smallEventData(n: number, at: number): string {
 	return dataOf(n, at, "");
 }
 
-/** What is posted to publish one event. */
+/** The body of a publish call for one event. */
 export function eventInput(data: string): string {
 	return `{"type":"${EVENT_TYPE}","data":${data}}`;
 }

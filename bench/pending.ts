@@ -12,19 +12,19 @@ import { work } from "./throughput.ts";
 import type { Workspace } from "./workspace.ts";
 
 const PROJECTS = 100;
-/** In each project, of a type that nothing is published of while it is measured. */
+/** Per project, of a type that isn't published during the measurement. */
 const PAST_EVENTS = 10_000;
 const PAST_TYPE = "basket.abandoned";
-/** In each project, that retry every event of the past; one of them is measured. */
+/** Per project, webhooks that retry every past event; one of them is measured. */
 const RETRYING = 10;
-/** Retries are due from this time on, and over as long again, milliseconds: none while it is measured. */
+/** Retries are due from this time on, spread over the same period, milliseconds: none during the measurement. */
 const DUE_IN_MS = 6 * 3_600_000;
 const ROUNDS = 5;
-/** Deliveries to begin with, and in a round for each second of it. */
+/** Deliveries to start with, and per second of a round. */
 const WARM_UP = 40_000;
 const PER_S = 8_000;
 
-/** What the webhooks of a project are here: those that retry, the first of which is measured, and a paused one. */
+/** The webhooks of a project: those that retry, the first of which is measured, and a paused one. */
 interface Side extends Stage {
 	readonly url: string;
 }
@@ -112,7 +112,7 @@ async function setSide(
 	return { service, receiver, workspace, projectIds, webhooks, published: 0, url };
 }
 
-/** As storage would hold it after 10,000 events had been tried once by ten webhooks, and paused before an eleventh. */
+/** The state of storage after 10,000 events had been tried once by ten webhooks, and paused before an eleventh. */
 async function writePast(url: string, projectIds: readonly string[], onProgress: (projects: number) => void) {
 	const client = new Client({ connectionString: url });
 	await client.connect();
@@ -127,7 +127,7 @@ async function writePast(url: string, projectIds: readonly string[], onProgress:
 			await client.query("COMMIT");
 			onProgress(n + 1);
 		}
-		// Do now what a database does within minutes anyway, so that it doesn't happen during the measurement.
+		// Does now what a database soon does on its own, so that it doesn't happen during the measurement.
 		await client.query("VACUUM (ANALYZE)");
 		await client.query("CHECKPOINT");
 	} finally {

@@ -2,7 +2,7 @@ import pc from "picocolors";
 
 const BAR_WIDTH = 24;
 
-/** Says on standard error what is being measured and how far it is; redraws its line only on a terminal. */
+/** Reports on standard error what is being measured and its progress; redraws its line only on a terminal. */
 export class Progress {
 	readonly #out: NodeJS.WriteStream;
 	#title = "";

@@ -1,4 +1,4 @@
-/** Publishes events over the HTTP API, in batches as fast as they are taken. */
+/** Publishes events over the HTTP API, in batches as fast as they are accepted. */
 import { Pool } from "undici";
 import { eventData, eventInput, now, smallEventData } from "./payload.ts";
 import type { PublishTask } from "./publisher.ts";
@@ -22,8 +22,8 @@ interface Batch {
 }
 
 /**
- * Round by round, one batch for each project. A project's batches must not overtake each other, as they are numbered:
- * the next one waits for the one before it.
+ * In rounds of one batch per project. A project's batches are numbered and mustn't overtake each other, so each waits
+ * for the previous one.
  */
 function* planBatches({ projectIds, eventsPerProject, firstNumber, batch }: PublishTask): Generator<Batch> {
 	for (let done = 0; done < eventsPerProject; done += batch) {
@@ -53,5 +53,5 @@ async function postNow(pool: Pool, task: PublishTask, { projectId, first, count 
 		body: `{"events":[${events}]}`,
 	});
 	if (statusCode === 202) await body.dump({ limit: Number.MAX_SAFE_INTEGER });
-	else throw new Error(`Publishing was answered with ${statusCode}: ${await body.text()}`);
+	else throw new Error(`Publishing got ${statusCode}: ${await body.text()}`);
 }

@@ -3,12 +3,12 @@ import { WorkerProcess } from "./worker-process.ts";
 import type { Workspace } from "./workspace.ts";
 
 const MAX_BATCH = 1_000;
-/** Events that a round over all projects publishes, so that many webhooks have work from early on. */
+/** Events published per round over all projects, so that many webhooks have work early on. */
 const ROUND_EVENTS = 10_000;
 const MIN_BATCH = 50;
 /** Enough that single commits don't limit publishing, which isn't measured. */
 const MAX_IN_FLIGHT = 32;
-/** Where it is not the rate that is measured. */
+/** For when the rate isn't measured. */
 const CALM_IN_FLIGHT = 4;
 
 export interface PublishTask {
@@ -18,11 +18,11 @@ export interface PublishTask {
 	readonly eventsPerProject: number;
 	/** The number in each project's first event; it counts up from there. */
 	readonly firstNumber: number;
-	/** Events in a request. */
+	/** Events per request. */
 	readonly batch: number;
-	/** Requests under way at once. */
+	/** Concurrent requests. */
 	readonly inFlight: number;
-	/** Without padding to 1 KB, and few requests under way at once: to fill a log, not to measure. */
+	/** Without padding to 1 KB, and with few concurrent requests: for filling a log, not for measuring. */
 	readonly small: boolean;
 }
 
@@ -31,7 +31,7 @@ export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | 
 /** Idle publisher processes. They are reused, because a store's own code would be warm, too. */
 const idle = new WeakMap<Workspace, WorkerProcess<PublishTask, null>[]>();
 
-/** Publishes over the API from a process of its own. Resolves when everything was answered. */
+/** Publishes over the API from a separate process. Resolves when every call got its response. */
 export async function publish(workspace: Workspace, api: Api, publication: Publication): Promise<void> {
 	const projects = publication.projectIds.length;
 	const waiting = idle.get(workspace) ?? [];

@@ -9,7 +9,7 @@ import {
 } from "@posthorn/testkit";
 import type { Workspace } from "./workspace.ts";
 
-/** The receiver that everything is sent to: HTTPS in a process of its own, which counts and answers 200. */
+/** The receiver of all requests: HTTPS in a separate process, which counts them and responds with 200. */
 export class Receiver {
 	readonly origin: string;
 	/** PEM file with the authority of its certificate. */
@@ -36,14 +36,14 @@ export class Receiver {
 		return this.#authority.issue();
 	}
 
-	/** Reserves `count` paths: `/w` and the number returned, and so on upwards. */
+	/** Reserves `count` paths: `/w` and the number returned, and the numbers after it. */
 	takePaths(count: number): number {
 		const first = this.#nextPath;
 		this.#nextPath += count;
 		return first;
 	}
 
-	/** How many requests came since the last reset, repetitions included. Cheap. */
+	/** How many requests arrived since the last reset, including repetitions. Cheap. */
 	count(): Promise<number> {
 		return this.#process.count();
 	}

@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { Against, Facts, LogPages, NeighbourRun, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
 
-/** The results as a text for people. */
+/** The results as readable text. */
 export function formatReport(results: Results): string {
 	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, neighbours, against, machine } =
 		results;

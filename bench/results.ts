@@ -1,4 +1,4 @@
-/** What a run of the benchmarks measured, as `--json` prints it. */
+/** The results of a benchmark run, as `--json` prints them. */
 export interface Results {
 	/** Signed 1 KB POSTs per second of undici's `dispatch`, nothing stored: the median of all readings in a run. */
 	readonly limit_per_s?: number;
@@ -23,21 +23,21 @@ export interface ThroughputRun {
 	readonly deliveries: number;
 	/** Deliveries per second from a round's first receipt to its last: the median of the rounds. */
 	readonly per_s: number;
-	/** A round's rate over the limit, as it was read right before and after the round: the median of the rounds. */
+	/** A round's rate divided by the limit measured right before and after it: the median of the rounds. */
 	readonly ratio: number;
-	/** User and system time of the service process (not of PostgreSQL) for each delivery, microseconds. Null where there is no /proc. */
+	/** User and system time of the service process (not of PostgreSQL) per delivery, microseconds. Null without /proc. */
 	readonly cpu_us: number | null;
 	/** First arrivals with a lower number than one that the webhook had seen before. */
 	readonly out_of_order: number;
-	/** Deliveries that did not arrive. */
+	/** Deliveries that didn't arrive. */
 	readonly missing: number;
 }
 
-/** From before the publishing request was sent until the receiver had the delivery, milliseconds. */
+/** From just before the publishing request was sent until the receiver had the delivery, milliseconds. */
 export interface Latency {
 	readonly p50: number;
 	readonly p99: number;
-	/** The same client straight to the receiver, for comparison. */
+	/** The same client sending directly to the receiver, for comparison. */
 	readonly bare: { readonly p50: number; readonly p99: number };
 }
 
@@ -48,39 +48,39 @@ export interface Memory {
 	readonly million_waiting: number;
 	/** After the service has been idle for some seconds. */
 	readonly million_waiting_quiet: number;
-	/** The most that was seen while the events that waited were being delivered. */
+	/** The maximum while the backlog was being delivered. */
 	readonly draining: number;
 }
 
-/** Pages of the delivery log, of a project with many attempts and one without any. */
+/** Pages of the delivery log, for a project with many attempts and one without any. */
 export interface LogPages {
 	readonly attempts: number;
 	readonly pages: {
 		readonly filter: string;
-		/** Of the log. */
+		/** The number of attempts in the log. */
 		readonly end: "newest" | "oldest";
 		readonly ms: number;
 		readonly empty_ms: number;
-		/** `ms` over `empty_ms`. */
+		/** `ms` divided by `empty_ms`. */
 		readonly ratio: number;
 	}[];
 }
 
-/** Deliveries a second on PostgreSQL with pending retries and a backlog, and on an empty database, alternating. */
+/** Deliveries per second on PostgreSQL with pending retries and a backlog, and on an empty database, alternating. */
 export interface Pending {
 	readonly retries: number;
 	readonly backlog: number;
 	readonly rounds: { readonly per_s: number; readonly empty_per_s: number }[];
-	/** The median of `per_s` over that of `empty_per_s`. */
+	/** The median of `per_s` divided by that of `empty_per_s`. */
 	readonly ratio: number;
 }
 
-/** Deliveries a second of one node on PostgreSQL and of two, alternating, each with the same share of the machine. */
+/** Deliveries per second of one node on PostgreSQL and of two, alternating, each with the same share of the machine. */
 export interface Nodes {
 	/** Each node's share of a core. */
 	readonly share: number;
 	readonly rounds: { readonly one_per_s: number; readonly two_per_s: number }[];
-	/** The median of `two_per_s` over that of `one_per_s`. */
+	/** The median of `two_per_s` divided by that of `one_per_s`. */
 	readonly ratio: number;
 }
 
@@ -94,7 +94,7 @@ export interface Facts {
 		/** Medians. */
 		readonly ms: number;
 		readonly few_ms: number;
-		/** `ms` over `few_ms`. */
+		/** `ms` divided by `few_ms`. */
 		readonly ratio: number;
 	}[];
 }
@@ -106,12 +106,12 @@ export interface NeighbourRun {
 	readonly beside: {
 		readonly p50: number;
 		readonly p99: number;
-		/** Events of the quiet project that the service did not accept. */
+		/** Events of the quiet project that the service didn't accept. */
 		readonly refused: number;
-		/** Accepted events that did not arrive. */
+		/** Accepted events that didn't arrive. */
 		readonly missing: number;
 	};
-	/** Accepted events of the neighbour that did not reach its own receivers; null where they are not meant to. */
+	/** Accepted events of the neighbor that didn't reach its own receivers; null if they aren't meant to. */
 	readonly neighbour_missing: number | null;
 	/** Why events were refused, each reason once. */
 	readonly refusals: readonly string[];
@@ -121,7 +121,9 @@ export interface NeighbourRun {
 	readonly within: boolean;
 }
 
-/** This checkout compared with another one, alternating: the ratios of deliveries a second and of CPU per delivery. */
+/**
+ * This checkout compared with another one, alternating: the ratios of deliveries per second and of CPU per delivery.
+ */
 export interface Against {
 	readonly rounds: number;
 	readonly engines: readonly AgainstRun[];

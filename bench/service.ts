@@ -19,17 +19,17 @@ const LOG_LINES = 20;
 export interface ServiceOptions {
 	/** PEM file with the receiver's certificate authority. */
 	readonly caFile: string;
-	/** A server to make a database on; null for SQLite. */
+	/** A server on which to create a database; null for SQLite. */
 	readonly postgres: PostgresServer | null;
 	/** A folder for CPU profiles of the service's threads; null for none. */
 	readonly profileFolder: string | null;
-	/** The program to start, where it is not this checkout's. */
+	/** The program to start, if not this checkout's. */
 	readonly program?: string;
-	/** Further environment variables, or others than those of {@link Service.start}. */
+	/** Environment variables that add to or replace those of {@link Service.start}. */
 	readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** `posthorn serve` as people run it, on a database of its own and otherwise with its default settings. */
+/** `posthorn serve` as users run it, with its own database and otherwise default settings. */
 export class Service {
 	readonly api: Api;
 	readonly pid: number;
@@ -46,7 +46,7 @@ export class Service {
 		this.#logFile = logFile;
 	}
 
-	/** Resolves when the service is ready; rejects with the end of its log if it is not so in time. */
+	/** Resolves when the service is ready; rejects with the end of its log if that takes too long. */
 	static async start(workspace: Workspace, options: ServiceOptions): Promise<Service> {
 		const folder = workspace.makeFolder("service");
 		const logFile = join(folder, "service.log");
@@ -80,16 +80,16 @@ export class Service {
 		return service;
 	}
 
-	/** User and system time that the process has used so far, microseconds. Null where there is no /proc. */
+	/** User and system time that the process has used so far, microseconds. Null without /proc. */
 	cpuMicros(): number | null {
 		const stat = readProc(this.pid, "stat");
 		if (stat === null) return null;
-		// The second field, the command in brackets, may hold spaces. Fields 14 and 15 count ticks of 10 ms.
+		// The second field, the command in brackets, may contain spaces. Fields 14 and 15 count ticks of 10 ms.
 		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 		return (Number(fields[11]) + Number(fields[12])) * 10_000;
 	}
 
-	/** Resident memory of the process, MB (10⁶ bytes). Null where there is no /proc. */
+	/** The process's resident memory, MB (10⁶ bytes). Null without /proc. */
 	residentMb(): number | null {
 		const kibibytes = readProc(this.pid, "status")?.match(/^VmRSS:\s+(\d+) kB$/m)?.[1];
 		return kibibytes === undefined ? null : (Number(kibibytes) * 1_024) / 1e6;

@@ -1,11 +1,11 @@
 export interface Turns {
-	/** Requests for each side; the median counts. */
+	/** Requests per side; the median counts. */
 	readonly requests: number;
-	/** Requests for each side that don't count, before the others. */
+	/** Warm-up requests per side. */
 	readonly warmUp: number;
 }
 
-/** The medians of both in milliseconds, one of each in turn. */
+/** Both medians in milliseconds, measured alternately. */
 export async function sideBySide(
 	{ requests, warmUp }: Turns,
 	one: (n: number) => Promise<unknown>,

@@ -4,23 +4,23 @@ import type { Receiver } from "./receiver.ts";
 import { Service, type ServiceOptions } from "./service.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** How often the receiver is asked how far it is. */
+/** How often to poll the receiver's progress. */
 const POLL_MS = 20;
-/** Without a single receipt for so long the rest counts as missing. */
+/** If nothing arrives for this long, the remaining deliveries count as missing. */
 const STALLED_MS = 20_000;
 
-/** A service with its projects and webhooks, and how many events each project has had. */
+/** A service with its projects and webhooks, and how many events each project has published. */
 export interface Stage {
 	readonly service: Service;
 	readonly receiver: Receiver;
 	readonly workspace: Workspace;
 	readonly projectIds: readonly string[];
-	/** As many for each project as an event goes to. */
+	/** The number of webhooks per project, which is how many an event goes to. */
 	readonly webhooks: readonly { readonly projectId: string; readonly id: string }[];
 	published: number;
 }
 
-/** Starts a service of its own and registers `fanout` webhooks for each project, each with a path of its own. */
+/** Starts a service and registers `fanout` webhooks for each project, each with its own path. */
 export async function setStage(
 	workspace: Workspace,
 	receiver: Receiver,
@@ -39,7 +39,7 @@ export async function setStage(
 	return { service, receiver, workspace, projectIds, webhooks: registered, published: 0 };
 }
 
-/** Publishes the next events of every project. Resolves when all were answered. */
+/** Publishes the next events of every project. Resolves when every call got its response. */
 export async function publishNext(stage: Stage, eventsPerProject: number, small = false): Promise<void> {
 	const publication: Publication = {
 		projectIds: stage.projectIds,
@@ -71,7 +71,7 @@ export async function received(
 	} while (performance.now() - since < STALLED_MS && !(await isComplete(receiver, count, expected)));
 }
 
-/** Compares the count first, which is cheap, and only looks for duplicates at the end. */
+/** Polls the count, which is cheap, and only checks for duplicates at the end. */
 async function isComplete(receiver: Receiver, count: number, expected: number): Promise<boolean> {
 	return count >= expected && (await receiver.stats()).distinct >= expected;
 }

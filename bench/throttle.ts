@@ -1,7 +1,10 @@
-/** In each period, milliseconds, the process runs for its share. Short, because a paused node may hold rows that others wait for. */
+/**
+ * In each period, milliseconds, the process runs for its share. Short, because a paused node may hold rows that others
+ * wait for.
+ */
 const PERIOD_MS = 10;
 
-/** Holds another process to a share of the time: it is stopped and continued, as it would be on a machine of less power. */
+/** Limits another process to a share of the time by stopping and continuing it, as if on a slower machine. */
 export class Throttle {
 	readonly #pid: number;
 	#timer: NodeJS.Timeout;
@@ -21,7 +24,7 @@ export class Throttle {
 		this.#timer = setTimeout(rest, PERIOD_MS * share);
 	}
 
-	/** It runs freely again. May be called twice. */
+	/** Ends the limit. May be called twice. */
 	end(): void {
 		if (this.#ended) return;
 		this.#ended = true;

@@ -8,22 +8,22 @@ import { publishNext, received, type Stage, setStage } from "./stage.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * Deliveries to warm up with for each second that is then measured: the service runs for months, and in its first five
- * seconds or so a quarter of a core goes into compiling its code. Short runs are for trying things out, and begin cold.
+ * Warm-up deliveries per measured second: the service is meant to run for months, and in its first five seconds or so a
+ * quarter of a core goes into compiling its code. Short runs are for trying things out, and start cold.
  */
 export const WARM_UP_PER_S = 8_000;
 const MAX_DELIVERIES = 500_000;
-/** The warm-up begins cold, so that the rate it shows is below what follows. */
+/** The warm-up starts cold, so its rate is lower than the later ones. */
 const WARMING = 1.2;
-/** Each with the limit read right before and after it. */
+/** The limit is read right before and after each round. */
 const ROUNDS = 5;
-/** Settling, counting and writes after a delivery have finished after this time, before the limit is measured. */
+/** After this time, settling, counting and writes after a delivery have finished, and the limit can be measured. */
 const REST_MS = 300;
 
 /**
- * Deliveries a second on the whole path: events are published over the API in batches while the service delivers them,
- * to `webhooks` webhooks of which each event goes to `fanout`; in rounds, each with its own limit. The work is sized to
- * take about `seconds` in total.
+ * Deliveries per second on the whole path: events are published over the API in batches while the service delivers them
+ * to `webhooks` webhooks, each event to `fanout` of them; in rounds, each with its own limit. The work is sized to take
+ * about `seconds` in total.
  */
 export async function measureThroughput(
 	workspace: Workspace,

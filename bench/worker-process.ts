@@ -1,4 +1,4 @@
-/** Processes that do tasks of one kind, one after the other: a task is a message to it, and its result the reply. */
+/** Processes that run tasks of one kind, one after the other: a task is a message to it, and its result the reply. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,12 @@ import type { Workspace } from "./workspace.ts";
 
 type Reply<Result> = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly error: string };
 
-/** From its second task on the process is warm: its code is compiled. */
+/** From its second task on, the process is warm: its code is compiled. */
 export class WorkerProcess<Task extends object, Result> {
 	readonly #file: string;
 	readonly #child: ChildProcess;
 
-	/** @param file beside this one, which calls {@link doTasks} */
+	/** @param file next to this one, which calls {@link doTasks} */
 	constructor(workspace: Workspace, file: string) {
 		this.#file = file;
 		this.#child = workspace.fork(fileURLToPath(new URL(file, import.meta.url)));
@@ -43,7 +43,7 @@ export class WorkerProcess<Task extends object, Result> {
 	}
 }
 
-/** Does one task in a process of its own. */
+/** Runs one task in a separate process. */
 export async function runInProcess<Task extends object, Result>(
 	workspace: Workspace,
 	file: string,
@@ -57,7 +57,7 @@ export async function runInProcess<Task extends object, Result>(
 	}
 }
 
-/** Does the tasks of this process. */
+/** Runs this process's tasks. */
 export function doTasks<Task, Result>(run: (task: Task) => Promise<Result>): void {
 	process.on("message", (task) => {
 		run(task as Task).then(

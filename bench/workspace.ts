@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** In the repository, so that databases are on its disk and not in an in-memory file system, which /tmp often is. */
+/** In the repository, so that databases are on its disk and not in an in-memory file system, as /tmp often is. */
 const CACHE = fileURLToPath(new URL("../.cache/", import.meta.url));
 
-/** The temporary folder of a run and the processes it started. {@link dispose} removes what is left of both. */
+/** The temporary folder of a run and the processes it started. {@link dispose} removes what remains of both. */
 export class Workspace {
 	readonly folder: string;
 	readonly #children = new Set<ChildProcess>();

@@ -6,21 +6,23 @@ import { purchase, Shop } from "./shop.ts";
 
 const CRASHES = 50;
 const RECEIVERS = 3;
-/** The one that fails now and then. */
+/** The one that sometimes fails. */
 const FAILING = 0;
 /** The one whose webhook has several requests in flight, and how many. */
 const WIDE = 2;
 const WIDTH = 4;
-/** Between two calls of a publisher, milliseconds: there is always something under way, and little to catch up on. */
+/**
+ * A publisher's pause between calls, milliseconds: something is always in progress, and there is little to catch up on.
+ */
 const PACE_MS = 20;
-/** A service lives this long under load before it is killed, milliseconds. */
+/** How long a service lives under load before it is killed, milliseconds. */
 const LIFE_MS = [10, 250] as const;
 
 interface Arrival {
 	readonly n: number;
 	readonly eventId: string;
 	readonly answer: number;
-	/** How many crashes had been before. */
+	/** How many crashes had happened before. */
 	readonly life: number;
 }
 
@@ -32,7 +34,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 	const random = seeded(seed);
 	await using shop = await Shop.open({ POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2" });
 
-	// One receiver answers 500 to some events, twice.
+	// One receiver responds to some events with 500, twice.
 	const arrivals: Arrival[][] = [];
 	const webhooks: string[] = [];
 	let life = 0;
@@ -63,7 +65,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 		webhooks.push((await shop.webhook(receiver.url(`/${r}`), { max_in_flight: r === WIDE ? WIDTH : 1 })).id);
 	}
 
-	// Publishers keep going through every crash; only acknowledged events count.
+	// Publishers continue through every crash; only acknowledged events count.
 	const acknowledged = new Map<number, string>();
 	let next = 0;
 	let publishing = true;
@@ -88,7 +90,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 		await new Promise((resolve) => setTimeout(resolve, LIFE_MS[0] + random() * (LIFE_MS[1] - LIFE_MS[0])));
 		isUp = false;
 		await shop.service.kill();
-		// What the dead process had written may still be read: it belongs to its life.
+		// What the dead process had written may still arrive: it belongs to its life.
 		await until("connections to close", () => shop.receivers.every((receiver) => receiver.openConnections === 0));
 		life += 1;
 		await shop.start();
@@ -99,7 +101,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 	await Promise.all(publishers);
 	expect(acknowledged.size).toBeGreaterThan(CRASHES);
 
-	// All that is stored (what was acknowledged, and what was stored just before a crash) comes to rest as delivered.
+	// Everything stored (the acknowledged events, and those stored just before a crash) ends as delivered.
 	const log = await shop.all(shop.path("/events"));
 	const stored = new Map(log.map((event) => [event.id as string, event.data.n as number]));
 	for (const id of acknowledged.values()) expect(stored.has(id)).toBe(true);
@@ -135,8 +137,8 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 			`receiver ${r}: ${order.length} events, ${seen.length} requests, ${repeats} unsettled attempts made again`,
 		);
 
-		// A receiver that accepts everything sees each life go through the log in order and without gaps, from the last
-		// commit on: never from before where an earlier life began, never from beyond what had been sent.
+		// A receiver that accepts everything sees each life go through the log in order and without gaps, starting at the
+		// last commit: never before the start of an earlier life, never after what had been sent.
 		if (r === FAILING || r === WIDE) continue;
 		const place = new Map(order.map((eventId, i) => [eventId, i]));
 		let begun = 0;
@@ -153,7 +155,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 	}
 });
 
-/** The webhook's log once it holds an entry `delivered` for every event: the last commits may follow the last answers. */
+/** The webhook's log once every event has a `delivered` entry: the last commits may come after the last responses. */
 // biome-ignore lint/suspicious/noExplicitAny: rows as the API gives them
 async function settledAttempts(shop: Shop, webhookId: string, events: number): Promise<any[]> {
 	return until("all deliveries to be logged", async () => {

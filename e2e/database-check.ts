@@ -12,7 +12,7 @@ interface Entry {
 }
 
 export interface CheckOptions {
-	/** Whether no node died or lost a lease, so that the log knows of every single request. */
+	/** Whether no node died or lost a lease, so that the log has every single request. */
 	readonly exact?: boolean;
 }
 
@@ -74,7 +74,7 @@ async function readLog(site: Site, projectId: string): Promise<string[]> {
 	}
 }
 
-/** The webhook's delivery log once it has `delivered` for every event: the last commits may follow the last answers. */
+/** The webhook's delivery log once every event is `delivered`: the last commits may come after the last responses. */
 async function settledEntries(site: Site, { projectId, id }: SiteWebhook, events: number): Promise<Entry[]> {
 	return until("deliveries to be logged", async () => {
 		const entries: Entry[] = [];

@@ -9,9 +9,9 @@ import { Traffic } from "./database-traffic.ts";
 
 const HOUR = 3_600_000;
 const AHEAD = ["--import", pathToFileURL(`${import.meta.dirname}/database-clock-ahead.ts`).href];
-/** Longer than it takes one node to follow another, milliseconds. */
+/** Longer than it takes one node to succeed another, milliseconds. */
 const DELAY_MS = 4_000;
-/** Clocks that differ by less count as one: so much too early may a retry be. */
+/** Clocks that differ by less count as one, so a retry may be this much too early. */
 const TOLERANCE_MS = 500;
 
 export function testClocks(server: () => PostgresServer): void {
@@ -31,13 +31,13 @@ export function testClocks(server: () => PostgresServer): void {
 		});
 		const [right, ahead] = [site.nodes[0]!, site.nodes[1]!];
 		const traffic = new Traffic(site);
-		// Both work, and neither takes what is the other's.
+		// Both run, and neither takes the other's projects.
 		await untilLeases(server(), database, (leases) => holdersOf(leases).size === 2);
 		await site.untilReceived("requests signed by either clock", () =>
 			[0, HOUR].every((clock) => arrivals(site).some((one) => one.clock === clock)),
 		);
 
-		// What failed at the one is tried again by the other, first in this direction, then in that.
+		// An attempt that failed at one node is retried by the other, first in this direction, then in that.
 		const follow = async (gone: typeof right): Promise<void> => {
 			const failed = new Set(arrivals(site));
 			await site.untilReceived("another request to fail", () =>

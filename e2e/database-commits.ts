@@ -1,4 +1,4 @@
-/** Commits that are slow, and commits whose end is not known because the connection broke at that moment. */
+/** Slow commits, and commits with unknown results because the connection broke at that moment. */
 import { type CommitFate, PostgresProxy, Signal } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
@@ -9,7 +9,7 @@ import { Traffic } from "./database-traffic.ts";
 
 /** The fates of successive commits of one kind, repeated; retries count as well. */
 const FATES: readonly CommitFate[] = ["pass", "pass", "lose_answer", "lose", "pass", "pass", "lose", "lose_answer"];
-/** How often all of that happens to each kind. */
+/** How often each kind of commit meets all of them. */
 const ROUNDS = 4;
 
 export function testCommits(server: () => PostgresServer): void {
@@ -18,7 +18,7 @@ export function testCommits(server: () => PostgresServer): void {
 		await using proxy = await PostgresProxy.start(database);
 		await using site = await Site.open({
 			nodes: [{ database: proxy.url(database) }],
-			// Some attempts fail, so that retries are stored and taken away again.
+			// Some attempts fail, so that retries are stored and removed again.
 			answer: ({ eventId }, before) => (before.length === 0 && /[0-3]$/.test(eventId) ? 500 : 200),
 		});
 		const signal = new Signal();
@@ -42,12 +42,14 @@ export function testCommits(server: () => PostgresServer): void {
 		await site.stop(site.nodes[0]!);
 	});
 
-	test("slow commits: less goes through, nothing is refused, and every lease stays where it is", async ({ expect }) => {
+	test("slow commits reduce throughput, but nothing is refused and every lease keeps its holder", async ({
+		expect,
+	}) => {
 		const database = await server().createDatabase();
 		await using one = await PostgresProxy.start(database);
 		await using other = await PostgresProxy.start(database);
 		const proxies = [one, other];
-		// So few that a node may keep them all: none is given back to share the work.
+		// Few enough for one node to keep, so that none is released for sharing.
 		const nodes = proxies.map((proxy) => ({ database: proxy.url(database) }));
 		await using site = await Site.open({ nodes, projects: 2 });
 		const traffic = new Traffic(site);

@@ -1,4 +1,4 @@
-/** The database has no room left for events, and then it has. */
+/** The database has no space for events, and later has some again. */
 import { PostgresProxy } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
@@ -9,7 +9,7 @@ import { Traffic } from "./database-traffic.ts";
 
 /** Padding of an event, bytes: more than fits in a row, so that its body is stored out of line. */
 const BALLAST_BYTES = 4_000;
-/** Makes that table as large as files must be allowed to be for the server's own log, by rows that are not kept. */
+/** Makes that table as large as the server's own log files must be allowed to be, using rows that aren't kept. */
 const FILL = `
 	BEGIN;
 	INSERT INTO posthorn.events (project_no, seq, id, type, created_at, published_at, body)
@@ -23,9 +23,9 @@ const SIZE = `
 const LEAST_BYTES = 16 * 1024 * 1024;
 
 export function testDisk(): void {
-	// Other systems have no way to limit a running process.
+	// Other systems can't limit a running process.
 	test.runIf(process.platform === "linux")(
-		"no room for events: they are refused as long as there is none, and what was acknowledged is kept",
+		"without space, events are refused until there is some again, and acknowledged ones are kept",
 		async ({ expect }) => {
 			await using server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
 			const database = await server.createDatabase();

@@ -9,7 +9,7 @@ import { checkDeliveries } from "./database-check.ts";
 import { Site } from "./database-site.ts";
 import { Traffic } from "./database-traffic.ts";
 
-/** A database's URL with both servers, each of which may be the one that takes writes. */
+/** A database URL with both servers, either of which may accept writes. */
 function listOf(database: string, ...servers: readonly PostgresServer[]): string {
 	const url = new URL(database);
 	return `postgres://${url.username}@${servers.map((one) => new URL(one.url).host).join(",")}${url.pathname}`;
@@ -27,10 +27,10 @@ export function testFailover(): void {
 		],
 	] as const)("failover: %s", async ([, end]) => {
 		await using primary = await PostgresServer.start({ own: true, fsync: true });
-		// Before there is a standby, since an existing one would only get it later.
+		// Created before the standby starts: a running standby would get it late.
 		const database = await primary.createDatabase();
 		await using standby = await primary.standby();
-		// Whatever the primary acknowledges the standby has, too.
+		// The standby has everything that the primary acknowledges.
 		await primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
 		await primary.execute("SELECT pg_reload_conf()");
 		await using proxy = await PostgresProxy.start(primary.url);

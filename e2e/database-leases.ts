@@ -7,11 +7,11 @@ const ASK_MS = 100;
 export interface Held {
 	readonly holder: string;
 	readonly generation: number;
-	/** When it ends unless it is renewed, milliseconds since the Unix epoch. */
+	/** When it expires unless renewed, milliseconds since the Unix epoch. */
 	readonly until: number;
 }
 
-/** Reads from the database itself who holds which project's lease; by the project's id. */
+/** Reads each project's lease holder from the database, by project id. */
 export async function readLeases(server: PostgresServer, database: string): Promise<Map<string, Held>> {
 	const rows = await server.execute(
 		`SELECT p.id, l.holder, l.generation::float8, l.until::float8
@@ -24,7 +24,7 @@ export async function readLeases(server: PostgresServer, database: string): Prom
 export const holdersOf = (leases: ReadonlyMap<string, Held>): Set<string> =>
 	new Set([...leases.values()].map(({ holder }) => holder));
 
-/** Resolves with the leases once they are as wanted. */
+/** Resolves with the leases once they are as expected. */
 export async function untilLeases(
 	server: PostgresServer,
 	database: string,

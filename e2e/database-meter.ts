@@ -2,13 +2,13 @@ import type { PostgresProxy } from "@posthorn/testkit";
 import { expect } from "vitest";
 import type { SiteNode } from "./database-node.ts";
 
-/** What a node may do a second of its own accord while the database is away: it looks for work about once. */
+/** What a node may do per second on its own while the database is unavailable: it polls for work about once. */
 const ACTS_A_SECOND = 10;
 /** The maximum cost of a call that the node can't serve: a connection, a retry, and a log line. */
 const ACTS_A_CALL = 4;
-/** The maximum share of time that a node may use the CPU while it can do nothing … */
+/** The maximum share of time that a node may use the CPU while it can't do anything … */
 const BUSY_PART = 0.3;
-/** … and for this long for each call, milliseconds. */
+/** … and in addition for each call, milliseconds. */
 const BUSY_A_CALL_MS = 20;
 
 interface Reading {
@@ -19,7 +19,7 @@ interface Reading {
 	readonly statements: number;
 }
 
-/** Measures what a node costs, itself and the database behind a proxy, from when it was made. */
+/** Measures the cost of a node and of the database behind a proxy since its creation. */
 export class Meter {
 	readonly #node: SiteNode;
 	readonly #proxy: PostgresProxy;

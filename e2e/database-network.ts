@@ -1,4 +1,7 @@
-/** The way between a node and the database is cut, for longer than its leases last; another node takes over meanwhile. */
+/**
+ * The network between a node and the database is cut for longer than its leases last; meanwhile another node takes
+ * over.
+ */
 import { PostgresProxy } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
@@ -27,7 +30,7 @@ export function testNetwork(server: () => PostgresServer): void {
 		const traffic = new Traffic(site);
 		await traffic.more(50);
 
-		// Every lane has an attempt under way when the cut comes: its outcome cannot be settled.
+		// Every lane has an attempt in flight at the cut, whose outcome can't be settled.
 		const { promise, resolve: answer } = Promise.withResolvers<void>();
 		answers = promise;
 		const isUnanswered = ({ arrivals }: SiteWebhook) => arrivals.length > 0 && !arrivals.at(-1)!.status;
@@ -51,7 +54,7 @@ export function testNetwork(server: () => PostgresServer): void {
 		meter.expectCalm(probes.length + traffic.refusals.length - refused + 10);
 		proxy.heal();
 
-		// It works again: when the other one goes, it takes everything up.
+		// It works again: when the other node stops, it acquires everything.
 		await node.untilReadiness(200);
 		await site.stop(other);
 		await untilLeases(server(), database, (leases) => {

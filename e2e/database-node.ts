@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Posthorn, type PosthornOptions, until, unusedPort } from "@posthorn/testkit";
 
-/** How long a caller waits, milliseconds, even on a machine that is busy with other tests. */
+/** A caller's timeout, milliseconds, even on a machine that is busy with other tests. */
 const PATIENCE_MS = 30_000;
-/** Between two questions whether a node is ready, milliseconds. */
+/** Interval between polls of a node's readiness, milliseconds. */
 const ASK_MS = 100;
-/** The kernel counts processor time in these, milliseconds (`getconf CLK_TCK` is 100 on every Linux that we know). */
+/** The kernel's unit of processor time, milliseconds (`getconf CLK_TCK` is 100 on every Linux that we know). */
 const TICK_MS = 10;
 
 export interface Answer {
@@ -39,7 +39,7 @@ export class SiteNode {
 		return new SiteNode(service, settings.POSTHORN_OPERATOR_KEY!);
 	}
 
-	/** Rejects when it does not answer, or not in time. */
+	/** Rejects if it doesn't respond in time. */
 	async call(method: string, path: string, body?: unknown, patienceMs = PATIENCE_MS): Promise<Answer> {
 		const response = await fetch(this.service.url + path, {
 			method,
@@ -51,7 +51,7 @@ export class SiteNode {
 		return { status: response.status, body: text === "" ? null : JSON.parse(text) };
 	}
 
-	/** Resolves when it says that it is ready (200), or that it is not (503). */
+	/** Resolves when it reports that it is ready (200) or not (503). */
 	async untilReadiness(status: 200 | 503): Promise<void> {
 		await until(`readiness ${status}`, async () => {
 			if ((await this.call("GET", "/readyz")).status === status) return true;
@@ -82,7 +82,7 @@ export class SiteNode {
 		return this.#lines;
 	}
 
-	/** Processor time that it has used, milliseconds; null where the system does not tell (it is not Linux). */
+	/** Processor time that it has used, milliseconds; null if the system doesn't report it (it isn't Linux). */
 	get cpuMs(): number | null {
 		if (process.platform !== "linux") return null;
 		const stat = readFileSync(`/proc/${this.service.process.pid}/stat`, "utf8");

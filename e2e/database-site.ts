@@ -14,11 +14,11 @@ import {
 import { type Answer, SiteNode } from "./database-node.ts";
 
 const TYPE = "purchase.completed";
-/** Webhooks of each project. */
+/** Webhooks per project. */
 const WEBHOOKS = 2;
 
 export interface NodePlan {
-	/** The URL of the database, as this node sees it. */
+	/** The database URL that this node uses. */
 	readonly database: string;
 	/** Options for Node itself. */
 	readonly nodeOptions?: readonly string[];
@@ -32,25 +32,25 @@ export interface SiteOptions {
 	readonly settings?: Readonly<Record<string, string>>;
 	/** The possible offsets of the nodes' clocks, milliseconds. */
 	readonly clocks?: readonly number[];
-	/** What receivers answer; 200 unless given. */
+	/** The receivers' status codes; by default, 200. */
 	readonly answer?: (arrival: Arrival, before: readonly Arrival[]) => number | Promise<number>;
 }
 
 export interface SiteWebhook {
 	readonly id: string;
 	readonly projectId: string;
-	/** What its receiver was sent, in the order in which it came. */
+	/** The requests to its receiver, in order of arrival. */
 	readonly arrivals: Arrival[];
 }
 
-/** A request that a receiver got, its signature and timestamp checked. */
+/** A request that a receiver got, with its signature and timestamp verified. */
 export interface Arrival {
 	readonly eventId: string;
-	/** By the clock of the one who received it, milliseconds. */
+	/** On the receiver's clock, milliseconds. */
 	readonly at: number;
 	/** The offset of the clock that signed it, milliseconds: one of the site's clocks. */
 	readonly clock: number;
-	/** What was answered; undefined until then. */
+	/** The status of the response; undefined until then. */
 	status?: number;
 }
 
@@ -114,7 +114,7 @@ export class Site {
 			const { headers, rawBody, receivedAt } = request;
 			return verifyRequest({ secret, headers, rawBody, now: receivedAt + off }).ok;
 		});
-		if (clock === undefined) throw new Error(`A request to ${request.path} is not rightly signed.`);
+		if (clock === undefined) throw new Error(`A request to ${request.path} has a wrong signature.`);
 		const { id: eventId } = request.body as { id: string };
 		const { answer } = this.#options;
 		const before = answer ? arrivals.filter((arrival) => arrival.eventId === eventId) : [];
@@ -127,12 +127,14 @@ export class Site {
 		return { status };
 	}
 
-	/** Resolves once `fits` returns true: it is asked with every request that a receiver gets, and with every response. */
+	/**
+	 * Resolves once `fits` returns true: it is called with every request that a receiver gets, and with every response.
+	 */
 	untilReceived(what: string, fits: () => boolean): Promise<void> {
 		return this.#signal.until(what, fits);
 	}
 
-	/** A call of any node that answers it. */
+	/** A call of any node that responds. */
 	async ask(method: string, path: string, body?: unknown): Promise<Answer> {
 		let turn = 0;
 		return until(`a node to answer ${method} ${path}`, async () => {
@@ -147,7 +149,9 @@ export class Site {
 		this.nodes.push(await SiteNode.start(settings, options));
 	}
 
-	/** Asks a node to stop; it is not called any more. Rejects with its last log lines unless it ends with this exit code. */
+	/**
+	 * Asks a node to stop; it gets no further calls. Rejects with its last log lines unless it ends with this exit code.
+	 */
 	async stop(node: SiteNode, code = 0): Promise<void> {
 		this.nodes.splice(this.nodes.indexOf(node), 1);
 		await node.service.stopWith(code);

@@ -1,4 +1,4 @@
-/** A node is asked to stop while it cannot commit what it did. */
+/** A node is asked to stop while it can't commit its outcomes. */
 import { PostgresProxy, until } from "@posthorn/testkit";
 import { execute, type PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
@@ -13,7 +13,7 @@ const HOLDERS = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' A
 const NOT_COMMITTED = /Stopped, but (\d+) outcomes? (?:was|were) not committed/;
 
 export function testStop(server: () => PostgresServer): void {
-	// It once waited until the database came back.
+	// It once waited until the database was back.
 	test.for(["broken", "held", "swallowing"] as const)(
 		"stopped while its connections are %s",
 		async (way, { expect }) => {
@@ -36,7 +36,7 @@ export function testStop(server: () => PostgresServer): void {
 			await site.stop(node!, 1);
 			expect(NOT_COMMITTED.exec(node!.service.output)?.[1]).toBe(String(site.webhooks.length));
 
-			// The next owner sends them again, and only them.
+			// The next owner repeats them, and nothing else.
 			proxy.heal();
 			await site.add({ database: proxy.url(database) });
 			await site.untilReceived("two requests each", () => site.webhooks.every(({ arrivals }) => arrivals.length === 2));
@@ -45,7 +45,7 @@ export function testStop(server: () => PostgresServer): void {
 		},
 	);
 
-	test("stopped while someone holds rows of one project", async ({ expect }) => {
+	test("stopped while another session locks rows of one project", async ({ expect }) => {
 		const database = await server().createDatabase();
 		const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
 		await using site = await Site.open({

@@ -4,13 +4,13 @@ import type { SiteNode } from "./database-node.ts";
 import type { Site } from "./database-site.ts";
 import { purchase } from "./shop.ts";
 
-/** Between a call that was not acknowledged and the next one, milliseconds. */
+/** Pause between a call that wasn't acknowledged and the next one, milliseconds. */
 const AGAIN_MS = 100;
-/** How long a call may take until it is made to the next node, milliseconds. */
+/** How long a call may take before it is repeated at the next node, milliseconds. */
 const PATIENCE_MS = 3_000;
-/** Between two calls that went well, milliseconds: steady, not as fast as it goes. */
+/** Pause between two successful calls, milliseconds: a steady rate, not the maximum. */
 const PACE_MS = 50;
-/** Events of one call at most. */
+/** Maximum number of events per call. */
 const BATCH = 5;
 
 interface NewEvent {
@@ -19,11 +19,11 @@ interface NewEvent {
 }
 
 export interface TrafficOptions {
-	/** Calls under way at once. */
+	/** Concurrent calls. */
 	readonly publishers?: number;
 	/** How long a publisher waits after a successful call, milliseconds. */
 	readonly paceMs?: number;
-	/** Bytes added to each event, of a kind that cannot be compressed. */
+	/** Bytes added to each event, incompressible. */
 	readonly ballast?: number;
 	/** Called for each acknowledged call. */
 	readonly acknowledged?: (call: Acknowledged) => void;
@@ -37,7 +37,7 @@ export interface Acknowledged {
 	readonly ids: readonly string[];
 }
 
-/** What a node answered instead of taking events; status null when it did not answer. */
+/** How a node refused events; status null if it didn't respond. */
 export interface Refusal {
 	readonly status: number | null;
 	readonly detail: string;
@@ -50,7 +50,7 @@ export interface Refusal {
 export class Traffic {
 	/** By project and id, the acknowledged sequence number. */
 	readonly acknowledged = new Map<string, Map<string, number>>();
-	/** Every id that was ever sent, by project. */
+	/** Every id ever sent, by project. */
 	readonly offered = new Map<string, Set<string>>();
 	readonly refusals: Refusal[] = [];
 	readonly #site: Site;
@@ -88,7 +88,7 @@ export class Traffic {
 		return this.#signal.until(`${count} more calls to be refused`, () => this.refusals.length >= goal);
 	}
 
-	/** Ends once everything that was offered is acknowledged. */
+	/** Ends once everything offered is acknowledged. */
 	async stop(): Promise<void> {
 		this.#isOver = true;
 		await within("every event offered to be acknowledged", Promise.all(this.#publishers));
@@ -112,7 +112,7 @@ export class Traffic {
 		return { id, ...event, data: { ...event.data, note: randomBytes(ballast / 2).toString("hex") } };
 	}
 
-	/** Goes from node to node until one has taken them. */
+	/** Tries node after node until one accepts them. */
 	async #insist(projectId: string, events: readonly NewEvent[], first: number): Promise<void> {
 		const offeredAt = performance.now();
 		for (let turn = first; ; turn++) {
@@ -138,7 +138,7 @@ export class Traffic {
 		if (answer instanceof Error) return { status: null, detail: answer.message };
 		const { status, body } = answer;
 		if (status >= 500 || status === 429) return { status, detail: body.detail };
-		if (status !== 202) throw new Error(`Events were answered with ${status}: ${JSON.stringify(body)}`);
+		if (status !== 202) throw new Error(`Publishing got ${status}: ${JSON.stringify(body)}`);
 		for (const { id, seq } of body.events) this.acknowledged.get(projectId)!.set(id, seq);
 		this.#total += events.length;
 		this.#options.acknowledged?.({ node, calledAt, offeredAt, ids: events.map(({ id }) => id) });

@@ -1,11 +1,14 @@
-/** Two nodes on one PostgreSQL: callers that wait at one node see what is published, changed and delivered at the other. */
+/**
+ * Two nodes on one PostgreSQL: calls that wait at one node notice what is published, changed and delivered at the
+ * other.
+ */
 import { randomBytes } from "node:crypto";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { purchase, Shop } from "./shop.ts";
 
-/** Less than a call may wait: an answer that only came with the end of its wait comes too late. */
+/** Less than a call may wait, so that a response at the end of its wait is too late. */
 const TIMEOUT_MS = 25_000;
 
 let server: PostgresServer;

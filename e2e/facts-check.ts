@@ -11,7 +11,7 @@ export interface LoggedEvent {
 	readonly data: any;
 }
 
-/** What an event is of, as {@link Journeys.expected} names it. */
+/** An event's subject, as {@link Journeys.expected} names it. */
 function nameOf({ type, data }: LoggedEvent): string {
 	switch (type) {
 		case "customer.created":
@@ -62,9 +62,9 @@ export function checkFacts(log: readonly LoggedEvent[], journeys: Journeys): voi
 }
 
 /**
- * Baskets that were left are abandoned once each, in their time, and those that were bought or emptied never. If so much
- * time passed between two of a basket's reports, the service being down, that it was rightly abandoned in between, it may
- * have been abandoned then, too.
+ * Checks that abandoned baskets fire once each, on time, and bought or emptied ones never. If so much time passed
+ * between two reports of a basket, because the service was down, that it was due in between, it may have fired then as
+ * well.
  *
  * @returns how many left no such room
  */

@@ -2,12 +2,12 @@ import { patience } from "@posthorn/testkit";
 import { expect } from "vitest";
 import type { Answer, Shop } from "./shop.ts";
 
-/** Before a report that was not acknowledged is repeated, milliseconds. */
+/** Pause before a report that wasn't acknowledged is repeated, milliseconds. */
 const AGAIN_MS = 25;
 
-/** Reports facts to any of some nodes, and repeats what was not acknowledged until it is. */
+/** Reports facts to any of several nodes, and repeats each one until it is acknowledged. */
 export class FactClient {
-	/** Reports that were made again because they were not acknowledged. */
+	/** Reports that were repeated because they weren't acknowledged. */
 	repeats = 0;
 	readonly #shop: Shop;
 	readonly #urls: readonly string[];
@@ -19,7 +19,7 @@ export class FactClient {
 		this.#random = random;
 	}
 
-	/** What a node answers in the end: that it recorded the fact, or why it never will. */
+	/** A node's final response: that it recorded the fact, or why it never will. */
 	async report(method: string, path: string, body?: object): Promise<Answer> {
 		const stillInTime = patience(`an answer to ${method} ${path}`);
 		for (;;) {

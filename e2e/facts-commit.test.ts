@@ -9,7 +9,7 @@ import { Shop } from "./shop.ts";
 
 const ORDER = { customer_email: "ada@example.com", amount_cents: 100, currency: "EUR", items: [{ name: "VIP" }] };
 
-/** For each fact: what its transaction writes, how it is reported, and the events that it makes. */
+/** For each fact: what its transaction writes, how it is reported, and the events that it creates. */
 const FACTS: readonly [table: RegExp, path: string, report: object | undefined, makes: readonly string[]][] = [
 	[/INTO posthorn\.store_orders/, "/orders", { ...ORDER, order_id: "o" }, ["customer.created", "purchase.completed"]],
 	[/INTO posthorn\.store_orders/, "/orders", { ...ORDER, order_id: "p" }, ["purchase.completed"]],
@@ -68,7 +68,7 @@ afterAll(async () => {
 	await server.stop();
 });
 
-/** The next commit of a transaction that has such a statement meets this fate. Resolves when it has. */
+/** Applies this fate to the next commit of a transaction with such a statement. Resolves when it has happened. */
 function nextCommit(of: RegExp, fate: CommitFate): Promise<void> {
 	return new Promise((resolve) => {
 		proxy.onCommit = (statements) => {
@@ -114,7 +114,7 @@ describe.each(["lose", "lose_answer"] as const)("a commit that meets %s", (fate)
 		},
 	);
 
-	test("a basket's touch: 503, and the repeat is another touch; its end: it is abandoned exactly once all the same", async () => {
+	test("a basket's touch gets 503, and the repeat is another touch; a basket is still abandoned exactly once", async () => {
 		const before = (await log()).length;
 		const touch = (id: string) =>
 			shop.call("PUT", shop.path(`/baskets/${id}`), JSON.stringify({ items: [{ name: "VIP" }] }));

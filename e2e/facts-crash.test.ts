@@ -1,6 +1,6 @@
 /**
- * All nine facts, reported to a service that is killed at random and comes back: on one machine with SQLite, and on two
- * nodes with PostgreSQL. FACTS_SEED plays a run again.
+ * All nine facts, reported to a service that is killed at random and restarted: on one machine with SQLite, and on two
+ * nodes with PostgreSQL. FACTS_SEED repeats a run.
  */
 import { randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
@@ -15,11 +15,11 @@ import { seeded } from "./random.ts";
 import { Shop } from "./shop.ts";
 
 const LIVES = 5;
-/** A node lives this long under load before it is killed, milliseconds. */
+/** How long a node lives under load before it is killed, milliseconds. */
 const LIFE_MS = [50, 800] as const;
-/** Customers at a time, … */
+/** Concurrent customers, … */
 const CUSTOMERS = 4;
-/** … and orders at least, and as many more as it takes to have every kind of fact among them. */
+/** … and the minimum number of orders; more follow until every kind of fact has occurred. */
 const ORDERS = 60;
 const IDLE_MS = 3_000;
 const TYPES = EVENT_TYPES.map(({ type }) => type);
@@ -51,9 +51,9 @@ async function play(settings: Record<string, string>, count: number): Promise<vo
 	});
 	await using nodes = await FactNodes.of(shop, count);
 
-	/** The events' ids as they arrived first. */
+	/** The events' ids in order of first arrival. */
 	const arrived = new Set<string>();
-	/** By basket, when it was abandoned last, epoch milliseconds. */
+	/** By basket, when it was last abandoned, epoch milliseconds. */
 	const abandoned = new Map<string, number>();
 	const signal = new Signal();
 	const receiver = await shop.receiver({

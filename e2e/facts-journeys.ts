@@ -11,9 +11,9 @@ export interface Acknowledged {
 export interface Basket {
 	readonly id: string;
 	readonly end: "left" | "bought" | "emptied" | "removed";
-	/** Before the first touch was sent, by the wall clock, milliseconds. */
+	/** Just before the first touch was sent, on the wall clock, milliseconds. */
 	readonly begun: number;
-	/** Before the last touch was sent, … */
+	/** Just before the last touch was sent, … */
 	lastSent: number;
 	/** … and when it was acknowledged. */
 	lastTouched: number;
@@ -26,11 +26,11 @@ export interface Order {
 	readonly customer: string;
 }
 
-/** What customers of a store do, one after the other, and the events that have to come of it. */
+/** What a store's customers do, one after the other, and the events that must follow. */
 export class Journeys {
 	/** The acknowledged events by their subject, such as `delivery.success o1/d0`. */
 	readonly expected = new Map<string, Acknowledged>();
-	/** Addresses as one customer's are compared. */
+	/** Normalized addresses, as customers are compared. */
 	readonly customers = new Set<string>();
 	readonly orders = new Map<string, Order>();
 	readonly baskets: Basket[] = [];
@@ -43,7 +43,7 @@ export class Journeys {
 		this.#random = random;
 	}
 
-	/** The types of the events that have to come. */
+	/** The types of the events that must follow. */
 	get types(): Set<string> {
 		const left = this.baskets.some(({ end }) => end === "left") ? ["basket.abandoned"] : [];
 		return new Set([...this.expected.keys()].map((what) => what.split(" ")[0]!).concat(left));
@@ -102,7 +102,7 @@ export class Journeys {
 		});
 	}
 
-	/** At once, and together all of the amount, or less. */
+	/** Concurrently, and together for all of the amount, or less. */
 	#refunds(n: number, amount: number): Promise<void>[] {
 		const parts = this.#pick([[], [], [amount], [20, amount - 20], [30, 40], [20, 30, amount - 50]]);
 		return parts.map((amount_cents, i) => {
@@ -129,8 +129,8 @@ export class Journeys {
 	}
 
 	#expect(what: string, { id, seq, type }: Acknowledged & { readonly type: string }): void {
-		expect(what.startsWith(`${type} `), `${what} was answered with ${type}`).toBe(true);
-		expect(this.expected.has(what), `${what} was made before`).toBe(false);
+		expect(what.startsWith(`${type} `), `${what} got ${type}`).toBe(true);
+		expect(this.expected.has(what), `${what} was created before`).toBe(false);
 		this.expected.set(what, { id, seq });
 	}
 

@@ -1,7 +1,7 @@
 import { Posthorn, until, unusedPort } from "@posthorn/testkit";
 import type { Shop } from "./shop.ts";
 
-/** The nodes that serve a shop: its own, and others with the same settings, each at a port that it keeps. */
+/** A shop's nodes: its own, and others with the same settings, each with a fixed port. */
 export class FactNodes {
 	readonly urls: readonly string[];
 	readonly #shop: Shop;
@@ -23,12 +23,12 @@ export class FactNodes {
 	async kill(index: number): Promise<void> {
 		await this.#node(index).kill();
 		if (this.urls.length > 1) return;
-		// What the dead process had written may still be read, before anything that the next one sends.
+		// What the dead process had written may still arrive, before anything that the next one sends.
 		const { receivers } = this.#shop;
 		await until("connections to close", () => receivers.every((receiver) => receiver.openConnections === 0));
 	}
 
-	/** Ends it in good order. */
+	/** Ends it gracefully. */
 	async stop(index: number): Promise<void> {
 		await this.#node(index).stop();
 	}

@@ -42,7 +42,7 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 
 	const hanging = await startReceiver({ authority, respond: (_request, n) => (n === 1 ? "hang" : { status: 200 }) });
 	clean.defer(() => hanging.close());
-	/** For each event, whether the first request to the other receiver was unanswered and open when this one arrived. */
+	/** For each event, whether the first request to the other receiver was still open when this one arrived. */
 	const meanwhile: boolean[] = [];
 	const sound = await startReceiver({
 		authority,
@@ -66,7 +66,7 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 		(await call("POST", `/v1/projects/${project}/webhooks`, { url, events: ["purchase.completed"] })).id;
 	const publish = async (n: number): Promise<string> =>
 		(await call("POST", `/v1/projects/${project}/events`, { events: [purchase(n)] })).events[0].id;
-	/** The webhook's log, oldest first, once it holds as many deliveries. */
+	/** The webhook's log, oldest first, once it has this many deliveries. */
 	const settled = async (id: string, deliveries: number): Promise<Row[]> => {
 		return until("deliveries to be logged", async () => {
 			const rows: Row[] = (await call("GET", `/v1/projects/${project}/attempts?webhook_id=${id}&limit=200`)).data;

@@ -11,7 +11,10 @@ import { purchase, type Receiver, Shop } from "./shop.ts";
 
 /** Events published to the held project while its row is held. */
 const HELD_EVENTS = 10;
-/** The row is released once the other project's lease was renewed so often, and this many of its events have arrived. */
+/**
+ * The row is released once the other project's lease has been renewed this often, and this many of its events have
+ * arrived.
+ */
 const RENEWALS = 2;
 const FREE_EVENTS = 50;
 
@@ -24,7 +27,7 @@ describe("while another session holds a project's row", () => {
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 
-	// One such row once stopped every publish and every delivery of the node.
+	// One such row once stopped all publishing and delivering of the node.
 	test.for(["logs", "leases", "lanes", "webhooks"])("in %s, only that project waits", async (table) => {
 		const database = await server.createDatabase();
 		await using shop = await Shop.open({
@@ -38,7 +41,7 @@ describe("while another session holds a project's row", () => {
 		await shop.webhook(free.receiver.url("/"));
 		type Project = typeof held;
 		let n = 0;
-		/** Publishes an event, again and again under the same id until it is accepted. */
+		/** Publishes an event repeatedly under the same id until it is accepted. */
 		const publish = async ({ id }: Project): Promise<string> => {
 			const event = { id: `evt_${randomBytes(12).toString("hex")}`, ...purchase(n++) };
 			const stillInTime = patience(`${event.id} to be accepted`);

@@ -87,7 +87,7 @@ test("the old secret signs nothing once the rotation has returned", async () => 
 	const held = new Promise<{ status: number }>((resolve) => {
 		letGo = () => resolve({ status: 200 });
 	});
-	// As many as may be in flight are held: no other one can be on its way while the secret is rotated.
+	// As many as may be in flight are held, so no other one can be in flight while the secret is rotated.
 	const IN_FLIGHT = 20;
 	const receiver = await shop.receiver({ respond: (_request, n) => (n <= IN_FLIGHT ? held : { status: 200 }) });
 	const { id } = await shop.webhook(receiver.url("/"), { max_in_flight: IN_FLIGHT });

@@ -1,6 +1,6 @@
 /**
- * Four nodes on one PostgreSQL, a hundred projects, thousands of events, while nodes are killed, stopped for longer than
- * their term and continued, and PostgreSQL is restarted, at random. NODES_SEED plays a run again.
+ * Four nodes on one PostgreSQL, a hundred projects, thousands of events, while nodes are killed, suspended for longer
+ * than a lease lasts and continued, and PostgreSQL is restarted, at random. NODES_SEED repeats a run.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,10 +23,10 @@ import { purchase } from "./shop.ts";
 const NODES = 4;
 const PROJECTS = 100;
 const FAULTS = 12;
-/** Every n-th project's webhook has several requests in flight, and how many. */
+/** Every nth project's webhook has several requests in flight, and how many. */
 const WIDE_EACH = 4;
 const WIDTH = 4;
-/** Between two faults, milliseconds. */
+/** Time between two faults, milliseconds. */
 const PEACE_MS = [400, 1_600] as const;
 /** Longer than a lease, so that others have taken over when it continues. */
 const STOPPED_MS = 11_000;
@@ -53,7 +53,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		...settingsOfNodes(writeCaFile(authority, folder)),
 	};
 	const ports = await Promise.all(Array.from({ length: NODES }, unusedPort));
-	/** As its supervisor does: a node that finds the database away when it starts says so, ends, and is started again. */
+	/** Restarts a node as a supervisor would: one that finds the database unavailable at startup says so and ends. */
 	const start = async (port: number): Promise<Posthorn> => {
 		const stillInTime = patience("a node to find the database");
 		for (;;) {
@@ -79,7 +79,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		},
 	});
 
-	/** A call of any node that answers; null when it could not be made or was refused because something is down. */
+	/** A call of any node that responds; null if it couldn't be made or was refused because something is down. */
 	async function call(method: string, path: string, body?: object): Promise<{ status: number; body: never } | null> {
 		const living = nodes.filter((node) => node !== null);
 		const node = living[Math.floor(random() * living.length)];
@@ -90,7 +90,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 			const answer = await fetch(node.url + path, body ? { ...options, body: JSON.stringify(body) } : options);
 			return answer.status < 500 ? { status: answer.status, body: (await answer.json()) as never } : null;
 		} catch {
-			return null; // killed, stopped, or not up yet: another one is asked
+			return null; // killed, suspended, or not up yet: another one is tried
 		}
 	}
 
@@ -179,7 +179,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 			else expect(arrived).toEqual(inOrder(log));
 		}
 
-		/** The events whose first attempt got no answer: a node that is stopped for long gives up what it was connecting. */
+		/** The events whose first attempt got no response: a suspended node drops the connections that it was opening. */
 		async function unreachedAtFirst(projectId: string): Promise<Set<string>> {
 			const unreached = new Set<string>();
 			const stillInTime = patience(`the delivery log of ${projectId} to be read`);

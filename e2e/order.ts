@@ -1,9 +1,9 @@
 /**
- * How many earlier events of the log hadn't arrived when an event first did: the maximum over all events. Less
- * than `max_in_flight` for a webhook whose first attempts are in order.
+ * How many earlier events of the log hadn't arrived when an event first did: the maximum over all events. Less than
+ * `max_in_flight` for a webhook whose first attempts are in order.
  *
- * @param arrivals ids as they arrived, all of the log's among them
- * @param log ids in the order of the log
+ * @param arrivals ids in order of arrival, including all of the log's
+ * @param log ids in log order
  */
 export function mostOvertaken(arrivals: Iterable<string>, log: Iterable<string>): number {
 	const place = new Map([...log].map((id, i) => [id, i]));
@@ -14,7 +14,7 @@ export function mostOvertaken(arrivals: Iterable<string>, log: Iterable<string>)
 		const at = place.get(id);
 		if (at === undefined) throw new Error(`${id} is not in the log`);
 		early.add(at);
-		// Everything before `arrived` has come.
+		// Everything before `arrived` has arrived.
 		while (early.delete(arrived)) arrived += 1;
 		let before = 0;
 		for (const each of early) if (each < at) before += 1;

@@ -3,7 +3,7 @@ import { EVENT_TYPES, encodeEnvelope } from "@posthorn/protocol";
 import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
 import { IdSource } from "../packages/server/src/base/ids.ts";
 
-/** How one attempt of the past ended. */
+/** How one past attempt ended. */
 export interface PastAttempt {
 	readonly statusCode: number;
 	readonly responseMs: number;
@@ -16,12 +16,12 @@ export interface PastWebhook {
 	readonly id: string;
 	readonly url: string;
 	readonly events: readonly string[];
-	/** The attempts of a delivery, in order. Of the last one a status of 2xx is delivered, another dead-lettered. */
+	/** A delivery's attempts, in order. If the last one's status is 2xx it is delivered, otherwise dead-lettered. */
 	attemptsOf(n: number, at: number): readonly PastAttempt[];
 }
 
 export interface Past {
-	/** The database of a service that is not running now. */
+	/** The database of a service that isn't running. */
 	readonly path: string;
 	readonly projectId: string;
 	readonly webhooks: readonly PastWebhook[];
@@ -30,13 +30,13 @@ export interface Past {
 	readonly onProgress?: (events: number) => void;
 }
 
-/** Waits between attempts, milliseconds. */
+/** Delays between attempts, milliseconds. */
 const WAITS = [30, 60, 120, 300, 600, 1_800, 3_600].map((seconds) => seconds * 1_000);
 const BATCH = 1_000;
 const LEASE_TERM_MS = 10_000;
 const HOLDER = "node_past";
 
-/** Writes a project's past into its database, through the storage's own verbs: as if the service had been at work then. */
+/** Writes a project's past into its database with the storage's own verbs, as if the service had run then. */
 export async function writePast({ path, projectId, webhooks, times, onProgress }: Past): Promise<void> {
 	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS });
 	try {

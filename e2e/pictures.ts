@@ -14,11 +14,11 @@ const MINUTE_MS = 60_000;
 const WIDE = { width: 1280, height: 860 };
 const NARROW = { width: 390, height: 844 };
 const ACCOUNT = { email: "ada@lantern.example", name: "Ada Lantern", password: "a password for pictures" };
-/** Accounting has failed for this long. */
+/** How long Accounting has been failing. */
 const FAILING_MS = 42 * MINUTE_MS;
 const ALL = EVENT_TYPES.map(({ type }) => type);
 
-/** Webhooks of a store, each with a manner of its own. */
+/** A store's webhooks, each with its own behavior. */
 const MANNERS: readonly {
 	readonly description: string;
 	readonly url: string;
@@ -80,7 +80,7 @@ async function furnish(shop: Shop): Promise<string> {
 	}
 	const token = /\/setup#([\w-]+)/.exec(shop.service.output)?.[1];
 	const { status } = await shop.post("/v1/setup", { token, ...ACCOUNT });
-	if (status !== 201) throw new Error(`The account was not made: ${status}`);
+	if (status !== 201) throw new Error(`The account wasn't created: ${status}`);
 	await shop.service.stop();
 	const path = join(shop.folder, "posthorn.db");
 	await writePast({ path, projectId: shop.projectId, webhooks, times: times() });

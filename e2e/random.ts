@@ -1,4 +1,4 @@
-/** Mulberry32: a small seeded generator of numbers from 0 to 1, so that a failure can be played again. */
+/** Mulberry32: a small seeded generator of numbers from 0 to 1, so that a failure can be repeated. */
 export function seeded(seed: number): () => number {
 	let state = seed;
 	return () => {

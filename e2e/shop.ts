@@ -61,7 +61,7 @@ export class Shop {
 		return receiver;
 	}
 
-	/** Registers a webhook; the receiver, if it is one of ours, verifies with its secret from then on. */
+	/** Registers a webhook; if the receiver is one of ours, it verifies with the webhook's secret from then on. */
 	async webhook(url: string, more: object = {}): Promise<{ id: string; secret: string }> {
 		const { status, body } = await this.post(this.path("/webhooks"), { url, events: ["purchase.completed"], ...more });
 		if (status !== 201) throw new Error(`not registered: ${JSON.stringify(body)}`);

@@ -1,12 +1,12 @@
-// Checks that the documents are true where a machine can tell: links lead somewhere, npm scripts exist, and so do the files
-// and folders that ARCHITECTURE.md and the folders' READMEs name.
+// Checks what can be checked in documents: links lead somewhere, npm scripts exist, and so do the files and folders
+// that ARCHITECTURE.md and the folders' READMEs name.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { namedPaths } from "./named-paths.ts";
 import { PUBLISHED } from "./pack.mjs";
 import { ROOT } from "./setup.mjs";
 
-/** Folders that a document's paths may begin in, besides its own. */
+/** Folders in which a document's paths may begin, in addition to its own. */
 const BASES = [".", "packages", "packages/server/src", "packages/server/src/storage"];
 /** READMEs for users, who don't have these files. */
 const FOR_USERS = new Set(["README.md", ...PUBLISHED.map(({ folder }) => join("packages", folder, "README.md"))]);

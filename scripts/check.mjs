@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be said of the code without running it. All checks run side by side, each to its
- * end. Those that hold are a line each; what the others printed follows, and a last line that names them.
+ * `npm run check`: everything that can be checked without running the code. All checks run concurrently, each to its
+ * end. A passed check prints one line; then follows the output of the failed ones, and a last line that names them.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { ROOT, runNode, setup } from "./setup.mjs";
 
 const bin = (path) => join(ROOT, "node_modules", path);
 const COLORS = `--colors=${process.stdout.isTTY ? "force" : "off"}`;
-/** The slowest first. TypeScript keeps what it has checked in `.cache`. */
+/** Slowest first. TypeScript keeps its results in `.cache`. */
 const CHECKS = [
 	["types", [bin("typescript/bin/tsc")]],
 	[
@@ -16,14 +16,14 @@ const CHECKS = [
 		[bin("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", COLORS, "."],
 	],
 	["types of the dashboard", [bin("typescript/bin/tsc"), "-p", join(ROOT, "packages/dashboard")]],
-	["the schema of PostgreSQL is written down", [join(ROOT, "scripts/write-schema.ts"), "--check"]],
-	["types of the API are those of its routes", [join(ROOT, "packages/api-types/generate.ts"), "--check"]],
-	["types of the events are those of the catalogue", [join(ROOT, "packages/webhooks/generate.ts"), "--check"]],
+	["schema.sql matches the migrations", [join(ROOT, "scripts/write-schema.ts"), "--check"]],
+	["the API's types match its routes", [join(ROOT, "packages/api-types/generate.ts"), "--check"]],
+	["the event types match the catalogue", [join(ROOT, "packages/webhooks/generate.ts"), "--check"]],
 	["packages as published", [join(ROOT, "scripts/check-packages.mjs")]],
 	["documents", [join(ROOT, "scripts/check-documents.mjs")]],
 ];
 
-/** @returns {Promise<{passed: number, failed: number}>} how many of the checks hold */
+/** @returns {Promise<{passed: number, failed: number}>} how many checks passed and failed */
 export async function check() {
 	const failed = (await Promise.all(CHECKS.map(run))).filter(({ isRight }) => !isRight);
 	for (const { name, output } of failed) console.log(`\n✗ ${name}:\n${output.trimEnd()}`);

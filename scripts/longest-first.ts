@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Parts of the paths of test files that run for long, the longest first: they start processes, or run a suite from other
- * files, so their own size says nothing of it. Started last, they would leave the other workers without work.
+ * Parts of the paths of slow test files, slowest first: they start processes, or run a suite from other files, so their
+ * size doesn't show how long they take. Started last, they would leave the other workers idle.
  */
 const LONG = [
 	"e2e/crash.",
@@ -20,7 +20,7 @@ const LONG = [
 	"postgres/",
 ];
 
-/** Has files that run for long begin before all others. */
+/** Starts slow files before all others. */
 export class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
 		const sorted = await super.sort(files);

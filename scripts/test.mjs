@@ -1,5 +1,5 @@
-// `npm test`: sets up, checks, runs every test, and ends with one plain line that counts them. With arguments it runs
-// vitest alone, and hands them on.
+// `npm test`: sets up, checks, runs every test, and ends with one plain line that counts them. With arguments, it only
+// runs vitest and passes them on.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ setup();
 const args = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "posthorn-test-"));
 const count = { ...(await check()), skipped: 0 };
-// Tests in the browser use the processor while others wait for clocks and disks; what they print comes after the others.
+// Browser tests use the processor while others wait for clocks and disks; their output comes last.
 let printed = "";
 const inBrowser =
 	args.length === 0 &&
@@ -43,12 +43,12 @@ await inBrowser;
 console.log(printed);
 rmSync(folder, { recursive: true });
 const { passed, failed, skipped } = count;
-if (skipped > 0) console.log(`${skipped} skipped, for want of what they need on this machine or in this engine`);
+if (skipped > 0) console.log(`${skipped} skipped, because this machine or engine lacks what they need`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
 /**
- * Runs a runner and adds up what its report says.
+ * Runs a test runner and sums up its report.
  * @param {(report: string) => [string[], object?]} command its arguments and options, given the file for its report
  */
 async function runTests(runner, command, read) {
@@ -61,7 +61,7 @@ async function runTests(runner, command, read) {
 		console.error(`${runner} left no report: ${error.message}`);
 		result.failed = 1;
 	}
-	// A suite that could not even be loaded, or a runner that failed for another reason, has failed tests that no one counted.
+	// A suite that couldn't be loaded, or a runner that failed for another reason, has failed tests that weren't counted.
 	if (code !== 0 && result.failed === 0) result.failed = 1;
 	for (const key of Object.keys(count)) count[key] += result[key];
 }

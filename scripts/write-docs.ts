@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages that are made from code.
+// `npm run docs`: writes the pages that are generated from code.
 import { writeFileSync } from "node:fs";
 import { configurationPage } from "../packages/server/src/config/settings.ts";
 

@@ -1,5 +1,5 @@
-// Writes the script of the API reference (/docs): Scalar's own build for browsers, out of its npm package. The service
-// needs nothing else of the package, so it isn't a dependency.
+// Writes the script of the API reference (/docs): Scalar's own build for browsers, taken from its npm package. The
+// service needs nothing else of the package, so it isn't a dependency.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Writes down the PostgreSQL engine's schema as the migrations make it: packages/server/src/storage/postgres/schema.sql.
- * With `--check` it writes nothing and fails when the file is stale.
+ * Writes the PostgreSQL engine's schema as created by the migrations: packages/server/src/storage/postgres/schema.sql.
+ * With `--check` it writes nothing and fails if the file is stale.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -28,7 +28,7 @@ try {
 		writeFileSync(FILE, text);
 		console.log(`Written: ${name}`);
 	} else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== text) {
-		console.error(`${name} is not what the migrations make: run ${COMMAND}.`);
+		console.error(`${name} doesn't match the migrations: run ${COMMAND}.`);
 		process.exitCode = 1;
 	}
 } finally {

@@ -1,6 +1,6 @@
 /**
- * A hostile neighbour: its receiver, and what it does to the API. It stops at nothing but its parent's end: whatever the
- * service refuses is tried again at once, and a connection that is closed is opened again.
+ * A hostile neighbor: its receiver, and what it does to the API. Only its parent's end stops it: it immediately retries
+ * whatever the service refuses, and reopens closed connections.
  */
 import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
@@ -11,7 +11,9 @@ import type { Attack, AttackOrder, Behaviour, HostileCall, HostileCommand, Hosti
 
 const BATCH_BYTES = 2 * 1_024 * 1_024;
 const BATCH_EVENTS = 1_000;
-/** Between two tries of a connection that the service closed, milliseconds: its own share of a core has an end. */
+/**
+ * Time between two tries of a connection that the service closed, milliseconds, because its share of a core is limited.
+ */
 const AGAIN_MS = 20;
 const DRIP_EVERY_MS = 20;
 const DRIPS = 40;
@@ -159,11 +161,11 @@ function publish(
 	}, 5);
 }
 
-/** Posts the body on one connection, again and again. */
+/** Posts the body on one connection repeatedly. */
 const repeat = (origin: string, project: Project, body: string): Promise<never> =>
 	callInTurn(origin, project, [{ method: "POST", path: "/events", body }]);
 
-/** Makes the calls on one connection, again and again. */
+/** Makes the calls on one connection repeatedly. */
 async function callInTurn(
 	origin: string,
 	project: Project,
@@ -179,7 +181,7 @@ async function callInTurn(
 const post = (pool: Pool, project: Project, path: string, body: string): Promise<number> =>
 	call(pool, project, { method: "POST", path, body });
 
-/** The response's status; 0 where the service closed the connection instead. */
+/** The response's status; 0 if the service closed the connection instead. */
 async function call(
 	pool: Pool,
 	{ id, key }: Project,
@@ -211,7 +213,7 @@ function hold(origin: string, request: string): void {
 	socket.write(request);
 	socket.on("error", () => {}); // "close" follows
 	socket.on("close", () => setTimeout(() => hold(origin, request), AGAIN_MS));
-	// A socket that is never read does not find out that it was closed, unless it writes.
+	// A socket that never reads only notices that it was closed when it writes.
 	const watch = setInterval(() => socket.write("\r\n"), 1_000);
 	socket.on("close", () => clearInterval(watch));
 }
@@ -223,7 +225,7 @@ const largest = (): string => {
 
 const emptiest = (): string => `{"events":[${"{},".repeat(Math.floor((BATCH_BYTES - 16) / 3))}{}]}`;
 
-/** Makes pages of the log large first. */
+/** First makes pages of the log large. */
 async function readPages(origin: string, project: Project): Promise<void> {
 	const event = eventInput(`{"pad":"${"x".repeat(20_000)}"}`);
 	const body = `{"events":[${Array(100).fill(event).join(",")}]}`;

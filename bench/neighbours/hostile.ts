@@ -1,6 +1,6 @@
 /** Messages to a hostile neighbor, and what it can do. It runs in its own process, limited to half a core. */
 
-/** How the neighbour's receiver behaves, by the first segment of a webhook's path. */
+/** How the neighbor's receiver behaves, by the first segment of a webhook's path. */
 export type Behaviour =
 	/** Responds 200 immediately. */
 	| "ok"
@@ -28,7 +28,7 @@ export type Attack =
 	| { readonly kind: "batches"; readonly of: "largest" | "emptiest" }
 	/** Keeps 40 uploads open that never end. */
 	| { readonly kind: "stalled uploads" }
-	/** Asks for large responses on 120 connections and reads none of them. */
+	/** Requests large responses on 120 connections and reads none of them. */
 	| { readonly kind: "slow readers" }
 	/** Publishes with unknown keys on 50 connections. */
 	| { readonly kind: "unknown keys" }
@@ -49,10 +49,10 @@ export type Attack =
 	/** Does nothing itself. */
 	| { readonly kind: "none" };
 
-/** A call of the API by the first of its projects. */
+/** An API call for its first project. */
 export interface HostileCall {
 	readonly method: "GET" | "POST" | "PUT" | "PATCH";
-	/** What follows `/v1/projects/{project_id}`, or a whole path if the call is `open`. */
+	/** The part after `/v1/projects/{project_id}`, or a whole path if the call is `open`. */
 	readonly path: string;
 	readonly body?: string;
 	readonly headers?: Readonly<Record<string, string>>;
@@ -63,17 +63,17 @@ export interface HostileCall {
 export interface AttackOrder {
 	/** Where the API is, such as `http://127.0.0.1:8420`. */
 	readonly origin: string;
-	/** The neighbour's own keys, one for each of its projects. */
+	/** The neighbor's own keys, one per project. */
 	readonly projects: readonly { readonly id: string; readonly key: string }[];
 	readonly attack: Attack;
 }
 
-/** To the process: what to do, or to publish nothing more and say how far it is. */
+/** To the process: what to do, or to stop publishing and report its progress. */
 export type HostileCommand = AttackOrder | { readonly attack: null };
 
-/** From the process: where its receiver listens, that it has begun, or how far it is. */
+/** From the process: where its receiver listens, that it has started, or its progress. */
 export type HostileReply =
 	| { readonly port: number }
 	| { readonly begun: true }
-	/** Events that the service accepted from it, and requests that its receiver responded 200 to. */
+	/** Events that the service accepted from it, and requests to which its receiver responded with 200. */
 	| { readonly accepted: number; readonly received: number };

@@ -27,16 +27,16 @@ const WARM_UP_PER_S = 600;
 const WARM_UP_MOST_S = 5;
 /** The neighbor's share of a core. */
 const SHARE = 0.5;
-/** The neighbour's first moments are not what is measured, milliseconds. */
+/** Time after the neighbor's start before anything is measured, milliseconds. */
 const SETTLE_MS = 1_000;
 const SAMPLE_MS = 100;
-/** Without a further arrival for so long the rest counts as missing, milliseconds. */
+/** If nothing arrives for this long, the remaining events count as missing, milliseconds. */
 const STALLED_MS = 20_000;
 const MANY_PROJECTS = 100;
 /** The limit for a quiet project's p99: this many times its p99 alone, or this long, whichever is more. */
 const MOST_TIMES = 3;
 const MOST_MS = 50;
-/** What docs/operations allow a node, MB. */
+/** The memory that docs/operations recommend for a node, MB. */
 export const ALLOWED_MB = 768;
 
 export async function measureNeighbours(
@@ -60,7 +60,7 @@ export async function measureNeighbours(
 	return runs;
 }
 
-/** One quiet project and one neighbour. */
+/** One quiet project and one neighbor. */
 class Side {
 	readonly #workspace: Workspace;
 	readonly #receiver: Receiver;
@@ -143,7 +143,7 @@ class Side {
 		return { count: Math.ceil(EVENTS_PER_S * this.#seconds), perSecond: EVENTS_PER_S };
 	}
 
-	/** The neighbour's process, held to its share of a core. */
+	/** The neighbor's process, limited to its share of a core. */
 	async #fork() {
 		const { cert, key } = await this.#receiver.issue();
 		const child = this.#workspace.fork(fileURLToPath(new URL("./hostile-process.ts", import.meta.url)), {
@@ -160,7 +160,7 @@ class Side {
 				child.send(order);
 				await begun;
 			},
-			/** Publishes nothing more, and says how far it is. */
+			/** Stops publishing, and reports its progress. */
 			async progress(): Promise<{ readonly accepted: number; readonly received: number }> {
 				throttle.end();
 				const replied = once(child, "message");
@@ -184,7 +184,7 @@ class Side {
 		const neighbour = this.#neighbour;
 		const projects = await api.setUp(neighbour.projects, async (n) => {
 			const id = await api.createProject(`neighbour ${n}`);
-			// One with very many projects publishes with the operator's key.
+			// With very many projects it publishes with the operator's key.
 			return { id, key: neighbour.projects > MANY_PROJECTS ? api.key : await api.createKey(id) };
 		});
 		const webhooks = neighbour.webhooks.flatMap((some) => Array<typeof some>(some.count).fill(some));
@@ -210,7 +210,7 @@ class Side {
 		});
 	}
 
-	/** Publishes for the quiet project, and waits until its receiver has all that was accepted. */
+	/** Publishes for the quiet project, and waits until its receiver has all accepted events. */
 	async #publish(service: Service, quiet: Quiet, pace: { count: number; perSecond: number }): Promise<Measured> {
 		await this.#receiver.reset();
 		const task = { ...quiet, ...pace, origin: service.api.origin, first: this.#published };
@@ -228,7 +228,7 @@ class Side {
 		};
 	}
 
-	/** How many of the neighbour's own events do not arrive: each of its projects has one webhook. */
+	/** How many of the neighbor's own events don't arrive: each of its projects has one webhook. */
 	async #missing(
 		service: Service,
 		hostile: { progress(): Promise<{ accepted: number; received: number }> },
@@ -246,7 +246,7 @@ class Side {
 		return accepted - received;
 	}
 
-	/** How many came of those that were accepted. */
+	/** How many of the accepted events arrived. */
 	async #arrived(service: Service, accepted: number): Promise<number> {
 		let distinct = 0;
 		for (let since = performance.now(); performance.now() - since < STALLED_MS; ) {

@@ -1,9 +1,9 @@
 import type { Attack, Behaviour, HostileCall, TlsAttack } from "./hostile.ts";
 
-/** A hostile neighbour as it is set up, and what it does. */
+/** A hostile neighbor's setup, and what it does. */
 export interface Neighbour {
 	readonly name: string;
-	/** Projects that it has; its webhooks are spread over them. */
+	/** The number of its projects, over which its webhooks are spread. */
 	readonly projects: number;
 	readonly webhooks: readonly {
 		readonly count: number;
@@ -13,7 +13,7 @@ export interface Neighbour {
 	/** How its receiver floods the service below HTTP. Each webhook has a host of its own then. */
 	readonly tls?: TlsAttack;
 	readonly attack: Attack | ((webhookId: string) => Attack);
-	/** Every event that was accepted from it must have reached its receivers in the end. */
+	/** Whether every event accepted from it must have reached its receivers in the end. */
 	readonly complete?: boolean;
 	/** Past events of its first webhook: how many, how long ago (milliseconds), and the status of each response. */
 	readonly past?: { readonly events: number; readonly agoMs: number; readonly statusCode: number };
@@ -22,7 +22,7 @@ export interface Neighbour {
 const DAY_MS = 86_400_000;
 const KIB = 1_024;
 const BASKET = '{"items":[{"name":"Crate key"}]}';
-/** Nothing of its own but a webhook that is never sent to. */
+/** Nothing except a webhook that gets no events. */
 const BYSTANDER = [{ count: 1, behaviour: "ok" }] as const;
 
 /** What needs no key. */

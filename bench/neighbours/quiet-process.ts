@@ -1,4 +1,4 @@
-/** The quiet project's store: posts single events at a steady rate, and counts those that were not accepted. */
+/** The quiet project's store: posts single events at a steady rate, and counts those not accepted. */
 
 import { PacedClient } from "../paced-client.ts";
 import { eventData, eventInput, now } from "../payload.ts";
@@ -18,7 +18,7 @@ export interface QuietTask {
 
 export interface QuietResult {
 	readonly accepted: number;
-	/** Why the others were not, each reason once. */
+	/** Why the others weren't accepted, each reason once. */
 	readonly refusals: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { Shop } from "../shop.ts";
 
 export const PASSWORD = "correct horse battery staple";
 
-/** A shop with the dashboard on view, and people who use it. */
+/** A shop with the dashboard, and users of it. */
 export class Dashboard {
 	readonly shop: Shop;
 
@@ -17,14 +17,14 @@ export class Dashboard {
 		return this.shop.service.url;
 	}
 
-	/** The one-time link that the service printed when it started. */
+	/** The one-time link that the service printed at startup. */
 	get setupLink(): string {
 		const link = /https?:\/\/\S+\/setup#\S+/.exec(stripVTControlCharacters(this.shop.service.output))?.[0];
 		if (!link) throw new Error(`The service printed no set-up link:\n${this.shop.service.output}`);
 		return link;
 	}
 
-	/** Makes the operator's account over the API. */
+	/** Creates the operator's account over the API. */
 	async setUp(email = "operator@example.com"): Promise<void> {
 		const token = this.setupLink.split("#")[1];
 		const { status, body } = await this.shop.post("/v1/setup", {
@@ -36,7 +36,7 @@ export class Dashboard {
 		if (status !== 201) throw new Error(`not set up: ${JSON.stringify(body)}`);
 	}
 
-	/** Signs a browser in by a one-time link. */
+	/** Signs a browser in with a one-time link. */
 	async signIn(page: Page, email = "operator@example.com"): Promise<void> {
 		const { status, body } = await this.shop.post("/v1/sign-in-links", { email });
 		if (status !== 201) throw new Error(`no sign-in link: ${JSON.stringify(body)}`);
@@ -81,7 +81,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 	expect(found, `accessibility of ${page.url()}`).toEqual([]);
 }
 
-/** Collects what a page must never do: script errors, and breaches of its content security policy. */
+/** Collects what a page must never cause: script errors, and violations of its content security policy. */
 export function watch(context: BrowserContext): string[] {
 	const faults: string[] = [];
 	context.on("weberror", (error) => faults.push(`uncaught: ${error.error().message}`));

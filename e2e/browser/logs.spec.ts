@@ -16,11 +16,11 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	await expectAccessible(page);
 	const { body: event } = await shop.post(shop.path("/events"), purchase(1));
 
-	// It follows what happens without being asked.
+	// The page updates live.
 	const table = page.getByRole("table", { name: "Attempts" });
 	await expect(table.getByText("Failed")).toHaveCount(1);
 	await expect(table.getByText("Retrying")).toHaveCount(2);
-	// It spoke of eight attempts, however many the service is set to make.
+	// It once mentioned eight attempts, no matter how many the service was configured for.
 	for (const attempt of [1, 2, 3])
 		await expect(table.getByRole("img", { name: `Attempt ${attempt} of 3`, exact: true })).toBeVisible();
 	await expectAccessible(page);
@@ -104,7 +104,7 @@ test("filters are part of the URL, and matching deliveries are counted, then rep
 	await expect(page).toHaveURL(/status=failed/);
 	await expect(table.getByRole("row")).toHaveCount(1 + 5);
 	await expectAccessible(page);
-	// The address says it all: a colleague sees the same.
+	// The address contains everything: a colleague sees the same.
 	await page.reload();
 	await expect(table.getByRole("row")).toHaveCount(1 + 5);
 
@@ -187,7 +187,7 @@ test("the live tail can be paused, and continues where it was", async ({ dashboa
 	await expect(rows).toHaveCount(1 + 2);
 });
 
-// A rule for everything yielded to the row's own: it faded in all the same, and could hardly be read meanwhile.
+// A general rule was overridden by the row's own: the row faded in anyway, and was hardly readable meanwhile.
 test("new rows fade in, unless reduced motion is preferred", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -4,7 +4,7 @@ import { expect, test } from "./dashboard.ts";
 
 const { executablePath, args, env } = await findChromium();
 
-// Tests run without scrollbars unless they say so, and it is scrollbars that this is about.
+// Tests run without scrollbars by default, but this one is about scrollbars.
 test.use({
 	launchOptions: {
 		executablePath,
@@ -25,7 +25,7 @@ test("overlays cover the whole page, and the page behind them doesn't move", asy
 	const shownWidth = () => page.locator("html").evaluate((html) => html.clientWidth);
 	const main = page.getByRole("main");
 	let made = 0;
-	// A page that fits its window, and one that is longer.
+	// A page that fits its window, and a longer one.
 	for (const upTo of [1, 40]) {
 		while (made < upTo) await shop.post(shop.path("/events"), purchase(++made));
 		await receiver.count(upTo);

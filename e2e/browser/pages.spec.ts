@@ -87,7 +87,7 @@ test("the log can be used with only the keyboard", async ({ dashboard, page }) =
 	await expect(page.getByRole("dialog")).toContainText('"n": 1');
 	await page.keyboard.press("Escape");
 	await expect(page.getByRole("dialog")).toHaveCount(0);
-	// Two fields offered this key, and one of them had it.
+	// Two fields offered this key, and only one of them got it.
 	await expect(page.locator("kbd", { hasText: /^\/$/ })).toHaveCount(1);
 	await page.keyboard.press("/");
 	await expect(page.getByRole("textbox", { name: "Find by event id" })).toBeFocused();

@@ -61,7 +61,7 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 	);
 	expect(statuses).toEqual([200, 403, 403, 403, 403, 403, 403]);
 
-	// Until the owner takes the access away.
+	// Until the owner removes the access.
 	await page.reload();
 	await page.getByRole("button", { name: /Remove .*viewer/i }).click();
 	await page
@@ -104,7 +104,7 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	await developer.goto(dashboard.project("/members"));
 	await expect(developer.getByRole("button", { name: "Invite" })).toBeDisabled();
 
-	// All of it is in the audit log.
+	// The audit log has all of it.
 	await page.goto(dashboard.project("/audit"));
 	for (const said of [/The developer.*joined/, /The developer created the API key Shop server/i, /revoked/])
 		await expect(page.getByText(said).first()).toBeVisible();

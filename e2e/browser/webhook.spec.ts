@@ -35,7 +35,7 @@ test("a new webhook shows its secret once, and receives verifiable events", asyn
 		await expect(dialog.getByRole("tabpanel")).toContainText(/hmac/i);
 	}
 	await expectAccessible(page);
-	// It cannot be closed by a slip.
+	// It can't be closed by accident.
 	await page.keyboard.press("Escape");
 	await expect(dialog).toBeVisible();
 	await dialog.getByLabel("I've stored it").check();

@@ -17,7 +17,7 @@ const ADDRESS = "127.0.0.1";
 /** How long etcd and the servers may take to start, milliseconds. */
 const ETCD_START_MS = 30_000;
 const START_MS = 120_000;
-/** Patroni's REST API answers from memory, so a slow answer means trouble. Milliseconds. */
+/** Patroni's REST API responds from memory, so a slow response means trouble. Milliseconds. */
 const REST_MS = 2_000;
 
 export interface Member {
@@ -147,7 +147,7 @@ export class Cluster {
 		});
 	}
 
-	/** The cluster as Patroni reports it; null if no Patroni answers. */
+	/** The cluster as Patroni reports it; null if no Patroni responds. */
 	async members(): Promise<readonly Member[] | null> {
 		const answers = await Promise.all(
 			this.servers.map(({ patroniPort }) => get(`http://${ADDRESS}:${patroniPort}/cluster`)),

@@ -6,7 +6,7 @@ const FOLDER = new URL("../../deploy/high-availability/", import.meta.url);
 
 export type ConfigurationFile = "etcd.yml" | "patroni.yml" | "haproxy.cfg";
 
-/** @throws Error if a variable has no value, or a value no variable */
+/** @throws Error if a variable has no value, or a value has no variable */
 export function configuration(file: ConfigurationFile, values: Readonly<Record<string, string | number>>): string {
 	const unused = new Set(Object.keys(values));
 	const text = readFileSync(fileURLToPath(new URL(file, FOLDER)), "utf8").replaceAll(/\$\{(\w+)\}/g, (_, name) => {

@@ -75,7 +75,7 @@ async function readLog(site: Pick<Site, "ask">, projectId: string): Promise<stri
 	const log: string[] = [];
 	for (;;) {
 		const { status, body } = await site.ask("GET", `/v1/projects/${projectId}/events?after=${log.length}&limit=200`);
-		if (status !== 200) throw new Error(`The log of ${projectId} was answered with ${status}: ${JSON.stringify(body)}`);
+		if (status !== 200) throw new Error(`Reading the log of ${projectId} got ${status}: ${JSON.stringify(body)}`);
 		for (const { id } of body.data) log.push(id);
 		if (body.data.length > 0 && body.last_seq !== log.length)
 			throw new Error(`The log of ${projectId} has ${log.length} events up to number ${body.last_seq}.`);

@@ -6,7 +6,7 @@ import type { Mutation } from "../mutation.ts";
 /** What mutations name their files below. */
 export const PACKAGES = "packages";
 
-/** The file with the fault. Throws when the mutation does not apply to it. */
+/** The file with the fault. Throws if the mutation doesn't apply to it. */
 export function mutate(root: string, { file, find, replace }: Mutation): string {
 	const text = readFileSync(join(root, PACKAGES, file), "utf8");
 	const count = text.split(find).length - 1;
@@ -15,7 +15,7 @@ export function mutate(root: string, { file, find, replace }: Mutation): string 
 	return text.replace(find, () => replace);
 }
 
-/** Why these mutations cannot be run as they are, a line each; none if they can. */
+/** Why these mutations can't be run as they are, one line each; none if they can. */
 export function faultsOf(root: string, mutations: readonly Mutation[]): string[] {
 	const faults: string[] = [];
 	const names = new Set<string>();

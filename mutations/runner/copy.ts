@@ -12,12 +12,12 @@ import { dirname, join } from "node:path";
 import type { Mutation } from "../mutation.ts";
 import { mutate, PACKAGES } from "./apply.ts";
 
-/** What a test run does not need, or would write to in place. */
+/** What a test run doesn't need, or would write to in place. */
 const LEFT_OUT = new Set([".git", ".cache", "data", "test-results", "playwright-report"]);
 /** Caches of Vite and Vitest. */
 const isCache = (name: string): boolean => name.startsWith(".vite");
 
-/** A copy of the checkout, of hard links where the file system allows them: nothing in it may be written in place. */
+/** A copy of the checkout, made of hard links if the file system allows them: nothing in it may be written in place. */
 export class Copy {
 	readonly folder: string;
 	readonly #root: string;
@@ -28,7 +28,7 @@ export class Copy {
 		copyFolder(root, folder);
 	}
 
-	/** Puts the fault into the copy's file. @returns takes it out again */
+	/** Inserts the fault into the copy's file. @returns removes it again */
 	apply(mutation: Mutation): () => void {
 		const text = mutate(this.#root, mutation);
 		const path = join(this.folder, PACKAGES, mutation.file);

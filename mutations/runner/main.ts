@@ -1,4 +1,5 @@
-// `npm run mutate`: deliberate faults, one at a time in a copy of the checkout, and whether the tests notice them.
+// `npm run mutate`: inserts deliberate faults, one at a time, into a copy of the checkout, and checks whether the tests
+// notice them.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AREAS } from "../index.ts";
@@ -39,7 +40,7 @@ async function tryIn(folder: string, { all, chosen, rest, atOnce }: Options): Pr
 	const left = rest ? chosen.filter((one) => !results.has(one)) : chosen;
 	if (left.length > 0) {
 		const places = copies(ROOT, folder, atOnce);
-		console.log(`${left.length} mutations. First their tests, without any …`);
+		console.log(`${left.length} mutations. First, their tests without mutations …`);
 		if (report(await tryWithout(places, left))) return 1;
 		let done = 0;
 		await tryAll(places, left, (verdict) => {
@@ -52,8 +53,8 @@ async function tryIn(folder: string, { all, chosen, rest, atOnce }: Options): Pr
 	mkdirSync(dirname(REPORT), { recursive: true });
 	writeFileSync(REPORT, reportOf(known, all.length, commit));
 	for (const line of survivorsOf(verdicts)) console.log(line);
-	console.log(`Survivors, and which test caught the others: ${REPORT}`);
-	if (known.length > verdicts.length) console.log(`At this commit, in all pieces: ${summaryOf(known, all.length)}`);
+	console.log(`Survivors, and the tests that caught the others: ${REPORT}`);
+	if (known.length > verdicts.length) console.log(`At this commit, in all runs: ${summaryOf(known, all.length)}`);
 	console.log(summaryOf(verdicts, chosen.length));
 	return isEnough(verdicts) ? 0 : 1;
 }

@@ -11,11 +11,11 @@ export interface Chosen {
 export interface Options {
 	readonly all: readonly Chosen[];
 	readonly chosen: readonly Chosen[];
-	/** Only name them. */
+	/** Only lists them. */
 	readonly list: boolean;
-	/** Only those that have not been tried at this commit. */
+	/** Only those not yet tried at this commit. */
 	readonly rest: boolean;
-	/** Mutations that are tried at a time. */
+	/** How many mutations to try concurrently. */
 	readonly atOnce: number;
 }
 

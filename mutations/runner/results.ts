@@ -12,13 +12,13 @@ interface Stored {
 	readonly found: Readonly<Record<string, Found>>;
 }
 
-/** The verdicts on one commit, kept in a file, so that one run of all mutations can be made in pieces. */
+/** The verdicts on one commit, kept in a file, so that all mutations can be run in several pieces. */
 export class Results {
 	readonly #commit: string | null;
 	readonly #path: string;
 	readonly #found = new Map<string, Found>();
 
-	/** @param commit what is tried; null if it has no name, so that its verdicts are not kept */
+	/** @param commit what is tried; null for uncommitted changes, whose verdicts aren't kept */
 	constructor(path: string, commit: string | null) {
 		this.#path = path;
 		this.#commit = commit;
@@ -27,7 +27,7 @@ export class Results {
 		if (tried === commit) for (const [name, one] of Object.entries(found)) this.#found.set(name, one);
 	}
 
-	/** A mutation that is tried again gets the later verdict. */
+	/** A later verdict on a mutation replaces the earlier one. */
 	add({ mutation, run, isCaught }: Verdict): void {
 		this.#found.set(mutation.name, { run: { ...run, output: "" }, isCaught });
 		if (this.#commit === null) return;
@@ -40,7 +40,7 @@ export class Results {
 		return this.#found.has(mutation.name);
 	}
 
-	/** The verdicts on these mutations, in their order, of those that have one. */
+	/** The verdicts on these mutations, in order, without those that have none. */
 	on(mutations: readonly Chosen[]): Verdict[] {
 		return mutations.flatMap((one) => {
 			const found = this.#found.get(one.mutation.name);

@@ -6,13 +6,13 @@ import type { Chosen } from "./options.ts";
 import type { Verdict } from "./verdict.ts";
 import { runTests, type TestRun } from "./vitest.ts";
 
-/** How tests run without any fault. */
+/** How tests behave without any fault. */
 const UNHURRIED = { testTimeoutMs: 60_000, timeoutMs: 600_000 };
 
-/** Runs `work` with a folder that is gone afterwards. */
+/** Runs `work` with a folder that is removed afterwards. */
 export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-mutate-"));
-	// PostgreSQL's user reads in it.
+	// PostgreSQL's user reads files in it.
 	chmodSync(folder, 0o755);
 	const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 	process.once("exit", remove);
@@ -24,14 +24,14 @@ export async function withFolder<T>(work: (folder: string) => Promise<T>): Promi
 	}
 }
 
-/** One for each mutation that is tried at the same time. */
+/** One per mutation tried concurrently. */
 export const copies = (root: string, folder: string, count: number): Copy[] =>
 	Array.from({ length: count }, (_, i) => new Copy(root, join(folder, String(i + 1))));
 
 /**
- * The tests have to pass without any fault; otherwise their failing would mean nothing.
+ * The tests must pass without any fault; otherwise their failure would mean nothing.
  *
- * @returns what is wrong, a line each
+ * @returns what is wrong, one line each
  */
 export async function tryWithout([first, ...others]: readonly Copy[], chosen: readonly Chosen[]): Promise<string[]> {
 	const tests = [...new Set(chosen.flatMap(({ mutation }) => mutation.tests))];
@@ -46,7 +46,7 @@ export async function tryWithout([first, ...others]: readonly Copy[], chosen: re
 	});
 }
 
-/** Whether the mutation was what kept its tests from ending, not a slow machine: without it they take half the time. */
+/** Whether the mutation kept its tests from ending, rather than a slow machine: without it they take half the time. */
 const isMuchSooner = (without: TestRun, run: TestRun): boolean =>
 	without.result === "passed" && 2 * without.ms <= run.ms;
 
@@ -62,7 +62,7 @@ export async function tryAll(
 			const restore = copy.apply(mutation);
 			const runIt = () => runTests(copy.folder, mutation.tests, { only: mutation.only, bail: true });
 			let run = await runIt();
-			// No test is known to hang: the machine itself may have stopped for a while.
+			// No test is known to hang, so the machine itself may have stopped for a while.
 			if (run.result === "late" && run.failed === null) run = await runIt();
 			restore();
 			const isCaught = run.result === "failed" || (run.result === "late" && isMuchSooner(await runIt(), run));

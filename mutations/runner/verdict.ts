@@ -1,16 +1,16 @@
 import type { Mutation } from "../mutation.ts";
 import type { TestRun } from "./vitest.ts";
 
-/** What became of a mutation: the tests noticed it, or they did not. */
+/** The result of a mutation: whether the tests noticed it. */
 export interface Verdict {
 	readonly area: string;
 	readonly mutation: Mutation;
 	readonly run: TestRun;
-	/** Not if the tests were late and are slow without the mutation, too. */
+	/** False if the tests timed out and are slow without the mutation, too. */
 	readonly isCaught: boolean;
 }
 
-/** A part of all mutations this large has to be caught. */
+/** The share of all mutations that has to be caught. */
 export const ENOUGH = 0.9;
 
 export const isEnough = (verdicts: readonly Verdict[]): boolean =>
@@ -25,7 +25,8 @@ export function lineOf({ mutation, run, isCaught }: Verdict, nth: number, of: nu
 }
 
 function wordFor({ run, isCaught }: Pick<Verdict, "run" | "isCaught">): string {
-	if (run.result === "late") return isCaught ? "caught, as its tests hung" : "UNDECIDED, as its tests are slow";
+	if (run.result === "late")
+		return isCaught ? "caught, because its tests hung" : "UNDECIDED, because its tests are slow";
 	return isCaught ? "caught" : "SURVIVED";
 }
 
@@ -33,7 +34,7 @@ function wordFor({ run, isCaught }: Pick<Verdict, "run" | "isCaught">): string {
  * The summary in Markdown: survivors first, then the tests that caught the others.
  *
  * @param total how many mutations there are
- * @param commit what was tried; null with changes that are not committed
+ * @param commit what was tried; null for uncommitted changes
  */
 export function reportOf(verdicts: readonly Verdict[], total: number, commit: string | null): string {
 	const survivors = verdicts.filter(({ isCaught }) => !isCaught);
@@ -55,7 +56,7 @@ export function summaryOf(verdicts: readonly Verdict[], total: number): string {
 	return `caught ${caughtOf(verdicts).length} of ${total}${untried > 0 ? ` (${untried} not tried)` : ""}`;
 }
 
-/** One line for each that was not caught: what it would break, and why the tests don't notice it. */
+/** One line for each mutation that wasn't caught: what it would break, and why the tests don't notice it. */
 export function survivorsOf(verdicts: readonly Verdict[]): string[] {
 	return verdicts
 		.filter(({ isCaught }) => !isCaught)
@@ -73,7 +74,7 @@ function survivorOf({ area, mutation, run }: Verdict): string {
 		`\`\`\`diff\n${prefixed("-", find)}\n${prefixed("+", replace)}\n\`\`\``,
 		survives === undefined ? "Not explained." : `Known: ${survives}`,
 		run.result === "late"
-			? `Without it, too, these take long: ${mutation.tests.join(", ")}`
+			? `Even without it, these take long: ${mutation.tests.join(", ")}`
 			: `${run.ran.length} tests passed: ${mutation.tests.join(", ")}`,
 	].join("\n\n");
 }

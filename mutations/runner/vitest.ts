@@ -3,17 +3,17 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGES } from "./apply.ts";
 
-/** For a test, and for what runs before and after it, milliseconds: a fault may have it wait forever. */
+/** For a test, and for its hooks, milliseconds, because a fault may make it wait forever. */
 const TEST_TIMEOUT_MS = 20_000;
 /** For all tests of a mutation. */
 const RUN_TIMEOUT_MS = 60_000;
 /** The maximum length of the output, characters. */
 const KEPT = 20_000;
-/** What Vitest says of a test, or of what runs before and after it. */
+/** Vitest's report on a test, or on a hook. */
 const TIMED_OUT = /(Test|Hook) timed out in \d+ms/;
 
 export interface TestRun {
-	/** `late`: the tests, or one of them, did not end in time. */
+	/** `late`: the tests, or one of them, didn't end in time. */
 	readonly result: "passed" | "failed" | "late";
 	/** The full names of the tests that ran, and of the first that failed. */
 	readonly ran: readonly string[];
@@ -34,7 +34,7 @@ export interface TestOptions {
 	readonly only?: string | undefined;
 	/** Stops at the first failure. */
 	readonly bail?: boolean;
-	/** Test files at a time. */
+	/** Test files to run concurrently. */
 	readonly workers?: number;
 	/** For a test, and for all of them, milliseconds. */
 	readonly testTimeoutMs?: number;
@@ -65,7 +65,7 @@ export async function runTests(folder: string, tests: readonly string[], options
 }
 
 function readReport(path: string): Pick<TestRun, "ran" | "failed"> {
-	// A run that hung, or could not begin, leaves none.
+	// A run that hung or couldn't start leaves no report.
 	if (!existsSync(path)) return { ran: [], failed: null };
 	const { testResults } = JSON.parse(readFileSync(path, "utf8")) as Report;
 	const all = testResults.flatMap(({ assertionResults }) => assertionResults);
@@ -75,7 +75,7 @@ function readReport(path: string): Pick<TestRun, "ran" | "failed"> {
 }
 
 function run(folder: string, args: readonly string[], timeoutMs: number): Promise<Pick<TestRun, "result" | "output">> {
-	// In a group of its own: tests start processes, too.
+	// In its own process group, because tests start processes too.
 	const child = spawn(process.execPath, args, {
 		cwd: folder,
 		detached: true,
@@ -91,7 +91,7 @@ function run(folder: string, args: readonly string[], timeoutMs: number): Promis
 		try {
 			if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
 		} catch {
-			// All of it has ended.
+			// The whole group has ended.
 		}
 	};
 	process.once("exit", kill);

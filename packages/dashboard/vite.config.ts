@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** Where a development server finds the API: a service started with its defaults. */
+/** Where a development server finds the API: a service with default settings. */
 const API = "http://127.0.0.1:8420";
 
 export default defineConfig({

@@ -6,7 +6,7 @@ export interface Forwarding {
 	readonly lines: number;
 }
 
-/** How much of a file is forwarding: see {@link isForwarding}. Callbacks that are written in place don't count. */
+/** How much of a file is forwarding: see {@link isForwarding}. Inline callbacks don't count. */
 export function forwardingOf({ text, program }: Source): Forwarding {
 	let functions = 0;
 	let lines = 0;
@@ -41,7 +41,10 @@ function isForwarding({ params, body }: Node): boolean {
 	return call !== null && passedOn(call)?.join() === names.join();
 }
 
-/** The names of the variables that a call passes on, without what its arrow functions take; null if it passes more than that. */
+/**
+ * The names of the variables that a call passes on, except its arrow functions' parameters; null if it passes anything
+ * else.
+ */
 function passedOn(call: Node): string[] | null {
 	const passed: string[] = [];
 	for (const argument of call.arguments as Node[]) {
@@ -60,7 +63,7 @@ function passedOn(call: Node): string[] | null {
 	return passed;
 }
 
-/** The one call that a body is made of, or null. */
+/** The only call in a body, or null. */
 function callOf(body: unknown): Node | null {
 	if (!isNode(body)) return null;
 	if (body.type === "BlockStatement") {
@@ -72,7 +75,7 @@ function callOf(body: unknown): Node | null {
 	return body.type === "CallExpression" ? body : null;
 }
 
-/** The name of a parameter or of a variable that is passed; null for anything else. */
+/** The name of a parameter or of a passed variable; null for anything else. */
 function nameOf(node: Node): string | null {
 	if (node.type === "Identifier") return node.name as string;
 	if (node.type === "AssignmentPattern") return nameOf(node.left as Node);

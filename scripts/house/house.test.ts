@@ -25,13 +25,13 @@ function checkout(files: Readonly<Record<string, string>>): string {
 
 const functionsIn = (text: string) => forwardingOf(parseSource("a.ts", text)).functions;
 
-test("the listed walks lead through files that exist, each named by one before it", () => {
+test("the listed walks lead through existing files, each named by an earlier one", () => {
 	const walks = readWalks(ROOT)!;
 	expect(walks.map(({ name }) => name)).toEqual(["route to INSERT", "log to request", "response to delivery log"]);
 	expect(walks.flatMap((walk) => faultsOfWalk(ROOT, walk))).toEqual([]);
 });
 
-test("a walk is refused if a file is missing, declares no such function, or is named by none before it", () => {
+test("a walk is refused if a file is missing, lacks the function, or isn't named by an earlier file", () => {
 	const root = checkout({ "a.ts": "export const first = 1;\n", "b.ts": "export function second() {}\n" });
 	const walkOf = (...both: string[]): Walk => ({ name: "w", both, sqlite: [], postgres: [] });
 	expect(faultsOfWalk(root, walkOf("a.ts#first", "c.ts#third"))).toEqual(["w: c.ts is missing"]);
@@ -60,7 +60,7 @@ test.each([
 	expect(functionsIn(text)).toBe(0);
 });
 
-test("files and lines are counted by room, without tests and what only they use", () => {
+test("files and lines are counted by folder, without tests and their helpers", () => {
 	const root = checkout({
 		"main.ts": "one();\ntwo();\n",
 		"api/route.ts": "one();\n",

@@ -1,9 +1,9 @@
 /**
  * `npm run house`: how large the service's code is, how it is laid out, and how many files an event passes.
  *
- *     npm run house                      this checkout
- *     npm run house -- --against DIR     this checkout next to another
- *     npm run house -- --json            the same as JSON
+ * npm run house this checkout
+ * npm run house -- --against DIR this checkout next to another
+ * npm run house -- --json the same as JSON
  */
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";

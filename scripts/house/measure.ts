@@ -6,7 +6,7 @@ import { ENGINES, type Engine, faultsOfWalk, filesOf, readWalks, SERVER, type Wa
 
 /** Files with fewer lines are small. */
 export const SMALL = 25;
-/** Tests and what only they use. */
+/** Tests and their helpers. */
 const LEFT_OUT = [/\.(?:test|fixture)\.ts$/, /^storage\/conformance\//, /^storage\/memory\//];
 export const LEFT_OUT_TEXT = "tests, fixtures, storage's suite (conformance/) and its model (memory/), and SQL files";
 
@@ -16,7 +16,7 @@ export interface Size {
 }
 
 export interface House {
-	/** By room: a folder of the server or of its storage; "." for files in the server's own folder. */
+	/** By room: a folder of the server or of its storage; "." for files directly in the server's folder. */
 	readonly rooms: Readonly<Record<string, Size>>;
 	readonly total: Size;
 	readonly small: number;
@@ -24,9 +24,9 @@ export interface House {
 	readonly largestFolder: { readonly folder: string; readonly files: number };
 	readonly forwarding: Forwarding;
 	readonly walks: readonly WalkLength[];
-	/** Files of all walks, each once. */
+	/** The files of all walks, each once. */
 	readonly stops: Readonly<Record<Engine, number>>;
-	/** What is wrong with the walks: then their lengths are too short. */
+	/** What is wrong with the walks, in which case their lengths are too short. */
 	readonly faults: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface WalkLength extends Readonly<Record<Engine, number>> {
 	readonly name: string;
 }
 
-/** Measures a checkout. @param walks for one that lists none of its own */
+/** Measures a checkout. @param walks for a checkout that lists none */
 export function measure(root: string, walks: readonly Walk[]): House {
 	const server = join(root, SERVER);
 	const rooms: Record<string, Size> = {};

@@ -6,13 +6,13 @@ export interface Named {
 	readonly house: House;
 }
 
-/** A checkout of another layout has many. */
+/** A checkout with another layout has many. */
 const SHOWN_FAULTS = 5;
 
-/** A label, and the columns that each checkout has for it. */
+/** A label, and each checkout's columns. */
 type Line = readonly [label: string, columns: readonly (readonly [string, string])[]];
 
-/** Checkouts side by side, for people. */
+/** Checkouts side by side, as readable text. */
 export function tableOf(all: readonly Named[]): string {
 	const line = (label: string, columns: (house: House) => readonly [string | number, string | number]): Line => [
 		label,

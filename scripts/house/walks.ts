@@ -1,16 +1,16 @@
 /**
- * The files that an event passes. Imports don't show them, as storage, the sender and the clock are passed in at run time.
- * So walks.json lists them, each with the function that the event, or its outcome, goes through, and what can be checked
- * of the list is checked.
+ * The files that an event passes. Imports don't show them, because storage, the sender and the clock are injected. So
+ * walks.json lists them, each with the function that handles the event or its outcome, and the list is checked where
+ * possible.
  *
- * What belongs to a walk: functions that run for every event when nothing fails, and that hold the event, pass it on,
- * or decide whether and when it continues. What only counts, logs or times it doesn't, nor do constants and types.
+ * A walk has the functions that run for every event when nothing fails, and that hold the event, pass it on, or decide
+ * whether and when it continues. It doesn't have those that only count, log or time it, nor constants and types.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isNode, type Node, nodesOf, readSource, type Source } from "./source.ts";
 
-/** Relative to it walks name files. */
+/** The folder to which walks' file names are relative. */
 export const SERVER = "packages/server/src";
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
@@ -18,7 +18,7 @@ export type Engine = (typeof ENGINES)[number];
 /** Stops are `file#function`. */
 export interface Walk {
 	readonly name: string;
-	/** Those before and around storage. */
+	/** The stops before and after storage. */
 	readonly both: readonly string[];
 	readonly sqlite: readonly string[];
 	readonly postgres: readonly string[];
@@ -32,14 +32,14 @@ export function readWalks(root: string): Walk[] | null {
 	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Walk[]) : null;
 }
 
-/** The files of some walks, each once. */
+/** The files of several walks, each once. */
 export function filesOf(walks: readonly Walk[], engine: Engine): string[] {
 	return [...new Set(walks.flatMap((walk) => [...walk.both, ...walk[engine]].map(fileOf)))];
 }
 
 /**
- * What is wrong with a walk: a file that is missing, one that doesn't declare its function, or one that can't be reached,
- * as no file before it names that function or the file itself (as a thread's program).
+ * What is wrong with a walk: a file that is missing, one that doesn't declare its function, or one that can't be
+ * reached because no earlier file names that function or the file itself (as a thread's program).
  */
 export function faultsOfWalk(root: string, { name, both, ...own }: Walk): string[] {
 	const faults = new Set<string>();

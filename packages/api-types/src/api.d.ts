@@ -1128,7 +1128,7 @@ export interface webhooks {
         readonly put?: never;
         /**
          * purchase.refunded
-         * @description A refund was processed. `partial` tells a refund of a part from one that completes the whole amount.
+         * @description A refund was processed. `partial` distinguishes a partial refund from one that completes the whole amount.
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
@@ -1573,9 +1573,9 @@ export interface components {
                 readonly product_id?: string | number;
                 /** @description The product's name as the buyer saw it. */
                 readonly name?: string;
-                /** @description How many of the product. */
+                /** @description The quantity. */
                 readonly quantity?: number;
-                /** @description The price of one, in minor currency units. */
+                /** @description The unit price, in minor currency units. */
                 readonly unit_amount_cents?: number;
             }[];
             /**
@@ -1713,9 +1713,9 @@ export interface components {
                 readonly product_id?: string | number;
                 /** @description The product's name as the buyer saw it. */
                 readonly name?: string;
-                /** @description How many of the product. */
+                /** @description The quantity. */
                 readonly quantity?: number;
-                /** @description The price of one, in minor currency units. */
+                /** @description The unit price, in minor currency units. */
                 readonly unit_amount_cents?: number;
             }[];
             /**
@@ -5896,19 +5896,19 @@ export interface operations {
                         readonly order_id: string;
                         /** @description The buyer's e-mail address. */
                         readonly customer_email: string;
-                        /** @description What was paid, in minor currency units. */
+                        /** @description The amount paid, in minor currency units. */
                         readonly amount_cents: number;
                         /** @description The currency code of three capital letters (ISO 4217). */
                         readonly currency: string;
-                        /** @description What was ordered. */
+                        /** @description The ordered items. */
                         readonly items: readonly {
                             /** @description The product's identifier in the store. */
                             readonly product_id?: string | number;
                             /** @description The product's name as the buyer saw it. */
                             readonly name?: string;
-                            /** @description How many of the product. */
+                            /** @description The quantity. */
                             readonly quantity?: number;
-                            /** @description The price of one, in minor currency units. */
+                            /** @description The unit price, in minor currency units. */
                             readonly unit_amount_cents?: number;
                         }[];
                     };
@@ -5999,7 +5999,7 @@ export interface operations {
                         readonly order_id: string;
                         /** @description The refund's identifier. */
                         readonly refund_id?: string;
-                        /** @description What this refund paid back, in minor currency units. */
+                        /** @description The amount of this refund, in minor currency units. */
                         readonly amount_cents?: number;
                         /** @description The currency code of three capital letters (ISO 4217). */
                         readonly currency?: string;
@@ -6097,7 +6097,7 @@ export interface operations {
                          * @enum {unknown}
                          */
                         readonly kind?: "game_command" | "chat_role" | "file";
-                        /** @description What the store platform has to say about the result. */
+                        /** @description The store platform's details of the result. */
                         readonly detail?: string;
                     };
                 };
@@ -6191,7 +6191,7 @@ export interface operations {
                          * @enum {unknown}
                          */
                         readonly kind?: "game_command" | "chat_role" | "file";
-                        /** @description What the store platform has to say about the result. */
+                        /** @description The store platform's details of the result. */
                         readonly detail?: string;
                     };
                 };
@@ -6286,15 +6286,15 @@ export interface operations {
                         readonly basket_id?: string;
                         /** @description The buyer's e-mail address. */
                         readonly customer_email?: string;
-                        /** @description What lies in the basket. */
+                        /** @description The items in the basket. */
                         readonly items?: readonly {
                             /** @description The product's identifier in the store. */
                             readonly product_id?: string | number;
                             /** @description The product's name as the buyer saw it. */
                             readonly name?: string;
-                            /** @description How many of the product. */
+                            /** @description The quantity. */
                             readonly quantity?: number;
-                            /** @description The price of one, in minor currency units. */
+                            /** @description The unit price, in minor currency units. */
                             readonly unit_amount_cents?: number;
                         }[];
                     };
@@ -6383,7 +6383,7 @@ export interface operations {
                         readonly subscription_id?: string;
                         /** @description The buyer's e-mail address. */
                         readonly customer_email?: string;
-                        /** @description The plan that was subscribed to. */
+                        /** @description The plan. */
                         readonly plan?: string;
                     };
                 };
@@ -6471,7 +6471,7 @@ export interface operations {
                         readonly subscription_id?: string;
                         /** @description The buyer's e-mail address. */
                         readonly customer_email?: string;
-                        /** @description The plan that was subscribed to. */
+                        /** @description The plan. */
                         readonly plan?: string;
                     };
                 };

@@ -30,7 +30,7 @@ export async function main(args: readonly string[]): Promise<void> {
 	).action(async (options: Record<string, string>) => (await import("./serve.ts")).serve(options));
 	program
 		.command("backup <file>")
-		.description("Make a complete, consistent copy of the database in FILE, even while the service runs.")
+		.description("Copy the database to FILE, complete and consistent, even while the service runs.")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
 		.action(async (file: string, options: { databaseUrl?: string }) =>

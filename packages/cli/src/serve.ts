@@ -71,6 +71,6 @@ function leftUndone(complete: boolean, unsettled: number): string | null {
 
 function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {
 	if (config.sealKey) return { key: config.sealKey, made: false };
-	if (config.database.engine !== "sqlite") throw new Error("With PostgreSQL the seal key must be given.");
+	if (config.database.engine !== "sqlite") throw new Error("With PostgreSQL, the seal key is required.");
 	return readOrMakeSealKey(config.sealKeyFile!, config.database.path);
 }

@@ -12,7 +12,7 @@ import { afterAll, expect, test } from "vitest";
 const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
 const KEY = "an-operator-key-of-32-characters-or-more";
 const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
-/** The last line of what a start prints says where the operator's account is made. */
+/** The last line printed at startup says where to create the operator's account. */
 const BANNER_END = /\/setup#[\w-]+/;
 const folders: string[] = [];
 afterAll(() => {
@@ -25,7 +25,7 @@ function newFolder(): string {
 	return folder;
 }
 
-/** Runs the command to its end. */
+/** Runs the command until it ends. */
 function run(
 	args: readonly string[],
 	env: Record<string, string> = {},
@@ -68,7 +68,7 @@ test("exits with 2 on wrong usage, and lists all faults of a wrong configuration
 test("the first start that succeeds prints the operator's key, once", async () => {
 	const cwd = newFolder();
 	const settings = { POSTHORN_PORT: String(await unusedPort()) };
-	// A start that failed once kept the hash of a key that it had not shown.
+	// A failed start once stored the hash of a key that it hadn't shown.
 	const taken = createServer().listen(Number(settings.POSTHORN_PORT), "127.0.0.1");
 	await once(taken, "listening");
 	const refused = await run(["serve"], settings, cwd);
@@ -101,7 +101,7 @@ test("refuses a second process, a taken port and a wrong seal key, each with one
 	expect(taken).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port}`) });
 	await service.stop();
 	const wrong = await run(["serve", "--port", "0"], { POSTHORN_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") }, cwd);
-	// The exit code of a wrong configuration, so that a supervisor does not try again and again.
+	// The exit code of a wrong configuration, so that a supervisor doesn't keep restarting it.
 	expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("seal key") });
 });
 

@@ -7,13 +7,13 @@ import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-/** Where `deploy/` has the checkout. */
+/** Where the files in `deploy/` expect the checkout. */
 const PLACE = "/opt/posthorn/";
 
-/** A file of `deploy/`, as if it had this checkout. */
+/** A file of `deploy/`, with this checkout's path. */
 const deployed = (file: string): string => readFileSync(`${ROOT}deploy/${file}`, "utf8").replaceAll(PLACE, ROOT);
 
-/** The words of an instruction of the container file, which are written as JSON. */
+/** The arguments of an instruction in the container file, which are written as JSON. */
 function instruction(name: string): [string, ...string[]] {
 	const [, json] = new RegExp(`^${name} (\\[.*\\])$`, "m").exec(deployed("Containerfile"))!;
 	return JSON.parse(json!);
@@ -32,7 +32,7 @@ function run(
 	});
 }
 
-// npm 10, which comes with Node 22, makes no node_modules/.bin/node: a unit and an image that named it could not start.
+// npm 10, which comes with Node 22, creates no node_modules/.bin/node: a unit and an image that used it couldn't start.
 test.runIf(process.platform === "linux")("the unit and the image start the command on the project's Node", async () => {
 	const [, start] = /^ExecStart=(.*) serve'$/m.exec(deployed("posthorn.service"))!;
 	const version = { code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) };

@@ -85,7 +85,7 @@ test("warns about a certificate that expires in a few days", async () => {
 	expectReceiver(await reach(receiver.url("/token")), "warning", /its certificate expires in 3 days: renew it\.$/);
 });
 
-// With TLS 1.3 the client takes the handshake for done before the receiver has said anything to it.
+// With TLS 1.3 the client considers the handshake done before the receiver has responded to it.
 test("reports a receiver that closes right after the handshake", async () => {
 	const receiver = await open(startRawReceiver({ authority, onConnection: reset }));
 	expectReceiver(await reach(receiver.url("/token")), "fault", /: The receiver closed the connection/);

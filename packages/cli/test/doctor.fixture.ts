@@ -55,7 +55,7 @@ export function run(
 	});
 }
 
-/** Runs `posthorn doctor`, and reads what it says: a line for each thing, a mark before its name. */
+/** Runs `posthorn doctor`, and parses its output: one line per check, starting with a mark and its name. */
 export async function doctor(
 	env: Readonly<Record<string, string>>,
 	cwd = newFolder(),
@@ -75,30 +75,33 @@ export async function doctor(
 	return report;
 }
 
-/** What depends on the machine that the test runs on, and is never more than a warning. */
+/** Checks that depend on the test machine, and are never more than a warning. */
 const OF_THE_MACHINE: readonly string[] = ["Names", "Open files"];
 /** By name. */
 const faultsOf = ({ lines }: Report): string[] => Object.keys(lines).filter((name) => lines[name]!.state === "fault");
 const warningsOf = ({ lines }: Report): string[] =>
 	Object.keys(lines).filter((name) => !OF_THE_MACHINE.includes(name) && lines[name]!.state === "warning");
 
-/** Nothing is wrong, and it says so with 0. */
+/** Nothing is wrong: exit code 0. */
 export function expectHealthy(report: Report): void {
 	expect(report).toMatchObject({ code: 0, err: "" });
 	expect([...faultsOf(report), ...warningsOf(report)]).toEqual([]);
 }
 
-/** This is the only fault, reported in one line that says what to do, with exit code 1. `serve` refuses with the same line. */
+/**
+ * This is the only fault, reported in one line that says what to do, with exit code 1. `serve` refuses with the same
+ * line.
+ */
 export async function expectFault(report: Report, name: string, says: RegExp): Promise<void> {
 	expect(report).toMatchObject({ code: 1, err: "" });
 	expect(faultsOf(report)).toEqual([name]);
 	expect(report.lines[name]!.text).toMatch(says);
 	const line = `✘ ${name.padEnd(14)} ${report.lines[name]!.text}\n`;
-	// A wrong key stays wrong: the exit code is that of a configuration.
+	// A wrong key stays wrong: the exit code is that of a wrong configuration.
 	expect(await report.serve()).toEqual({ code: name === "Seal key" ? 2 : 1, out: "", err: line });
 }
 
-/** This is worth a look, but the service could run: 0. */
+/** This is a warning, but the service could run: exit code 0. */
 export function expectWarning(report: Report, name: string, says: RegExp): void {
 	expect(report).toMatchObject({ code: 0, err: "" });
 	expect(warningsOf(report)).toEqual([name]);

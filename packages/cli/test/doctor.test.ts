@@ -107,7 +107,7 @@ describe("on SQLite", () => {
 
 	// Root may write everywhere.
 	test.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
-		"a folder that cannot be written to is a fault",
+		"reports a folder that can't be written to",
 		async () => {
 			const folder = join(newFolder(), "closed");
 			mkdirSync(folder, { mode: 0o500 });
@@ -123,7 +123,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	let settings: Readonly<Record<string, string>>;
 
 	beforeAll(async () => {
-		// Durable, or doctor would rightly object.
+		// Durable, or doctor would object.
 		server = await PostgresServer.start({ own: true, fsync: true });
 		await server.execute("CREATE ROLE shop LOGIN PASSWORD 'right'");
 	}, START_TIMEOUT_MS);
@@ -161,7 +161,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	test("says why a database is missing or refuses this user", async () => {
 		const away = await doctor(at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`));
 		await expectFault(away, "Database", /cannot be reached \(.*ECONNREFUSED.*: check that it is running/);
-		// They said that it is tried again, and ended.
+		// Both once announced a retry, and ended.
 		const gone = at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`);
 		const told = {
 			code: 1,
@@ -251,7 +251,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 
 	test("warns about a clock that is an hour ahead, and says by how much", async () => {
 		const report = await doctor(settings, newFolder(), { node: ["--import", CLOCK_AHEAD] });
-		// Half of the way there and back is taken off, whichever way was the longer.
+		// The measurement subtracts half of the round trip, even if the two ways differ.
 		expectWarning(report, "Clock", /3[56]\d\d\.\d s apart: .* Synchronize the clocks with NTP/);
 	});
 

@@ -1,4 +1,4 @@
-/** Loaded into a service before it starts: on SIGUSR2 its database threads of the role in `DYING_THREAD` end. */
+/** Preloaded into a service: on SIGUSR2 its database threads with the role in `DYING_THREAD` end. */
 import { syncBuiltinESMExports } from "node:module";
 import threads from "node:worker_threads";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lookForQuiet } from "../src/memory.ts";
 
-/** How often it was collected after each look, when the thread was busy for these shares of its time. */
+/** How often memory was collected after each check, if the thread was busy for these shares of the time. */
 function collections(shares: readonly number[]): number[] {
 	let at = 0;
 	let count = 0;

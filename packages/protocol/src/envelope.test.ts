@@ -92,7 +92,7 @@ describe("sameContent", () => {
 		);
 	});
 
-	it("does not take a difference in data for one in the time when the type's length differs", () => {
+	it("doesn't mistake a difference in data for one in the time if the type's length differs", () => {
 		const base = { id: "evt_1", createdAt: 0, projectId: "proj_1" };
 		const stored = encodeEnvelope({ ...base, type: "delivery.failed", data: '{"n":1}' });
 		const incoming = encodeEnvelope({ ...base, type: "delivery.success", data: "{ }   " });
@@ -122,7 +122,7 @@ describe("sameContent", () => {
 	});
 });
 
-/** Bytes before the member `created_at`, so that an id or type that spells its name is not taken for it. */
+/** The bytes before the member `created_at`, so that an id or type that contains its name isn't mistaken for it. */
 function encodedLength(id: string, type: string): number {
 	return Buffer.byteLength(`{"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},`);
 }

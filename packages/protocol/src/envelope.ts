@@ -1,8 +1,8 @@
 import { isoTime } from "./iso-time.ts";
 
-/** What the body of a webhook request says (the specification's section 2.2). */
+/** The content of a webhook request's body (the specification's section 2.2). */
 export interface Envelope {
-	/** The event's identifier, `evt_…`; receivers de-duplicate by it. */
+	/** The event's identifier, `evt_…`; receivers deduplicate by it. */
 	readonly id: string;
 	readonly type: string;
 	/** When the event was generated: milliseconds since the Unix epoch, within the years 0 to 9999. */
@@ -33,9 +33,9 @@ export function encodeEnvelope({ id, type, createdAt, projectId, data }: Envelop
 }
 
 /**
- * Whether two encoded envelopes of the event `id` carry the same content: the same bytes, or, when the publisher did
- * not give `created_at`, the same bytes but for its value, which then only says when the service first saw the event.
- * `type` is the incoming event's type. Bytes that aren't an envelope of `id` and `type` must match completely.
+ * Whether two encoded envelopes of the event `id` have the same content: the same bytes or, if the publisher didn't set
+ * `created_at`, the same bytes except its value, which then only says when the service first saw the event. `type` is
+ * the incoming event's type. Bytes that aren't an envelope of `id` and `type` must match completely.
  */
 export function sameContent(
 	id: string,

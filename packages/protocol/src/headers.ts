@@ -1,4 +1,4 @@
-/** The word in the header names and the User-Agent unless the instance is configured with another. */
+/** The default word in the header names and the User-Agent. */
 export const DEFAULT_BRAND = "Service";
 
 const BRAND = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
@@ -8,7 +8,7 @@ export function isBrand(text: string): boolean {
 	return BRAND.test(text);
 }
 
-/** The names of the headers that carry a value of their own for each request. */
+/** The names of the headers whose value differs between requests. */
 export interface HeaderNames {
 	readonly event: string;
 	readonly eventId: string;
@@ -30,7 +30,7 @@ export interface RequestHeaders {
 	readonly brand: string;
 	readonly eventType: string;
 	readonly eventId: string;
-	/** Unix time in whole seconds, the same that was signed. */
+	/** Unix time in whole seconds, as signed. */
 	readonly timestamp: number | string;
 	/** 64 lower-case hexadecimal digits. */
 	readonly signature: string;

@@ -4,7 +4,7 @@ import { eventSources, memberSource } from "./raw-json.ts";
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
-/** JSON text as people write it: odd numbers, escapes, whitespace, keys that parsing would reorder or lose. */
+/** JSON text as humans write it: odd numbers, escapes, whitespace, keys that parsing would reorder or lose. */
 const { value, object } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
 	value: fc.oneof(
 		{ maxDepth: 4, withCrossShrink: true },
@@ -66,7 +66,7 @@ function isObject(parsed: unknown): parsed is Record<string, unknown> {
 	return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
 }
 
-/** What JSON.parse makes of a member; undefined if there is none. */
+/** A member's value according to JSON.parse; undefined if there is none. */
 function parsedMember(text: string, name: string): unknown {
 	const parsed: unknown = JSON.parse(text);
 	return isObject(parsed) && Object.hasOwn(parsed, name) ? parsed[name] : undefined;
@@ -159,7 +159,7 @@ describe("eventSources", () => {
 					? parsed.map((element) => parsedMember(JSON.stringify(element), "data"))
 					: [];
 				const sources = eventSources(text);
-				// Stringifying turned -0 and 1e400 into 0 and null: do the same to what was sliced.
+				// Stringifying turned -0 and 1e400 into 0 and null, so do the same to the sliced text.
 				expect(sources.map((source) => JSON.stringify(parsedSource(source)))).toStrictEqual(
 					expected.map((member) => JSON.stringify(member)),
 				);

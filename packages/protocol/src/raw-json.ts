@@ -1,11 +1,11 @@
 /**
- * The exact source text of members of a JSON document (RFC 8259). Parsing and serialising again would change what was
- * published: integers beyond 2^53, the order of keys that look like numbers, escapes, whitespace. So the text of a
- * value is cut out of the document instead.
+ * The exact source text of members of a JSON document (RFC 8259). Parsing and serializing again would change what was
+ * published: integers beyond 2^53, the order of keys that look like numbers, escapes, whitespace. So a value's text is
+ * cut out of the document instead.
  *
- * Every function here takes text that JSON.parse has accepted; it does not validate a second time. Each takes time
- * linear in the text and constant stack, whatever the nesting. On text that is not JSON the answer means nothing, though
- * it still comes in linear time, as a value or as a SyntaxError.
+ * Every function here expects text that JSON.parse has accepted; it doesn't validate it again. Each takes time linear
+ * in the text and constant stack, at any nesting. For text that isn't JSON the result is meaningless, but still
+ * returned in linear time, as a value or as a SyntaxError.
  */
 
 const QUOTE = 0x22;
@@ -18,8 +18,8 @@ const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /**
- * Visits each member of the object that starts at `at`, in order, those of the same name too; nothing if no object starts
- * there. `start` and `end` delimit the member's value.
+ * Visits each member of the object that starts at `at`, in order, including those with equal names; nothing if no
+ * object starts there. `start` and `end` delimit the member's value.
  */
 export function eachMember(text: string, at: number, visit: (name: string, start: number, end: number) => void): void {
 	walkMembers(text, at, (keyStart, keyEnd, start, end) => {

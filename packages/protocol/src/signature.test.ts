@@ -48,7 +48,7 @@ describe("sign", () => {
 	});
 
 	it.each([65_460, 65_461, 65_462, 300_000])(
-		"signs a body of %i bytes, more than is put together in place or not",
+		"signs a body of %i bytes, whether or not it fits the assembly buffer",
 		(size) => {
 			const secret = createSecret();
 			const body = Buffer.alloc(size, "body ");

@@ -1,24 +1,24 @@
 /**
- * How a request is signed, and why a hash of the secret is enough to do it.
+ * How a request is signed, and why a hash of the secret is enough for that.
  *
  * The signature is HMAC-SHA256 (RFC 2104, FIPS 198-1) over the timestamp, a dot and the exact body, keyed with the
  * webhook's signing secret. RFC 2104, section 2, first replaces any key longer than the hash's block, 64 bytes for
- * SHA-256, with the hash of that key. A secret has 70 bytes. So HMAC keyed with the 32 bytes of its SHA-256 is equal to
- * HMAC keyed with the whole secret: the service keeps and uses only the digest, and a receiver hands the whole secret
- * to any HMAC library.
+ * SHA-256, with the hash of that key. A secret has 70 bytes. So HMAC keyed with the 32 bytes of its SHA-256 equals HMAC
+ * keyed with the whole secret: the service stores and uses only the digest, and a receiver passes the whole secret to
+ * any HMAC library.
  */
 import { hash, randomBytes } from "node:crypto";
 
-/** What every signing secret begins with. */
+/** The prefix of every signing secret. */
 export const SECRET_PREFIX = "whsec_";
 
-/** With the prefix more than SHA-256's block of 64 bytes, which the equality above needs. */
+/** Together with the prefix longer than SHA-256's block of 64 bytes, which the equality above needs. */
 const SECRET_CHARACTERS = 64;
 const DIGEST_BYTES = 32;
 /** The block size of SHA-256, in bytes. */
 const BLOCK_BYTES = 64;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/** The largest multiple of the alphabet's length in a byte. Bytes from here on would favour its first letters. */
+/** The largest multiple of the alphabet's length in a byte. Bytes from here on would favor its first letters. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 
 /** A new signing secret: the prefix and 64 random letters and digits (381 bits). `random` returns the given number of bytes. */
@@ -37,7 +37,7 @@ export function secretDigest(secret: string): Buffer {
 	return hash("sha256", secret, "buffer");
 }
 
-/** The key that signs, made of a secret's digest. Throws a RangeError unless the digest has 32 bytes. */
+/** The key that signs, created from a secret's digest. Throws a RangeError unless the digest has 32 bytes. */
 export function signingKey(digest: Uint8Array): SigningKey {
 	return new SigningKey(digest);
 }
@@ -74,7 +74,7 @@ export class SigningKey {
 	constructor(digest: Uint8Array) {
 		if (digest.length !== DIGEST_BYTES) {
 			throw new RangeError(
-				`A signing key needs the secret's SHA-256, ${DIGEST_BYTES} bytes, and got ${digest.length}.`,
+				`A signing key needs the secret's SHA-256, ${DIGEST_BYTES} bytes, but got ${digest.length}.`,
 			);
 		}
 		this.#inner = Buffer.alloc(BLOCK_BYTES, 0x36);
@@ -91,7 +91,7 @@ export class SigningKey {
 		text.set(this.#inner);
 		text.write(head, BLOCK_BYTES, "latin1");
 		text.set(body, BLOCK_BYTES + head.length);
-		// As latin1, a character for each byte: a Buffer for 32 bytes would cost as much as the hash.
+		// As latin1, one byte per character: a Buffer for 32 bytes would cost as much as the hash.
 		this.#outer.write(hash("sha256", text, "latin1"), BLOCK_BYTES, "latin1");
 		return hash("sha256", this.#outer, "hex");
 	}

@@ -1,8 +1,8 @@
 import document from "./vectors.json" with { type: "json" };
 
-/** One known answer of the signature. */
+/** One known signature. */
 export interface SignatureVector {
-	/** What the vector tries. */
+	/** What the vector tests. */
 	readonly name: string;
 	/** The webhook's signing secret: all of it, prefix included, is the HMAC key. */
 	readonly secret: string;
@@ -14,5 +14,5 @@ export interface SignatureVector {
 	readonly signature: string;
 }
 
-/** Known answers to test any implementation of the signature against; `vectors.json` has them for other languages. */
+/** Known signatures for testing any implementation; `vectors.json` has them for other languages. */
 export const SIGNATURE_VECTORS: readonly SignatureVector[] = document.vectors;

@@ -21,7 +21,10 @@ import {
 const folder = mkdtempSync(join(tmpdir(), "posthorn-certificates-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What Node's own client, which only trusts `ca`, gets from a server with these credentials: a body or an error code. */
+/**
+ * The result of Node's own client, which only trusts `ca`, with a server that uses these credentials: a body or an
+ * error code.
+ */
 async function fetchFrom(credentials: Credentials, ca: string, host: string): Promise<string> {
 	const listenOn = host === "::1" ? "::1" : "127.0.0.1";
 	const server = createServer(credentials, (_request, response) => response.end("hello")).listen(0, listenOn);

@@ -17,22 +17,22 @@ export interface Credentials {
 }
 
 export interface IssueOptions {
-	/** DNS names and IP literals. Loopback's unless given. */
+	/** DNS names and IP literals. By default, loopback's. */
 	readonly hosts?: readonly string[];
-	/** A day ago unless given. */
+	/** By default, a day ago. */
 	readonly notBefore?: Date;
-	/** In 30 days unless given. */
+	/** By default, in 30 days. */
 	readonly notAfter?: Date;
 }
 
-/** A certificate authority that only those who are handed its certificate trust. */
+/** A certificate authority that only clients with its certificate trust. */
 export interface Authority {
 	/** The authority's own certificate, PEM. */
 	readonly pem: string;
 	issue(options?: IssueOptions): Promise<Credentials>;
 }
 
-/** Makes an authority: ECDSA on P-256, X.509 version 3 (RFC 5280). */
+/** Creates an authority: ECDSA on P-256, X.509 version 3 (RFC 5280). */
 export async function createAuthority(
 	name = `Posthorn test authority ${randomBytes(6).toString("hex")}`,
 ): Promise<Authority> {
@@ -58,13 +58,13 @@ export async function createAuthority(
 	};
 }
 
-/** A server certificate that vouches for itself: no client trusts it. */
+/** A self-signed server certificate, which no client trusts. */
 export async function issueSelfSigned(options: IssueOptions = {}): Promise<Credentials> {
 	const keys = await makeKeys();
 	return await makeLeaf(keys, { name: commonName("Self-signed receiver"), keys }, options, "Self-signed receiver");
 }
 
-/** A certificate whose time ended yesterday. */
+/** A certificate that expired yesterday. */
 export async function issueExpired(authority: Authority, options: IssueOptions = {}): Promise<Credentials> {
 	const now = Date.now();
 	return await authority.issue({
@@ -74,12 +74,14 @@ export async function issueExpired(authority: Authority, options: IssueOptions =
 	});
 }
 
-/** A certificate, otherwise good, for a host that no test listens on. */
+/** A certificate, otherwise valid, for a host that no test uses. */
 export async function issueForWrongHost(authority: Authority, options: IssueOptions = {}): Promise<Credentials> {
 	return await authority.issue({ ...options, hosts: ["elsewhere.example"] });
 }
 
-/** Writes the authority's certificate where `POSTHORN_EGRESS_CA_FILE` can name it; a folder made here goes at exit. */
+/**
+ * Writes the authority's certificate to a file for `POSTHORN_EGRESS_CA_FILE`; a folder created here is removed at exit.
+ */
 export function writeCaFile(authority: Pick<Authority, "pem">, folder: string = temporaryFolder()): string {
 	const path = join(folder, `ca-${randomBytes(6).toString("hex")}.pem`);
 	writeFileSync(path, authority.pem);
@@ -130,7 +132,7 @@ async function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
 
 const commonName = (value: string): string => `CN=${value}`;
 
-/** Positive and without a leading zero octet, as DER wants it. */
+/** Positive and without a leading zero octet, as DER requires. */
 const serialNumber = (): string => `1${randomBytes(15).toString("hex").slice(1)}`;
 
 function validity({ notBefore, notAfter }: IssueOptions): { notBefore: Date; notAfter: Date } {

@@ -30,7 +30,7 @@ export async function findChromium(): Promise<Chromium> {
 	if (own) return { executablePath: own, args };
 	const { default: chromium, inflate } = await import("@sparticuz/chromium");
 	const executablePath = await chromium.executablePath();
-	// It brings the libraries that a bare machine lacks.
+	// It includes the libraries that a minimal machine lacks.
 	await inflate(fileURLToPath(new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"))));
 	const { LD_LIBRARY_PATH: libraries } = process.env;
 	const path = [join(tmpdir(), "al2023", "lib"), ...(libraries ? [libraries] : [])].join(":");

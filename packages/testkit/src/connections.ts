@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** The TCP socket beneath each TLS socket: only that one can send an RST. */
+/** The TCP socket beneath each TLS socket, because only the TCP socket can send an RST. */
 const beneath = new WeakMap<Socket, Socket>();
 
-/** What a server has accepted: numbers it, can break it off, and closes with the server. */
+/** The connections that a server has accepted: numbers them, can break them, and closes them with the server. */
 export class Connections {
 	readonly #server: Server;
 	readonly #open = new Map<string, Socket>();
 	readonly #numbers = new WeakMap<Socket, number>();
 	#accepted = 0;
 
-	/** @param secured The server speaks TLS: count what has shaken hands, not what merely connected. */
+	/** @param secured whether the server speaks TLS: then it counts completed handshakes rather than mere connections */
 	constructor(server: Server, secured: boolean) {
 		this.#server = server;
 		server.on("connection", (socket: Socket) => {
@@ -30,7 +30,7 @@ export class Connections {
 			});
 	}
 
-	/** Connections accepted so far, those since closed included. */
+	/** Connections accepted so far, including closed ones. */
 	get accepted(): number {
 		return this.#accepted;
 	}

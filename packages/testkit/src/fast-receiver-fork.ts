@@ -4,30 +4,30 @@ import { fileURLToPath } from "node:url";
 import type { Credentials } from "./certificates.ts";
 import type { FastReceiverStats } from "./fast-receiver.ts";
 
-/** What the receiver's program understands; `id`, if given, comes back with the reply. */
+/** The receiver program's commands; `id`, if given, is returned with the reply. */
 export type FastReceiverCommand = { readonly id?: number } & (
 	| { readonly cmd: "count" | "stats" | "reset" | "close" }
 	| { readonly cmd: "secret"; readonly path: string; readonly secret: string }
 );
 
-/** Stats as they come from the program: as JSON, so that a time not known is null. */
+/** Stats as received from the program: as JSON, so an unknown time is null. */
 export type ForkedStats = Omit<FastReceiverStats, "latencies"> & {
 	readonly latencies: readonly number[];
-	/** CPU time that the program has used in all, microseconds. */
+	/** CPU time that the program has used in total, microseconds. */
 	readonly cpu_us: number;
 };
 
-/** `port` comes unasked and first, `count` with `count`, all of the stats with `stats`. */
+/** `port` comes first, unrequested; `count` in reply to `count`, and the stats in reply to `stats`. */
 export type FastReceiverReply = Partial<ForkedStats> & { readonly id?: number; readonly port?: number };
 
 export interface ForkOptions extends Credentials {
-	/** Verify the signature of every so-manieth request on paths with a secret. 0, the default: none. */
+	/** Verify the signature of every nth request on paths with a secret. By default 0: none. */
 	readonly verifyEvery?: number;
 }
 
 export type ForkedFastReceiver = Awaited<ReturnType<typeof forkFastReceiver>>;
 
-/** Starts a fast receiver in a process of its own. */
+/** Starts a fast receiver in a separate process. */
 export async function forkFastReceiver({ cert, key, verifyEvery = 0 }: ForkOptions) {
 	const child = fork(fileURLToPath(new URL("./fast-receiver-process.ts", import.meta.url)), {
 		env: { ...process.env, RECEIVER_CERT: cert, RECEIVER_KEY: key, RECEIVER_VERIFY_EVERY: String(verifyEvery) },
@@ -57,7 +57,7 @@ export async function forkFastReceiver({ cert, key, verifyEvery = 0 }: ForkOptio
 	}
 
 	const { port } = await replyTo(undefined);
-	if (port === undefined) throw new Error("The receiver's process did not say which port it listens on.");
+	if (port === undefined) throw new Error("The receiver's process didn't report its port.");
 	return {
 		port,
 		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,

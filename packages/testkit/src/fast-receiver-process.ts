@@ -1,9 +1,9 @@
 /**
- * A fast receiver as a program of its own, for `child_process.fork`, so that it shares no event loop with the sender.
+ * A fast receiver as a separate program, for `child_process.fork`, so that it shares no event loop with the sender.
  *
- * It takes its certificate and key from `RECEIVER_CERT` and `RECEIVER_KEY` (PEM), and `RECEIVER_VERIFY_EVERY`; it says
- * `{port}` once it listens, then answers each `FastReceiverCommand` with a `FastReceiverReply` of the same `id`. It ends
- * after `close`, or when its parent goes.
+ * It gets its certificate and key from `RECEIVER_CERT` and `RECEIVER_KEY` (PEM), and `RECEIVER_VERIFY_EVERY`; it sends
+ * `{port}` once it listens, then replies to each `FastReceiverCommand` with a `FastReceiverReply` of the same `id`. It
+ * ends after `close`, or when its parent ends.
  */
 
 import { startFastReceiver } from "./fast-receiver.ts";

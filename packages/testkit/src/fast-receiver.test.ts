@@ -25,7 +25,7 @@ async function dial(port: number): Promise<TLSSocket> {
 	return socket;
 }
 
-/** Sends the chunks one after another, each in a TLS record of its own, and reads that many answers. */
+/** Sends the chunks one after another, each in its own TLS record, and reads that many responses. */
 async function exchange(port: number, chunks: readonly (string | Buffer)[], answers: number): Promise<void> {
 	const socket = await dial(port);
 	let text = "";

@@ -13,43 +13,43 @@ const LATENCIES = 1_048_576;
 const MAX_PATHS = 100_000;
 
 export interface FastReceiverOptions extends Credentials {
-	/** Any free one unless given. */
+	/** By default, any free one. */
 	readonly port?: number;
-	/** Verify the signature of every so-manieth request on paths with a secret. 0, the default: none. */
+	/** Verify the signature of every nth request on paths with a secret. By default 0: none. */
 	readonly verifyEvery?: number;
-	/** How many latencies to keep, the newest. 1,048,576 unless given. */
+	/** How many latencies to keep, the newest. By default, 1,048,576. */
 	readonly latencies?: number;
 }
 
 export interface FastReceiverStats {
-	/** Requests in all, those without a number included. */
+	/** All requests, including those without a number. */
 	readonly count: number;
-	/** Different events: numbers on their first arrival, summed over paths. */
+	/** Distinct events: numbers on their first arrival, summed over paths. */
 	readonly distinct: number;
 	readonly out_of_order: number;
 	readonly duplicates: number;
-	/** Requests whose body has no `"data":{"n":`. */
+	/** Requests whose body lacks `"data":{"n":`. */
 	readonly unnumbered: number;
-	/** How many of the checked signatures were right and wrong. */
+	/** How many of the checked signatures were valid and invalid. */
 	readonly verified: number;
 	readonly forged: number;
-	/** Arrivals of the first and the last request, epoch milliseconds with a fraction; NaN before the first. */
+	/** Arrival of the first and last request, epoch milliseconds with a fraction; NaN before the first. */
 	readonly first_at: number;
 	readonly last_at: number;
-	/** TLS connections accepted in all. */
+	/** All TLS connections accepted. */
 	readonly connections: number;
-	/** What went wrong on connections, which then were broken off; the first few. */
+	/** The first few errors on connections, which were then broken. */
 	readonly errors: readonly string[];
 	readonly paths: Readonly<Record<string, PathReport>>;
-	/** From `at` to arrival, milliseconds. Both clocks must be of one machine. */
+	/** From `at` to arrival, milliseconds. Both clocks must be on the same machine. */
 	readonly latencies: Float64Array;
 }
 
 export type FastReceiver = Awaited<ReturnType<typeof startFastReceiver>>;
 
 /**
- * Starts a TLS server that takes POSTs about as fast as Node can: nothing but content-length, path and the event's number
- * is read, and every request gets the same 200. For measuring a sender, which it must not hold up.
+ * Starts a TLS server that accepts POSTs about as fast as Node can: it only reads content-length, path and the event's
+ * number, and every request gets the same 200. For measuring a sender, which it must not slow down.
  */
 export async function startFastReceiver(options: FastReceiverOptions) {
 	const { cert, key, verifyEvery = 0 } = options;
@@ -115,7 +115,7 @@ export async function startFastReceiver(options: FastReceiverOptions) {
 	return {
 		port,
 		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,
-		/** What the requests on a path are checked with from now on. */
+		/** How requests on a path are checked from now on. */
 		setSecret(path: string, secret: string): void {
 			secrets.set(path, secret);
 		},
@@ -138,7 +138,7 @@ export async function startFastReceiver(options: FastReceiverOptions) {
 				latencies: latencies.read(),
 			};
 		},
-		/** Forgets all that arrived; secrets stay. */
+		/** Forgets everything that arrived; secrets stay. */
 		reset(): void {
 			tallies.clear();
 			latencies.clear();

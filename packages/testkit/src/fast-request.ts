@@ -8,15 +8,15 @@ const MAX_HEAD = 65_536;
 export type OnRequest = (head: string, body: Buffer) => void;
 
 /**
- * Cuts a connection's bytes into requests (RFC 9112) with a content-length. Requests may be split and coalesced over
- * chunks in any way. Throws on a head that is too long or without a length.
+ * Splits a connection's bytes into requests (RFC 9112) with a content-length. Requests may be split and coalesced over
+ * chunks in any way. Throws on a head that is too long or lacks a length.
  */
 export class RequestSplitter {
 	readonly #onRequest: OnRequest;
-	/** What has come of the request under way, and its length in all. */
+	/** The received part of the current request, and its total length. */
 	#parts: Buffer[] = [];
 	#length = 0;
-	/** The length at which that request is whole; 0 while unknown. */
+	/** The length at which that request is complete; 0 while unknown. */
 	#wanted = 0;
 
 	constructor(onRequest: OnRequest) {
@@ -72,7 +72,7 @@ export function pathOf(head: string): string {
 	return query === -1 ? path : path.slice(0, query);
 }
 
-/** A head's fields, lower-cased names. */
+/** A head's fields, with lower-cased names. */
 export function headersOf(head: string): Record<string, string> {
 	const lines = head.split("\r\n").slice(1);
 	return Object.fromEntries(
@@ -83,7 +83,7 @@ export function headersOf(head: string): Record<string, string> {
 	);
 }
 
-/** An event's number, and when it was made in epoch milliseconds, NaN if it does not say. */
+/** An event's number, and when it was created in epoch milliseconds; NaN if unknown. */
 export interface Mark {
 	n: number;
 	at: number;

@@ -2,7 +2,7 @@
 const MAX_N = 2 ** 26 - 1;
 
 export interface PathReport {
-	/** Requests in all. */
+	/** All requests. */
 	readonly count: number;
 	/** The number received last; -1 before the first. */
 	readonly last: number;
@@ -72,7 +72,7 @@ export class Ring {
 		this.#written++;
 	}
 
-	/** A copy, in no promised order once the ring has gone round. */
+	/** A copy, in no particular order once the ring has wrapped around. */
 	read(): Float64Array {
 		return this.#values.slice(0, Math.min(this.#written, this.#values.length));
 	}

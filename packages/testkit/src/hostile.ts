@@ -3,19 +3,19 @@ import { gzipSync } from "node:zlib";
 import { reset } from "./connections.ts";
 import { drip, flood, readRequest } from "./http-bytes.ts";
 
-/** What to do with a connection. */
+/** How to treat a connection. */
 export type Behaviour = (socket: Socket) => void | Promise<void>;
 
 const DRIP_MS = 20;
 const MIB = 1_048_576;
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
-/** What inflates to this much is small on the wire, bytes. */
+/** The inflated size of a body that is small on the wire, bytes. */
 const BOMB_BYTES = 32 * MIB;
 
-/** Answers, once the request has been read, with exactly these bytes; the connection stays open. */
+/** Responds with exactly these bytes once the request has been read; the connection stays open. */
 export const answering = (bytes: string | Uint8Array): Behaviour => afterRequest((socket) => void socket.write(bytes));
 
-/** The same, then ends the connection in order. */
+/** The same, then ends the connection properly. */
 export const answeringThenClosing = (bytes: string | Uint8Array): Behaviour =>
 	afterRequest((socket) => void socket.end(bytes));
 
@@ -26,14 +26,14 @@ export const drippingHeaders = (everyMs = DRIP_MS): Behaviour =>
 		await drip(socket, "x-drip: drop\r\n", everyMs, true);
 	});
 
-/** Sends whole headers, then a body without end, a byte every `everyMs`. */
+/** Sends complete headers, then an endless body, a byte every `everyMs`. */
 export const drippingBody = (everyMs = DRIP_MS): Behaviour =>
 	afterRequest(async (socket) => {
 		socket.write(`${HEAD}content-length: ${MIB}\r\n\r\n`);
 		await drip(socket, "drop", everyMs, true);
 	});
 
-/** Ways in which a receiver can misbehave, by name. Each reads the request first unless its name says otherwise. */
+/** Ways in which a receiver can misbehave, by name. By default, each reads the request first. */
 export const hostile = {
 	dripHeaders: drippingHeaders(),
 	dripBody: drippingBody(),
@@ -78,7 +78,7 @@ export const hostile = {
 	redirectInside: answering("HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n"),
 } as const satisfies Readonly<Record<string, Behaviour>>;
 
-/** Ways in which what listens on a port may not even speak TLS. */
+/** Ways in which a listener may not even speak TLS. */
 export const plain = {
 	silent: (socket: Socket): void => void socket.resume(),
 	garbage: (socket: Socket): void => void socket.end("\u0000\u0001\u0002 this is not TLS\r\n"),
@@ -88,7 +88,7 @@ export const plain = {
 function afterRequest(behave: Behaviour): Behaviour {
 	return async (socket) => {
 		if ((await readRequest(socket)) === null) return;
-		socket.resume(); // whatever more comes is read and dropped
+		socket.resume(); // further data is read and dropped
 		await behave(socket);
 	};
 }

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** Reads one request, head and body by its content-length. @returns its bytes, or null when the sender went first */
+/** Reads one request, head and body by its content-length. @returns its bytes, or null if the sender left first */
 export async function readRequest(socket: Socket): Promise<Buffer | null> {
 	return await new Promise((resolve) => {
 		let read: Buffer = Buffer.alloc(0);
@@ -28,7 +28,7 @@ function isWhole(bytes: Buffer): boolean {
 	return bytes.length >= at + HEAD_END.length + Number(length);
 }
 
-/** Sends bytes one by one, `everyMs` apart, over and over until the peer goes when `forever`. */
+/** Sends bytes one by one, `everyMs` apart; if `forever`, repeatedly until the peer leaves. */
 export async function drip(socket: Socket, text: string, everyMs: number, forever: boolean): Promise<void> {
 	const bytes = Buffer.from(text);
 	for (let i = 0; socket.writable && (forever || i < bytes.length); i++) {
@@ -37,7 +37,7 @@ export async function drip(socket: Socket, text: string, everyMs: number, foreve
 	}
 }
 
-/** Sends the same bytes, no faster than the peer reads, until the peer goes. */
+/** Sends the same bytes repeatedly, no faster than the peer reads, until the peer leaves. */
 export async function flood(socket: Socket, text: string): Promise<void> {
 	const bytes = Buffer.from(text);
 	while (socket.writable) if (!socket.write(bytes)) await untilDrained(socket);

@@ -1,7 +1,7 @@
 const TIMEOUT_MS = 10_000;
 
 export interface WaitOptions {
-	/** Longest wait, milliseconds. 10,000 unless given. */
+	/** Longest wait, milliseconds. By default, 10,000. */
 	readonly timeoutMs?: number;
 }
 
@@ -27,7 +27,7 @@ export class Inbox<T> {
 		this.#describe = describe;
 	}
 
-	/** All that ever arrived, those no longer kept included. */
+	/** All that ever arrived, including those no longer kept. */
 	get received(): number {
 		return this.#received;
 	}
@@ -39,7 +39,7 @@ export class Inbox<T> {
 		for (const waiter of [...this.#waiters]) waiter.offer(item);
 	}
 
-	/** From now on every wait rejects with this. The first failure counts. */
+	/** From now on every wait rejects with this error. The first error counts. */
 	fail(error: Error): void {
 		this.#failure ??= error;
 		for (const waiter of [...this.#waiters]) waiter.reject(error);
@@ -49,7 +49,7 @@ export class Inbox<T> {
 		return this.#failure;
 	}
 
-	/** The oldest item that fits and that no `next` has returned before, there already or yet to come. */
+	/** The oldest matching item that no earlier `next` has returned, whether it is there or yet to arrive. */
 	next(fits: (item: T & object) => boolean = () => true, options?: WaitOptions): Promise<T> {
 		const take = (item: T & object): T | undefined => {
 			if (this.#taken.has(item) || !fits(item)) return undefined;
@@ -69,12 +69,12 @@ export class Inbox<T> {
 		);
 	}
 
-	/** Resolves when `n` have arrived in all. */
+	/** Resolves when `n` have arrived in total. */
 	async count(n: number, options?: WaitOptions): Promise<void> {
 		await this.#wait(`${n} in all`, () => (this.#received >= n ? true : undefined), options);
 	}
 
-	/** Resolves when `fits`, given what is kept, answers true; asked at once and with every arrival. */
+	/** Resolves when `fits`, called with the kept items, returns true; called immediately and with every arrival. */
 	async waitFor(fits: (items: readonly T[]) => boolean, options?: WaitOptions): Promise<void> {
 		await this.#wait("the condition", () => (fits(this.items) ? true : undefined), options);
 	}

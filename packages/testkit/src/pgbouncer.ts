@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { unusedPort } from "./ports.ts";
 import { serverUser } from "./postgres-binaries.ts";
 
-/** Where the program is: on the path, or where Debian puts it; null when it is not installed. */
+/** Where the program is: on the path, or where Debian installs it; null if it isn't installed. */
 export function findPgbouncer(): string | null {
 	const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
 	return folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path)) ?? null;
@@ -15,7 +15,7 @@ export function findPgbouncer(): string | null {
 
 /** A pgbouncer in front of one database of a server that trusts everyone. */
 export class Pgbouncer {
-	/** The database's URL, by way of it. */
+	/** The database's URL, through it. */
 	readonly url: string;
 	readonly #process: ChildProcess;
 	readonly #folder: string;
@@ -26,7 +26,7 @@ export class Pgbouncer {
 		this.#folder = folder;
 	}
 
-	/** @param settings of its section `[pgbouncer]`, such as `pool_mode` */
+	/** @param settings for its `[pgbouncer]` section, such as `pool_mode` */
 	static async start(
 		program: string,
 		databaseUrl: string,

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { unusedPort } from "./ports.ts";
 
-/** Draws three, those that every other such process would like best, and keeps running until its input ends. */
+/** Takes three ports, those that every such process would prefer, and keeps running until its input ends. */
 const OTHER = `
 	Math.random = () => 0;
 	const { unusedPort } = await import(${JSON.stringify(new URL("./ports.ts", import.meta.url).href)});

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 
-/** Above those that fetch refuses to go to: 10080 is the last. */
+/** Above those that fetch refuses: 10080 is the last. */
 const FIRST = 10_240;
 const LAST = 31_999;
 const BLOCK = 64;
-/** Fewer blocks would not do for all that runs at a time. */
+/** Fewer blocks wouldn't be enough for all concurrent processes. */
 const ENOUGH = 32;
 /** The range of ports that Linux assigns automatically. */
 const PICKED = "/proc/sys/net/ipv4/ip_local_port_range";
@@ -15,8 +15,8 @@ const ports = drawPorts();
 
 /**
  * Returns a TCP port of 127.0.0.1 that no process listens on. The system doesn't assign it automatically (`listen(0)`,
- * outgoing connections), and each port is returned once, to one process of the machine, so no other test takes it before
- * it is used. Rejects when none are left.
+ * outgoing connections), and each port is returned once, to one process of the machine, so no other test takes it
+ * before it is used. Rejects if none are left.
  */
 export async function unusedPort(): Promise<number> {
 	const { value } = await ports.next();
@@ -49,7 +49,7 @@ async function* drawPorts(): AsyncGenerator<number, undefined> {
 	}
 }
 
-/** How many there are below the ports that the system picks; where it picks nearly all, nothing is better than these. */
+/** How many there are below the ports that the system assigns; if it assigns nearly all, these are as good as any. */
 function countBlocks(): number {
 	const all = Math.floor((LAST + 1 - FIRST) / BLOCK);
 	if (!existsSync(PICKED)) return all;

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** As whom a server runs; empty for the caller's own user. */
+/** The user that a server runs as; empty for the caller's own. */
 export interface ServerUser {
 	readonly uid?: number;
 	readonly gid?: number;
@@ -57,7 +57,7 @@ export async function npmBinaries(): Promise<string> {
 	return join(place, "bin");
 }
 
-/** Where Debian and Ubuntu install PostgreSQL, each major version in a folder of its own. */
+/** Where Debian and Ubuntu install PostgreSQL, each major version in its own folder. */
 const SYSTEM_PLACE = "/usr/lib/postgresql";
 
 /** The directory with `initdb` and `postgres` of the oldest version from `from` to `to` that the system has, or null. */

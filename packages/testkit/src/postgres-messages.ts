@@ -1,19 +1,19 @@
 /**
- * As much of PostgreSQL's protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html) as it takes to
- * tell messages apart and to see transactions begin and end, on connections without TLS.
+ * The part of PostgreSQL's protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html) needed to
+ * distinguish messages and to see transactions begin and end, on connections without TLS.
  */
 
-/** Cuts a stream into messages, however it comes in. */
+/** Splits a stream into messages, however it arrives. */
 export class MessageReader {
 	#rest: Buffer = Buffer.alloc(0);
-	/** The first message of a client has no type: nothing but its length and what it says. */
+	/** A client's first message has no type: only its length and content. */
 	#untyped: boolean;
 
 	constructor(side: "client" | "server") {
 		this.#untyped = side === "client";
 	}
 
-	/** The messages that are whole now. */
+	/** The messages that are now complete. */
 	read(chunk: Buffer): Buffer[] {
 		this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
 		const messages: Buffer[] = [];
@@ -73,10 +73,10 @@ export class ClientTransaction {
 	}
 }
 
-/** Whether a client asks for something to be run: of what it sends the part that costs the server work. */
+/** Whether a client's message requests execution: the part of its traffic that costs the server work. */
 export const isStatement = (message: Buffer): boolean => typeOf(message) === "E" || typeOf(message) === "Q";
 
-/** Whether the server says that a transaction has ended, committed or (a statement of it failed) rolled back instead. */
+/** Whether the server reports that a transaction has ended, committed or (if a statement failed) rolled back. */
 export function endsTransaction(message: Buffer): boolean {
 	return typeOf(message) === "C" && /^(COMMIT|ROLLBACK)$/.test(strings(message, 1)[0] ?? "");
 }

@@ -3,28 +3,31 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { Connections } from "./connections.ts";
 import { MessageReader } from "./postgres-messages.ts";
 
-/** What pools take with the start of a session; of the rest they keep no account. */
+/** The startup settings that pools accept and track. */
 const TAKEN = ["user", "database", "application_name", "client_encoding"];
 /** Protocol 3.0. */
 const PROTOCOL = 196_608;
 
 export interface PoolOptions {
-	/** What becomes of other parameters that come with the start of a session. */
+	/** How to treat other startup parameters. */
 	readonly startup: "refuse" | "drop";
 	/** Whether a client keeps its session until it leaves, or for one transaction. */
 	readonly mode: "session" | "transaction";
-	/** Sessions that are idle are dealt out again in the order in which they became so, or the last one first. */
+	/** Idle sessions are reused in the order in which they became idle, or the last one first. */
 	readonly order?: "circle" | "last";
 }
 
 interface ServerSession {
 	readonly socket: Socket;
-	/** What the server said until it was ready, without the name of its process. */
+	/** The server's messages until it was ready, without its process id. */
 	greeting: Buffer;
 	client: PoolClient | null;
 }
 
-/** A pool before a PostgreSQL server (without TLS, any user trusted) that does what pgbouncer does, as far as clients see. */
+/**
+ * A pool in front of a PostgreSQL server (without TLS, any user trusted) that behaves like pgbouncer, as far as clients
+ * can see.
+ */
 export class PostgresPool {
 	readonly #server: Server;
 	readonly #connections: Connections;
@@ -43,14 +46,14 @@ export class PostgresPool {
 		this.#connections = new Connections(this.#server, false);
 	}
 
-	/** @param databaseUrl the one database that it leads to */
+	/** @param databaseUrl the only database that it connects to */
 	static async start(databaseUrl: string, options: PoolOptions): Promise<PostgresPool> {
 		const pool = new PostgresPool(databaseUrl, options);
 		pool.#port = await pool.#connections.listen(0, "127.0.0.1");
 		return pool;
 	}
 
-	/** The database's URL, by way of this pool. */
+	/** The database's URL, through this pool. */
 	get url(): string {
 		const url = new URL(this.#target);
 		url.port = String(this.#port);
@@ -76,7 +79,7 @@ export class PostgresPool {
 		return this.#options.startup === "refuse" ? parameters.find((name) => !TAKEN.includes(name)) : undefined;
 	}
 
-	/** A session that is idle, or a new one. */
+	/** An idle session, or a new one. */
 	async take(client: PoolClient): Promise<ServerSession> {
 		const { order = "last" } = this.#options;
 		const session = (order === "last" ? this.#idle.pop() : this.#idle.shift()) ?? (await this.#open());
@@ -125,7 +128,7 @@ class PoolClient {
 	readonly #socket: Socket;
 	readonly #pool: PostgresPool;
 	#session: ServerSession | null = null;
-	/** Answers that are still to come before the session may go to another client. */
+	/** Responses that must arrive before the session may go to another client. */
 	#unanswered = 0;
 	/** Messages are handled one after the other. */
 	#work = Promise.resolve();

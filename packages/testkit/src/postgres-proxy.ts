@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { Connections } from "./connections.ts";
 import { ClientTransaction, endsTransaction, isStatement, MessageReader } from "./postgres-messages.ts";
 
-/** What becomes of a `COMMIT`. */
+/** How to treat a `COMMIT`. */
 export type CommitFate =
 	| "pass"
 	/** The connection breaks before the server receives it. */
@@ -15,14 +15,14 @@ export type CommitFate =
 /** Between client and server. */
 type Way =
 	| "open"
-	/** Connections break, and new ones break at once. */
+	/** Connections break, and new ones break immediately. */
 	| "broken"
 	/** Nothing passes. Data sent meanwhile arrives once the proxy is healed, as after a short network outage. */
 	| "held"
-	/** Nothing passes, and these connections stay dead for good, as when a firewall forgot about them. */
+	/** Nothing passes, and these connections stay dead permanently, as when a firewall has forgotten them. */
 	| "swallowing";
 
-/** A TCP proxy before a PostgreSQL server (without TLS) that fails in the ways in which networks do. */
+/** A TCP proxy in front of a PostgreSQL server (without TLS) that fails in the ways in which networks do. */
 export class PostgresProxy {
 	readonly #server: Server;
 	readonly #connections: Connections;
@@ -47,7 +47,7 @@ export class PostgresProxy {
 		return proxy;
 	}
 
-	/** A database's URL, by way of this proxy. */
+	/** A database's URL, through this proxy. */
 	url(databaseUrl: string): string {
 		const url = new URL(databaseUrl);
 		url.host = `127.0.0.1:${this.#port}`;
@@ -116,7 +116,7 @@ interface PairOptions {
 	readonly over: () => void;
 }
 
-/** A client's connection, and the one that was opened to the server for it. */
+/** A client's connection, and the server connection opened for it. */
 class Pair {
 	readonly #client: Socket;
 	readonly #server: Socket;
@@ -124,7 +124,7 @@ class Pair {
 	readonly #toServer: Flow;
 	readonly #toClient: Flow;
 	readonly #transaction = new ClientTransaction();
-	/** The fates of commits whose answers are still to come. */
+	/** The fates of commits with pending responses. */
 	readonly #awaited: CommitFate[] = [];
 	#swallows = false;
 
@@ -150,7 +150,7 @@ class Pair {
 		}
 	}
 
-	/** Breaks both connections off. */
+	/** Breaks both connections. */
 	break(): void {
 		this.#client.resetAndDestroy();
 		this.#server.resetAndDestroy();

@@ -1,6 +1,6 @@
 /**
- * The server that all tests of a run share: to start one for each file would take longer than many of them. It is started
- * when the first test asks for it, by the process that runs the tests.
+ * The server shared by all tests of a run, because starting one per file would take longer than many of them. It is
+ * started when the first test asks for it, by the process that runs the tests.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";

@@ -18,12 +18,12 @@ const run = promisify(execFile);
 
 /** The time in which a server starts, even on a machine that is busy with other tests, milliseconds. */
 export const START_TIMEOUT_MS = 60_000;
-/** What a server prints that is kept to tell why it did not start, characters. */
+/** How much of a server's output is kept to explain why it didn't start, characters. */
 const KEEP_OUTPUT = 16_384;
 
 /**
- * Outlives the process that started it: when that one is gone (its pipe closes), the server is ended, and its folder
- * removed.
+ * Outlives the process that started it: when that process is gone (its pipe closes), this ends the server and removes
+ * its folder.
  */
 const UNDERTAKER = `
 	cat > /dev/null
@@ -33,25 +33,25 @@ const UNDERTAKER = `
 `;
 
 export interface PostgresOptions {
-	/** Where `initdb` and `postgres` are; without it, what npm brought. */
+	/** The folder of `initdb` and `postgres`; by default, npm's. */
 	readonly binDirectory?: string;
-	/** Whether commits reach the disk before they are answered. They do not matter to a test that does not pull plugs. */
+	/** Whether commits reach the disk before they return, which only matters to tests of crashes. */
 	readonly fsync?: boolean;
-	/** Starts a server even if one is named or shared, for tests that stop it or need the one from npm. */
+	/** Starts a server even if one is named or shared, for tests that stop it or need npm's. */
 	readonly own?: boolean;
-	/** Further settings of the server, by name. */
+	/** Additional server settings, by name. */
 	readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
- * A PostgreSQL server for tests, with a folder of its own that goes with it. Within a run of tests it stands for the one
- * that they share, and with `POSTHORN_TEST_POSTGRES_URL` (a user who may create databases) for the one named: that is
- * neither started nor stopped.
+ * A PostgreSQL server for tests, with a folder that is removed with it. Within a test run it is the shared server, and
+ * with `POSTHORN_TEST_POSTGRES_URL` (a user who may create databases) the named one: that is neither started nor
+ * stopped.
  */
 export class PostgresServer {
-	/** Connects to the database `postgres` as one who may do everything. */
+	/** Connects to the database `postgres` as a superuser. */
 	readonly url: string;
-	/** False when the server is someone else's: it can be used, but not stopped. */
+	/** False if it is an existing server: it can be used, but not stopped. */
 	readonly owned: boolean;
 	readonly #folder: string;
 	readonly #command: readonly [string, ...string[]];
@@ -111,7 +111,7 @@ export class PostgresServer {
 		return new PostgresServer(url, folder, command, user, undertaker, settings);
 	}
 
-	/** Which version {@link start} would start with these options, or find: such as `18.4`. */
+	/** Which version {@link start} would start or find with these options, such as `18.4`. */
 	static async version(options: PostgresOptions = {}): Promise<string> {
 		const named = await namedServer(options);
 		if (!named) return versionOf(options.binDirectory ?? (await npmBinaries()));
@@ -147,13 +147,13 @@ export class PostgresServer {
 		const [row] = await this.execute("SHOW hba_file");
 		await this.execute(`COPY (SELECT * FROM (VALUES ${rules}) AS rule) TO '${row!.hba_file}'`);
 		await this.execute("SELECT pg_reload_conf()");
-		// A connection made since then says when the server that made it has read its files.
+		// A connection made later shows whether the server has reread its files.
 		await until("the server to read its rules", async () => (await loaded()) !== before);
 		const cutOff = "SELECT pg_terminate_backend(pid) FROM pg_stat_replication";
 		await until("every standby to be cut off", async () => (await this.execute(cutOff)).length === 0);
 	}
 
-	/** Makes a standby a server of its own. Resolves when it can be written to. */
+	/** Promotes a standby. Resolves when it accepts writes. */
 	async promote(): Promise<void> {
 		const [row] = await this.execute("SELECT pg_promote() AS promoted");
 		if (row!.promoted !== true) throw new Error("The standby was not promoted in time.");
@@ -168,16 +168,16 @@ export class PostgresServer {
 		const limit = async (pid: unknown): Promise<void> => {
 			const args = [`--pid=${pid}`, `--fsize=${bytes ?? "unlimited"}:unlimited`];
 			await run("prlimit", args, this.#user).catch((error: Error) => {
-				// It has ended meanwhile.
+				// It has ended in the meantime.
 				if (existsSync(`/proc/${pid}`)) throw error;
 			});
 		};
-		// Whatever starts from now on inherits it.
+		// Every process started from now on inherits it.
 		await limit(this.#process!.pid);
 		for (const { pid } of await this.execute("SELECT pid FROM pg_stat_activity")) await limit(pid);
 	}
 
-	/** Starts it where it was stopped or killed, with what it had on disk. */
+	/** Starts it after it was stopped or killed, with what it had on disk. */
 	async startAgain(): Promise<void> {
 		this.#mustBeOwned();
 		const [program, ...args] = this.#command;
@@ -202,12 +202,12 @@ export class PostgresServer {
 		child.removeAllListeners("exit");
 	}
 
-	/** Ends it in good order, cutting connections (`SIGINT`), and waits until it is gone. */
+	/** Ends it gracefully, cutting connections (`SIGINT`), and waits for it. */
 	async shutDown(): Promise<void> {
 		await this.#end("SIGINT");
 	}
 
-	/** Ends it as a crash does: every process at once, nothing written. Then {@link startAgain} recovers. */
+	/** Ends it like a crash: every process at once, with nothing written. {@link startAgain} recovers it. */
 	async kill(): Promise<void> {
 		await this.#end("SIGQUIT");
 	}
@@ -217,7 +217,7 @@ export class PostgresServer {
 		await this.startAgain();
 	}
 
-	/** Stops it for good and removes its folder. */
+	/** Stops it permanently and removes its folder. */
 	async stop(): Promise<void> {
 		if (!this.owned) return;
 		if (this.#process !== null) await this.kill();
@@ -232,7 +232,7 @@ export class PostgresServer {
 		return this.stop();
 	}
 
-	/** A new and empty database. @returns the URL that it is reached at */
+	/** Creates an empty database. @returns its URL */
 	async createDatabase(): Promise<string> {
 		const name = `test_${randomBytes(8).toString("hex")}`;
 		await this.execute(`CREATE DATABASE ${name}`);
@@ -246,7 +246,7 @@ export class PostgresServer {
 		await this.execute(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 	}
 
-	/** Runs SQL on a connection of its own, in the database `postgres` unless another is named. */
+	/** Runs SQL on a new connection, by default in the database `postgres`. */
 	execute(sql: string, url = this.url): Promise<Record<string, unknown>[]> {
 		return execute(sql, url);
 	}
@@ -272,7 +272,7 @@ async function namedServer(options: PostgresOptions): Promise<string | undefined
 	return process.env.POSTHORN_TEST_POSTGRES_URL || (await sharedServer());
 }
 
-/** A folder that goes when this process ends, and the server in it. */
+/** A folder that is removed when this process ends, along with the server in it. */
 async function ownFolder(user: ServerUser): Promise<{ folder: string; undertaker: ChildProcess }> {
 	const folder = await mkdtemp(join(tmpdir(), "posthorn-pg-"));
 	const undertaker = spawn("sh", ["-c", UNDERTAKER, "undertaker", folder], {
@@ -284,7 +284,7 @@ async function ownFolder(user: ServerUser): Promise<{ folder: string; undertaker
 	return { folder, undertaker };
 }
 
-/** Runs SQL on a connection of its own. */
+/** Runs SQL on a new connection. */
 export async function execute(sql: string, url: string): Promise<Record<string, unknown>[]> {
 	const client = new Client({ connectionString: url });
 	await client.connect();

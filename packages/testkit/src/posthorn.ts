@@ -4,15 +4,15 @@ import { fileURLToPath } from "node:url";
 import { until, within } from "./until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
-/** What it prints once it serves. */
+/** What it prints once it is ready. */
 const READY = /Posthorn is ready/;
-/** Between two questions whether it is ready, milliseconds. */
+/** Interval between polls of its readiness, milliseconds. */
 const ASK_MS = 10;
-/** Output kept to tell why a service did not start, or stop in order, characters. */
+/** How much output is kept to explain why a service didn't start or stop properly, characters. */
 const KEEP_OUTPUT = 16_384;
 
 export interface PosthornOptions {
-	/** Settings by variable name. The caller's own `POSTHORN_*` variables are not handed on. */
+	/** Settings by variable name. The caller's own `POSTHORN_*` variables aren't passed on. */
 	readonly settings: Readonly<Record<string, string>>;
 	readonly cwd?: string;
 	/** Options for Node itself, such as `--cpu-prof`. */
@@ -22,7 +22,7 @@ export interface PosthornOptions {
 /**
  * Settings that nodes under test share: new keys, deliveries to this machine, short retry delays.
  *
- * @param caFile PEM file of the authority that the receivers' certificates come from
+ * @param caFile PEM file of the authority that issued the receivers' certificates
  */
 export function settingsOfNodes(caFile: string) {
 	return {
@@ -35,7 +35,7 @@ export function settingsOfNodes(caFile: string) {
 	};
 }
 
-/** A `posthorn serve` in a process of its own, as an operator would run it. */
+/** A `posthorn serve` in a separate process, as an operator would run it. */
 export class Posthorn {
 	readonly process: ChildProcess;
 	readonly url: string;
@@ -44,7 +44,7 @@ export class Posthorn {
 
 	private constructor(options: PosthornOptions) {
 		const { POSTHORN_HOST: host = "127.0.0.1", POSTHORN_PORT: port } = options.settings;
-		if (!port) throw new Error("POSTHORN_PORT must be given, so that the service can be found.");
+		if (!port) throw new Error("POSTHORN_PORT is required, so that the service can be found.");
 		this.url = `http://${host}:${port}`;
 		const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("POSTHORN_")));
 		this.process = spawn(process.execPath, [...(options.nodeOptions ?? []), COMMAND, "serve"], {
@@ -60,7 +60,7 @@ export class Posthorn {
 		this.#exited = new Promise((resolve) => this.process.on("exit", (code, signal) => resolve({ code, signal })));
 	}
 
-	/** Starts it and waits until it is ready to serve. Rejects with what it printed if it ends before, or takes too long. */
+	/** Starts it and waits until it is ready. Rejects with its output if it ends before, or takes too long. */
 	static async start(options: PosthornOptions): Promise<Posthorn> {
 		const service = new Posthorn(options);
 		try {
@@ -78,7 +78,7 @@ export class Posthorn {
 		return service;
 	}
 
-	/** The end of what it printed. */
+	/** The end of its output. */
 	get output(): string {
 		return this.#output;
 	}
@@ -109,7 +109,7 @@ export class Posthorn {
 		return (await within("posthorn serve to stop", this.#exited)).code;
 	}
 
-	/** Asks it to stop. Rejects with the end of what it printed unless it ends with this exit code. */
+	/** Asks it to stop. Rejects with the end of its output unless it ends with this exit code. */
 	async stopWith(code: number, signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<void> {
 		const was = await this.stop(signal);
 		if (was !== code) throw new Error(`posthorn serve ended with exit code ${was}, not ${code}:\n${this.output}`);

@@ -3,29 +3,29 @@ import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import type { Authority, Credentials } from "./certificates.ts";
 import { Connections } from "./connections.ts";
 
-/** @param n Which of the server's connections it is, from 1. */
+/** @param n the connection's number on this server, from 1 */
 export type OnConnection<S extends Socket> = (socket: S, n: number) => void | Promise<void>;
 
 export interface RawReceiverOptions {
 	/** The authority that issues the certificate, or an existing certificate. */
 	readonly authority: Authority | Credentials;
-	/** What the certificate is for. Loopback's unless given; not used with a certificate made before. */
+	/** What the certificate is for. By default, loopback; not used with an existing certificate. */
 	readonly hosts?: readonly string[];
-	/** Any free one unless given. */
+	/** By default, any free one. */
 	readonly port?: number;
 	readonly onConnection: OnConnection<TLSSocket>;
 }
 
 export type RawReceiver = Awaited<ReturnType<typeof startRawReceiver>>;
 
-/** Starts a TLS server on loopback that leaves each connection, once secured, to `onConnection`. */
+/** Starts a TLS server on loopback that passes each connection, after its handshake, to `onConnection`. */
 export async function startRawReceiver({ authority, hosts, port, onConnection }: RawReceiverOptions) {
 	const credentials = "issue" in authority ? await authority.issue(hosts ? { hosts } : {}) : authority;
 	const server = createTlsServer(credentials);
 	return await open(server, "secureConnection", port, onConnection);
 }
 
-/** Starts a TCP server on loopback that leaves each connection, without any TLS, to `onConnection`. */
+/** Starts a TCP server on loopback that passes each connection, without any TLS, to `onConnection`. */
 export async function startPlainTcp(onConnection: OnConnection<Socket>, port?: number) {
 	return await open(createTcpServer({ allowHalfOpen: true }), "connection", port, onConnection);
 }
@@ -42,7 +42,7 @@ async function open<S extends Socket>(
 		failure ??= new Error("The receiver's own behaviour failed.", { cause: error });
 	};
 	server.on(signal, (socket: S) => {
-		// A peer that breaks off is what most behaviours provoke: `close` follows and ends them.
+		// Most behaviors make the peer break the connection: `close` follows and ends them.
 		socket.on("error", () => {});
 		Promise.try(onConnection, socket, connections.numberOf(socket)).catch(fail);
 	});
@@ -51,11 +51,11 @@ async function open<S extends Socket>(
 		port,
 		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,
 		ipUrl: (path = "/"): string => new URL(path, `https://127.0.0.1:${port}`).href,
-		/** Connections accepted in all; with TLS, those whose handshake succeeded. */
+		/** All connections accepted; with TLS, those whose handshake succeeded. */
 		get connections(): number {
 			return connections.accepted;
 		},
-		/** Breaks off every connection. Rejects if an `onConnection` failed, so that no test ignores it. */
+		/** Breaks every connection. Rejects if an `onConnection` failed, so that no test ignores it. */
 		async close(): Promise<void> {
 			await connections.close();
 			if (failure) throw failure;

@@ -14,48 +14,48 @@ export interface ReceivedRequest {
 	/** Name and value as sent, in order. */
 	readonly rawHeaders: readonly (readonly [name: string, value: string])[];
 	readonly rawBody: Buffer;
-	/** The body parsed as JSON; undefined when it is not JSON. */
+	/** The body parsed as JSON; undefined if it isn't JSON. */
 	readonly body: unknown;
-	/** When it had been read whole, epoch milliseconds. */
+	/** When it was completely read, epoch milliseconds. */
 	readonly receivedAt: number;
-	/** Whether signature and timestamp are right; null without a secret. */
+	/** Whether signature and timestamp are valid; null without a secret. */
 	readonly verified: boolean | null;
 	/** Which of the receiver's connections it came over, from 1. */
 	readonly connection: number;
 }
 
 export interface Answer {
-	/** 200 unless given. */
+	/** By default, 200. */
 	readonly status?: number;
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 	readonly body?: string | Uint8Array;
-	/** How long to wait before answering, milliseconds. */
+	/** How long to wait before responding, milliseconds. */
 	readonly delayMs?: number;
 }
 
-/** `hang`: never answer. `reset`: break the connection off with an RST. */
+/** `hang`: never respond. `reset`: break the connection with an RST. */
 export type Action = Answer | "hang" | "reset";
 
-/** @param n How many requests this receiver has received, this one included. */
+/** @param n how many requests this receiver has received, including this one */
 export type Respond = (request: ReceivedRequest, n: number) => Action | Promise<Action>;
 
 export type Secret = string | ((path: string) => string | undefined);
 
 export interface ReceiverOptions {
 	readonly authority: Authority;
-	/** What the certificate is for: DNS names and IP literals. Loopback's unless given. */
+	/** What the certificate is for: DNS names and IP literals. By default, loopback. */
 	readonly hosts?: readonly string[];
-	/** Any free one unless given. */
+	/** By default, any free one. */
 	readonly port?: number;
-	/** The address to listen on. 127.0.0.1 unless given. */
+	/** The address to listen on. By default, 127.0.0.1. */
 	readonly host?: string;
-	/** What requests are checked with, one for all or one for each path. None unless given. */
+	/** The secrets to verify requests with: one for all, or one per path. By default, none. */
 	readonly secret?: Secret | undefined;
-	/** The word in the header names. `Service` unless given. */
+	/** The word in the header names. By default, `Service`. */
 	readonly brand?: string;
-	/** 200 `ok` unless given. */
+	/** By default, 200 `ok`. */
 	readonly respond?: Respond;
-	/** How many requests to keep, the newest. 10,000 unless given. */
+	/** How many requests to keep, the newest. By default, 10,000. */
 	readonly keep?: number;
 }
 
@@ -112,41 +112,41 @@ export async function startReceiver(options: ReceiverOptions) {
 
 	return {
 		port,
-		/** Its address by name. */
+		/** Its URL with its host name. */
 		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,
-		/** Its address by number. */
+		/** Its URL with its IP address. */
 		ipUrl: (path = "/"): string => new URL(path, `https://${host.includes(":") ? `[${host}]` : host}:${port}`).href,
 		/** The requests kept, oldest first. */
 		requests: inbox.items as readonly ReceivedRequest[],
-		/** Requests received in all. */
+		/** All requests received. */
 		get received(): number {
 			return inbox.received;
 		},
-		/** TLS connections accepted in all. */
+		/** All TLS connections accepted. */
 		get connections(): number {
 			return connections.accepted;
 		},
-		/** Connections open now, in the midst of TLS's handshake or after it. */
+		/** Connections open now, during or after their TLS handshake. */
 		get openConnections(): number {
 			return connections.openNow;
 		},
-		/** The oldest request that fits and was not returned by `next` before; waits for it. */
+		/** The oldest matching request that `next` hasn't returned before; waits for it. */
 		next: (fits?: (request: ReceivedRequest) => boolean, wait?: WaitOptions): Promise<ReceivedRequest> =>
 			inbox.next(fits, wait),
-		/** Resolves when `n` requests have arrived in all. */
+		/** Resolves when `n` requests have arrived in total. */
 		count: (n: number, wait?: WaitOptions): Promise<void> => inbox.count(n, wait),
-		/** Resolves when `fits` answers true for the requests kept. */
+		/** Resolves when `fits` returns true for the kept requests. */
 		waitFor: (fits: (requests: readonly ReceivedRequest[]) => boolean, wait?: WaitOptions): Promise<void> =>
 			inbox.waitFor(fits, wait),
-		/** What requests are checked with from now on. */
+		/** How requests are verified from now on. */
 		setSecret(given: Secret | undefined): void {
 			secret = given;
 		},
-		/** How requests are answered from now on. */
+		/** How the receiver responds from now on. */
 		respondWith(given: Respond): void {
 			respond = given;
 		},
-		/** Breaks off every connection. Rejects if a `respond` failed, so that no test ignores it. */
+		/** Breaks every connection. Rejects if a `respond` failed, so that no test ignores it. */
 		async close(): Promise<void> {
 			await connections.close();
 			if (inbox.failure) throw inbox.failure;
@@ -154,7 +154,7 @@ export async function startReceiver(options: ReceiverOptions) {
 	};
 }
 
-/** The whole body, or null when the sender broke off before its end. */
+/** The whole body, or null if the sender broke off early. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | null> {
 	const chunks: Buffer[] = [];
 	incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -165,7 +165,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | null> {
 	});
 }
 
-/** Ends early when the sender breaks off. */
+/** Ends early if the sender breaks off. */
 async function delay(ms: number, incoming: IncomingMessage): Promise<void> {
 	await new Promise<void>((resolve) => {
 		const end = (): void => {

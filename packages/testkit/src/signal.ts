@@ -5,7 +5,7 @@ export class Signal {
 	readonly #waiters = new Set<{ readonly isSo: () => boolean; readonly resolve: () => void }>();
 
 	/**
-	 * Resolves as soon as `isSo` returns true: it is asked now, and with every {@link look}. Rejects after 50 seconds.
+	 * Resolves as soon as `isSo` returns true: it is called now, and with every {@link look}. Rejects after 50 seconds.
 	 *
 	 * @param what what is awaited, for the error
 	 */
@@ -17,7 +17,7 @@ export class Signal {
 		await within(what, promise).finally(() => this.#waiters.delete(waiter));
 	}
 
-	/** Asks every waiter's condition. */
+	/** Checks every waiter's condition. */
 	look(): void {
 		for (const waiter of this.#waiters) {
 			if (!waiter.isSo()) continue;

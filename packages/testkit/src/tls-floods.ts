@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import type { Credentials } from "./certificates.ts";
 
-/** Records that cost the peer work and carry no data. Node's own TLS never sends either of them. */
+/** Records that cost the peer work and carry no data. Node's own TLS sends neither. */
 export type TlsFlood =
 	/** TLS 1.3: the sender's next key (RFC 8446, 4.6.3). */
 	| "key updates"
@@ -19,7 +19,7 @@ const TAG_BYTES = 16;
 const KEY_UPDATE = [24, 0, 0, 1, 0];
 const HELLO_REQUEST = [0, 0, 0, 0];
 
-/** A server's end of a connection, which floods its client with records on demand. */
+/** A server's side of a connection, which floods its client with records on demand. */
 export interface FloodingSocket {
 	readonly socket: TLSSocket;
 	/** Writes TLS records. Afterwards nothing else can be written. */
@@ -75,7 +75,7 @@ class Tap extends Duplex {
 		if (this.serverRandom.length === 0) this.serverRandom = randomOf(chunk);
 		for (let at = 0; at < chunk.length; at += 5 + chunk.readUInt16BE(at + 3)) {
 			const type = chunk[at];
-			// TLS 1.3: application records that follow the client's second flight. TLS 1.2: all after the change of keys.
+			// TLS 1.3: application records after the client's second flight. TLS 1.2: all after the key change.
 			if (type === APPLICATION_DATA ? this.#flights > 1 : type === HANDSHAKE && this.#encrypts) this.sent++;
 			else if (type === CHANGE_CIPHER_SPEC) this.#encrypts = true;
 		}
@@ -131,14 +131,14 @@ function seal(key: Buffer, nonce: Buffer, additional: Buffer, message: Buffer): 
 	return Buffer.concat([cipher.update(message), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** HKDF-Expand-Label (RFC 8446, 7.1) with an empty context, of one hash at most. */
+/** HKDF-Expand-Label (RFC 8446, 7.1) with an empty context, for at most one hash. */
 function expandLabel(secret: Buffer, label: string, length: number): Buffer {
 	const full = Buffer.from(`tls13 ${label}`);
 	const info = Buffer.concat([Buffer.from([0, length, full.length]), full, Buffer.from([0, 1])]);
 	return Buffer.from(createHmac("sha256", secret).update(info).digest().subarray(0, length));
 }
 
-/** The keys and salts of both ends (RFC 5246, 6.3): 40 bytes. */
+/** The keys and salts of both sides (RFC 5246, 6.3): 40 bytes. */
 function expandMaster(master: Buffer, randoms: Buffer): Buffer {
 	const hmac = (bytes: Buffer): Buffer => createHmac("sha256", master).update(bytes).digest();
 	const seed = Buffer.concat([Buffer.from("key expansion"), randoms]);

@@ -6,8 +6,8 @@
 const PATIENCE_MS = 50_000;
 
 /**
- * Asks again and again until the answer is neither false, null nor undefined, and resolves to it. For conditions without a
- * signal: a lock that another session waits for, say.
+ * Polls until the result is neither false, null nor undefined, and resolves to it. For conditions without a signal,
+ * such as another session waiting for a lock.
  *
  * @param what what is awaited, for the error
  */
@@ -17,12 +17,12 @@ export async function until<T>(what: string, ask: () => T | Promise<T>): Promise
 		const answer = await ask();
 		if (answer !== false && answer !== null && answer !== undefined) return answer as NonNullable<Exclude<T, false>>;
 		stillInTime();
-		// Others may run in between, even if the answer came immediately.
+		// Others may run in between, even if the result came immediately.
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 }
 
-/** What the promise resolves to. Rejects if that takes too long. */
+/** Resolves to the promise's result. Rejects if that takes too long. */
 export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
 	const late = Promise.withResolvers<never>();
 	const timer = setTimeout(() => late.reject(tooLate(what)), PATIENCE_MS);
@@ -33,7 +33,10 @@ export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
 	}
 }
 
-/** For a loop that does the work itself: call the result in each turn. It throws once the loop has taken too long. */
+/**
+ * For a loop that does the work itself: call the returned function in each iteration. It throws once the loop has taken
+ * too long.
+ */
 export function patience(what: string): () => void {
 	const end = performance.now() + PATIENCE_MS;
 	return () => {

@@ -4,15 +4,15 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 export const TOLERANCE_S = 300;
 
 export interface VerifyOptions {
-	/** The signing secret as the service showed it, `whsec_` included. */
+	/** The signing secret as the service showed it, including `whsec_`. */
 	readonly secret: string;
 	/** Names in any case. */
 	readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-	/** The body's bytes as they came, before any parsing. */
+	/** The body's bytes as received, before any parsing. */
 	readonly rawBody: Uint8Array;
-	/** The receiver's time, epoch milliseconds. The system clock's unless given. */
+	/** The receiver's time, epoch milliseconds. By default, the system clock's. */
 	readonly now?: number | undefined;
-	/** The word in the header names. `Service` unless given. */
+	/** The word in the header names. By default, `Service`. */
 	readonly brand?: string | undefined;
 }
 
@@ -22,8 +22,8 @@ export type Verification =
 
 /**
  * What a receiver must check before it trusts a request: the timestamp is within {@link TOLERANCE_S} of its clock (else
- * 400), and the signature is the HMAC-SHA256 (RFC 2104), keyed with the secret, of timestamp, dot and raw body, compared
- * in constant time (else 401). A signed body that is not JSON is 400.
+ * 400), and the signature is the HMAC-SHA256 (RFC 2104), keyed with the secret, of timestamp, dot and raw body,
+ * compared in constant time (else 401). A signed body that isn't JSON is 400.
  */
 export function verifyRequest({ secret, headers, rawBody, now, brand = "Service" }: VerifyOptions): Verification {
 	const timestamp = single(headers, `x-${brand}-timestamp`);
@@ -51,7 +51,7 @@ function refuse(status: 400 | 401, reason: string): Verification {
 	return { ok: false, status, reason };
 }
 
-/** A header's only value; none when it is missing or was sent more than once. */
+/** A header's only value; none if it is missing or was sent more than once. */
 function single(headers: VerifyOptions["headers"], name: string): string | undefined {
 	const wanted = name.toLowerCase();
 	const values = Object.entries(headers)

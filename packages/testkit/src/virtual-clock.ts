@@ -45,7 +45,7 @@ export class VirtualClock {
 		setImmediate(run);
 	}
 
-	/** When the next timer fires, or null when none waits. */
+	/** When the next timer fires, or null if none is set. */
 	get nextAt(): number | null {
 		return this.#next()?.at ?? null;
 	}

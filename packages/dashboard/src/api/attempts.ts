@@ -12,13 +12,13 @@ export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 export type AttemptSummary = Schemas["AttemptSummary"];
 export type Attempt = Schemas["Attempt"];
 
-/** Spans of time that end now, in milliseconds. */
+/** Time spans that end now, in milliseconds. */
 export const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 export type Span = keyof typeof SPANS;
 
 export const isSpan = (value: unknown): value is Span => typeof value === "string" && Object.hasOwn(SPANS, value);
 
-/** What entries of the log are chosen by, as the API takes it. */
+/** The log's filters, as the API expects them. */
 export interface AttemptFilter {
 	readonly webhook_id?: string;
 	readonly type?: EventType;
@@ -29,9 +29,9 @@ export interface AttemptFilter {
 	readonly until?: string;
 }
 
-/** The same with a span that moves on with time. */
+/** The same with a span that moves with time. */
 export interface LogFilter extends AttemptFilter {
-	/** The span before now; goes instead of `since` and `until`. */
+	/** The span before now; replaces `since` and `until`. */
 	readonly span?: Span;
 }
 
@@ -41,7 +41,7 @@ const ROWS = 50;
 /** How often to count again during live updates, in milliseconds; hints arrive far more often. */
 const RECOUNT_MS = 10_000;
 
-/** What a filter stands for at `now`, in milliseconds since 1970. */
+/** A filter's bounds at `now`, in milliseconds since 1970. */
 export function fixedFilter({ span, ...filter }: LogFilter, now: number): AttemptFilter {
 	return span === undefined ? filter : { ...filter, since: new Date(now - SPANS[span]).toISOString() };
 }
@@ -69,7 +69,7 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 
 export type AttemptCount = Schemas["AttemptCount"];
 
-/** How many entries a filter finds. Hints don't refresh it; while `live`, a timer does. */
+/** How many entries a filter matches. Hints don't refresh it; while `live`, a timer does. */
 export const attemptCountQuery = (projectId: string, filter: LogFilter, live: boolean) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "count", filter),
@@ -78,7 +78,7 @@ export const attemptCountQuery = (projectId: string, filter: LogFilter, live: bo
 		refetchInterval: live ? RECOUNT_MS : false,
 	});
 
-/** An entry of the log with its request and answer. It never changes. */
+/** A log entry with its request and response. It never changes. */
 export const attemptQuery = (projectId: string, attemptId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "one", attemptId),

@@ -30,8 +30,8 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
 }
 
 /**
- * One call of the API with the session's cookie, and with its CSRF token when it changes something. Answers the JSON
- * body, or undefined for 204. Throws {@link ApiError} for anything but success; a 401 ends the session here, too.
+ * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
+ * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here.
  */
 export async function callApi<Answer>(method: Method, template: string, options: CallOptions = {}): Promise<Answer> {
 	const headers = new Headers({ accept: "application/json" });

@@ -9,13 +9,13 @@ import { queryClient } from "./query-client.ts";
 /** An event on its way to a webhook. */
 export type Delivery = Schemas["Delivery"];
 
-/** What tells one delivery from another. */
+/** Identifies a delivery. */
 export interface DeliveryId {
 	readonly webhook_id: string;
 	readonly event_id: string;
 }
 
-/** As many deliveries as can be named in one call. */
+/** The maximum number of deliveries in one call. */
 export const MAX_NAMED = 200;
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
@@ -69,11 +69,11 @@ export async function replayDelivery(projectId: string, id: DeliveryId): Promise
 
 export interface Replayed {
 	readonly count: number;
-	/** Those that are still attempting, or gone. */
+	/** Those that are still attempting, or no longer exist. */
 	readonly skipped: number;
 }
 
-/** Begins new series of 1 to {@link MAX_NAMED} deliveries; those that cannot be replayed are left alone. */
+/** Begins new series of 1 to {@link MAX_NAMED} deliveries; those that can't be replayed are skipped. */
 export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
 	const path = { project_id: projectId };
 	const { count, skipped = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
@@ -86,13 +86,13 @@ interface ReplayOptions {
 	readonly dryRun: boolean;
 	/** Called with the total after each step. */
 	readonly onStep?: (count: number) => void;
-	/** Ends it between two steps; a count at once. */
+	/** Aborts it between two steps; a count immediately. */
 	readonly signal: AbortSignal;
 }
 
 /**
- * Replays (or counts) every delivery whose newest attempt a filter finds, oldest first, in steps that the service
- * bounds, and returns how many there were. Throws ApiError; deliveries replayed before the error stay replayed.
+ * Replays (or counts) every delivery whose newest attempt matches a filter, oldest first, in steps that the service
+ * limits, and returns how many there were. Throws ApiError; deliveries replayed before the error stay replayed.
  */
 export async function replayMatching(
 	projectId: string,

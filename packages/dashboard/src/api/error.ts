@@ -1,4 +1,4 @@
-/** One fault of an input: where, as a JSON Pointer into the body (or `?name`), and what is wrong. */
+/** One fault in an input: its location, as a JSON Pointer into the body (or `?name`), and what is wrong. */
 export interface Fault {
 	readonly pointer: string;
 	readonly detail: string;
@@ -12,16 +12,16 @@ export interface ProblemBody {
 	readonly errors: readonly Fault[];
 }
 
-/** An answer of the API other than success (RFC 9457), or status 0 when there was no answer at all. */
+/** A response other than success (RFC 9457), or status 0 if there was no response at all. */
 export class ApiError extends Error {
 	override readonly name = "ApiError";
-	/** The stable code: the last part of the problem's type, `not-found` for one; `unreachable` without an answer. */
+	/** The stable code: the last part of the problem's type, such as `not-found`; `unreachable` without a response. */
 	readonly code: string;
 	readonly status: number;
 	readonly title: string;
 	readonly detail: string;
 	readonly errors: readonly Fault[];
-	/** Seconds until it is worth trying again, when the answer said so. */
+	/** Seconds until a retry makes sense, if the response says so. */
 	readonly retryAfter: number | null;
 
 	constructor(problem: ProblemBody, retryAfter: number | null = null) {

@@ -3,7 +3,7 @@ import { DEFAULT_BRAND } from "../lib/snippets/parts.ts";
 import { api, callApi } from "./client.ts";
 import type { Schemas } from "./operation.ts";
 
-/** What the catalogue says of an event type. */
+/** A catalogue entry for an event type. */
 export type EventTypeEntry = Schemas["EventTypeEntry"];
 
 /** The catalogue. It only changes with the service's version. */

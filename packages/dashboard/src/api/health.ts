@@ -6,13 +6,13 @@ import type { Schemas } from "./operation.ts";
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
 export type WebhookState = Health["state"];
-/** The attempts of an hour by how they ended. */
+/** The attempts of an hour by outcome. */
 export type HourOfOutcomes = Health["hours"][number];
-/** A retry or a replay that waits for its time. */
+/** A pending retry or replay. */
 export type Waiting = Schemas["WaitingAttempt"];
 
 const PROJECT = "/v1/projects/{project_id}";
-/** Hours pass without any hint: ask again, in milliseconds. */
+/** Hours pass without any hint, so poll at this interval, in milliseconds. */
 const REFRESH_MS = 60_000;
 
 /** The health of all webhooks of a project. */

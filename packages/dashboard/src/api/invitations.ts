@@ -10,7 +10,7 @@ import { rememberSession } from "./session-cache.ts";
 export type Invitation = Schemas["Invitation"];
 /** The only response that contains the link. */
 export type CreatedInvitation = Schemas["CreatedInvitation"];
-/** What an invitation says to the person who holds its link. */
+/** The invitation, as shown to the holder of its link. */
 export type InvitationLook = Schemas["SeenInvitation"];
 
 const INVITATIONS = "/v1/projects/{project_id}/invitations";
@@ -44,7 +44,7 @@ export const invitationLookQuery = (token: string) =>
 		staleTime: Number.POSITIVE_INFINITY,
 	});
 
-/** Joins the project: with the session, or with an account made for it. */
+/** Joins the project: with the session, or with a newly created account. */
 export async function acceptInvitation(
 	token: string,
 	newAccount?: { email: string; name: string; password: string },

@@ -18,7 +18,7 @@ export type Resource =
 export const projectKey = (projectId: string, resource: Resource, ...rest: readonly unknown[]) =>
 	["project", projectId, resource, ...rest] as const;
 
-/** What each hint of `GET …/changes` makes worth asking again. */
+/** What to refetch after each hint of `GET …/changes`. */
 export const HINTED = {
 	attempts: ["attempts", "deliveries", "stats", "health", "waiting", "events"],
 	webhooks: ["webhooks", "health", "waiting"],

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, us
 import { callUrl } from "./client.ts";
 import { HINTED, type Hint, projectKey } from "./keys.ts";
 
-/** Hints are gathered this long, in milliseconds, so that pages ask at most once a second. */
+/** Hints are collected for this long, in milliseconds, so that pages refetch at most once a second. */
 const GATHER_MS = 1_000;
 
 export type LiveState = "live" | "connecting" | "paused";

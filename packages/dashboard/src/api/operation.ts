@@ -14,7 +14,7 @@ type JsonOf<Content> = Content extends { readonly content: { readonly "applicati
 	? Json
 	: undefined;
 
-/** What a call answers when it succeeds. */
+/** A call's response if it succeeds. */
 export type AnswerOf<P extends PathWith<V>, V extends Verb> = paths[P][V] extends {
 	readonly responses: infer Responses;
 }
@@ -35,11 +35,11 @@ type BodyOf<Operation> = Operation extends {
 	? { readonly body: Json }
 	: { readonly body?: undefined };
 
-/** What a call takes; undefined, null and empty values of the query are left out. */
+/** A call's parameters; undefined, null and empty query values are omitted. */
 export type CallOf<P extends PathWith<V>, V extends Verb> = PathOf<paths[P][V]> &
 	QueryOf<paths[P][V]> &
 	BodyOf<paths[P][V]> & { readonly signal?: AbortSignal };
 
-/** The options may be left out where nothing is needed. */
+/** The options may be omitted if none are required. */
 export type Arguments<P extends PathWith<V>, V extends Verb> =
 	Record<never, never> extends CallOf<P, V> ? [options?: CallOf<P, V>] : [options: CallOf<P, V>];

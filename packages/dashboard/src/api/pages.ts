@@ -15,7 +15,7 @@ interface Page<Item> {
 	readonly next_cursor: string | null;
 }
 
-/** A list that is read page by page: `useInfiniteQuery(pagedQuery(key, template, { path, query }))`. */
+/** A list read page by page: `useInfiniteQuery(pagedQuery(key, template, { path, query }))`. */
 export const pagedQuery = <P extends ListPath>(
 	queryKey: QueryKey,
 	template: P,

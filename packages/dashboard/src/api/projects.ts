@@ -8,7 +8,7 @@ const PROJECT = "/v1/projects/{project_id}";
 /** All projects of the instance, newest first; only for the operator. */
 export const projectsQuery = pagedQuery(["projects"], "/v1/projects", { query: { limit: 100 } });
 
-/** A project that has no app yet. */
+/** A project without any app. */
 export async function createProject(name: string): Promise<Project> {
 	const project = await api.post("/v1/projects", { body: { name, apps: [] } });
 	await refreshSession();
@@ -25,7 +25,7 @@ export async function installDeveloperApp(projectId: string): Promise<void> {
 	await refreshSession();
 }
 
-/** Takes the Developer app off, which pauses every webhook. */
+/** Removes the Developer app, which pauses every webhook. */
 export async function removeDeveloperApp(projectId: string): Promise<void> {
 	await api.delete(`${PROJECT}/apps/developer`, { path: { project_id: projectId } });
 	await refreshSession();
@@ -36,5 +36,7 @@ export interface SignInLink {
 	readonly expires_at: string;
 }
 
-/** Creates a link that signs in to the account with this e-mail once, within 15 minutes; only for the operator. */
+/**
+ * Creates a link that signs in to the account with this e-mail address once, within 15 minutes; only for the operator.
+ */
 export const createSignInLink = (email: string) => api.post("/v1/sign-in-links", { body: { email } });

@@ -5,10 +5,10 @@ export const SESSION_KEY = ["session"] as const;
 
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
-/** The token that unsafe calls carry; null when signed out. */
+/** The token for unsafe calls; null when signed out. */
 export const csrfToken = () => cached()?.csrf_token ?? null;
 
-/** What only a session sees, by the first part of its query keys. */
+/** Data that needs a session, by the first part of its query keys. */
 const SEEN = new Set<unknown>(["project", "projects", "account"]);
 
 const forgetSeen = () => queryClient.removeQueries({ predicate: ({ queryKey }) => SEEN.has(queryKey[0]) });

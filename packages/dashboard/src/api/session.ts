@@ -21,10 +21,10 @@ export const sessionQuery = queryOptions<Session | null>({
 	staleTime: 60_000,
 });
 
-/** How many projects a session names at most. */
+/** The maximum number of projects that a session lists. */
 const PROJECTS_NAMED = 200;
 
-/** The operator sees more projects than a session names: those visited stay. */
+/** The operator sees more projects than a session lists: those visited stay. */
 function keepVisited(session: Session): Session {
 	const before = queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? [];
 	if (!session.account.operator || session.projects.length < PROJECTS_NAMED) return session;
@@ -68,7 +68,7 @@ export async function signOut(): Promise<void> {
 	forgetSession();
 }
 
-/** The session; only within the pages that a guard keeps for people who are signed in. */
+/** The session; only for pages behind the sign-in. */
 export function useSession(): Session {
 	const { data } = useQuery(sessionQuery);
 	if (data === undefined || data === null) throw new Error("useSession is for pages behind the sign-in.");
@@ -82,7 +82,7 @@ export function useProjectId(): string {
 	return projectId;
 }
 
-/** The project in the address bar, with its apps and one's role in it. */
+/** The project in the address bar, with its apps and the user's role. */
 export function useProject(): SessionProject {
 	const projectId = useProjectId();
 	const project = useSession().projects.find(({ id }) => id === projectId);
@@ -90,7 +90,7 @@ export function useProject(): SessionProject {
 	return project;
 }
 
-/** One's role in the project, and whether it is enough for something. */
+/** The user's role in the project, and whether it is sufficient. */
 export function useRole(): { role: Role; may: (needed: Role) => boolean } {
 	const { role } = useProject();
 	return { role, may: (needed) => mayAct(role, needed) };

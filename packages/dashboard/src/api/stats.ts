@@ -3,7 +3,7 @@ import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
 import type { Schemas } from "./operation.ts";
 
-/** Time range figures reach: 60 minutes, 24 hours or 30 days. */
+/** The time range of statistics: 60 minutes, 24 hours or 30 days. */
 export const STATS_RANGES = ["hour", "day", "month"] as const;
 export type StatsRange = (typeof STATS_RANGES)[number];
 
@@ -12,7 +12,7 @@ export const isStatsRange = (value: unknown): value is StatsRange => STATS_RANGE
 export type Stats = Schemas["Stats"];
 export type StatsBucket = Stats["buckets"][number];
 
-/** Time moves on without any hint: ask again, in milliseconds. */
+/** Time passes without any hint, so poll at this interval, in milliseconds. */
 const REFRESH_MS = 60_000;
 
 /** Statistics of a project or one of its webhooks. While a new range loads, the previous one stays visible. */

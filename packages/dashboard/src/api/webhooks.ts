@@ -6,7 +6,7 @@ import type { AnswerOf, Schemas } from "./operation.ts";
 import { queryClient } from "./query-client.ts";
 
 export type Webhook = Schemas["Webhook"];
-/** With its secret, which is shown this once. */
+/** With its secret, which is shown only now. */
 export type CreatedWebhook = Schemas["CreatedWebhook"];
 export type NewWebhook = Schemas["NewWebhook"];
 export type WebhookPatch = Schemas["WebhookPatch"];
@@ -23,7 +23,7 @@ const WEBHOOK = `${WEBHOOKS}/{webhook_id}` as const;
 
 const pathOf = (projectId: string, webhookId: string) => ({ project_id: projectId, webhook_id: webhookId });
 
-/** All webhooks of a project, in the order in which they were made. */
+/** All webhooks of a project, in the order of creation. */
 export const webhooksQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "webhooks", "all"),
@@ -49,7 +49,7 @@ export const webhookQuery = (projectId: string, webhookId: string) =>
 		queryFn: ({ signal }) => api.get(WEBHOOK, { path: pathOf(projectId, webhookId), signal }),
 	});
 
-/** Asks again for what a change of webhooks touches. */
+/** Refetches everything that a change of webhooks affects. */
 async function refresh(projectId: string): Promise<void> {
 	await Promise.all([
 		queryClient.invalidateQueries({ queryKey: projectKey(projectId, "webhooks") }),
@@ -70,16 +70,16 @@ export async function changeWebhook(projectId: string, webhookId: string, body: 
 	return webhook;
 }
 
-/** Deletes a webhook and forgets it at once, so that no page asks for what is gone. */
+/** Deletes a webhook and drops it from the cache immediately, so that no page requests it. */
 export async function deleteWebhook(projectId: string, webhookId: string): Promise<void> {
 	await api.delete(WEBHOOK, { path: pathOf(projectId, webhookId) });
 	queryClient.setQueryData(webhooksQuery(projectId).queryKey, (all) => all?.filter(({ id }) => id !== webhookId));
 }
 
-/** Asks for the list and health again, once the deleted webhook's page was left. */
+/** Refetches the list and health once the deleted webhook's page has been left. */
 export const refreshWebhooks = refresh;
 
-/** A new secret; the old one signs nothing from then on. */
+/** Creates a new secret; the old one signs nothing from then on. */
 export async function rotateSecret(projectId: string, webhookId: string): Promise<string> {
 	const { secret } = await api.post(`${WEBHOOK}/rotate-secret`, {
 		path: pathOf(projectId, webhookId),
@@ -96,7 +96,7 @@ export async function sendTest(projectId: string, webhookId: string, type: Event
 	return event_id;
 }
 
-/** Checks a URL by the rules for webhooks and a resolution of its name; nothing is sent there. */
+/** Checks a URL against the rules for webhooks, and resolves its host name; sends nothing to it. */
 export const urlCheckQuery = (projectId: string, url: string) =>
 	queryOptions({
 		queryKey: ["url-check", projectId, url] as const,

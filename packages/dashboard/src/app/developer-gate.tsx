@@ -5,7 +5,7 @@ import { useProject } from "../api/session.ts";
 import { Page, PageHeader } from "../ui/page.tsx";
 import { EmptyState } from "../ui/states.tsx";
 
-/** The pages of the Developer app; without it, what it is and where to install it. */
+/** The pages of the Developer app; without it, a page that says what it is and where to install it. */
 export function DeveloperGate() {
 	const { id, apps } = useProject();
 	if (apps.includes("developer")) return <Outlet />;

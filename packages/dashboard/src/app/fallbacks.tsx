@@ -23,7 +23,7 @@ function Fallback({ title, children, actions }: { title: string; children: React
 	);
 }
 
-/** Nothing has this address, or the session may not see what has. */
+/** Nothing has this address, or the session may not see it. */
 export function NotFoundPage() {
 	return (
 		<Fallback
@@ -39,7 +39,7 @@ export function NotFoundPage() {
 	);
 }
 
-/** A page broke. The rest of what one was doing is on the server and safe. */
+/** A page crashed. Everything else is safe on the server. */
 export function CrashPage({ error, reset }: ErrorComponentProps) {
 	const known = error instanceof ApiError;
 	return (

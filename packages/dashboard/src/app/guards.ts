@@ -11,7 +11,7 @@ export async function requireSession({ location }: { location: { href: string } 
 	throw redirect({ to: "/sign-in", search: location.href === "/" ? {} : { next: location.href } });
 }
 
-/** From the root to the only or first project; the operator chooses, and so does who has none. */
+/** Redirects from the root to the only or first project; the operator and users without one see the list. */
 export function startPage({ context: { session } }: { context: { session: Session } }): never {
 	const [first, ...others] = session.projects;
 	if (first === undefined || (session.account.operator && others.length > 0)) throw redirect({ to: "/projects" });

@@ -10,7 +10,7 @@ import classes from "./jump-box.module.css";
 
 const UNKNOWN = "Not an id. Paste one that starts with evt_, att_, wh_ or proj_.";
 
-/** Leads to whatever an id stands for. `/` puts the cursor here, unless a page has it for a field of its own. */
+/** Opens the page for an id. `/` focuses it, unless a page has its own field for that. */
 export function JumpBox() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();

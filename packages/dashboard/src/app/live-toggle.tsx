@@ -8,7 +8,7 @@ const WORDS: Record<LiveState, { label: string; hint: string }> = {
 	paused: { label: "Paused", hint: "Live updates are paused. Click to resume." },
 };
 
-/** Whether pages follow what happens, and the way to hold them still. */
+/** Whether pages update live, and a button to pause that. */
 export function LiveToggle() {
 	const { state, pause, resume } = useLive();
 	const { label, hint } = WORDS[state];

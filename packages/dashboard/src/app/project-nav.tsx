@@ -17,7 +17,7 @@ interface Entry {
 	readonly to: NonNullable<LinkProps["to"]>;
 	readonly label: string;
 	readonly Icon: ComponentType<{ size: number; stroke: number; "aria-hidden": true }>;
-	/** Only where the address is exactly this: it is the beginning of every other. */
+	/** Only for exactly this address, because every other one begins with it. */
 	readonly exact?: true;
 }
 

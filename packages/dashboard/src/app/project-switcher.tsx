@@ -6,7 +6,7 @@ import { ROLE_WORDS } from "../lib/roles.ts";
 import { Mark } from "../ui/logo.tsx";
 import classes from "./project-switcher.module.css";
 
-/** Which project one is in, and the way to another. */
+/** The current project, and links to others. */
 export function ProjectSwitcher() {
 	const { projects } = useSession();
 	const { projectId } = useParams({ strict: false });

@@ -32,7 +32,7 @@ const invitation = createRoute({
 	component: lazyRouteComponent(() => import("../pages/invitation/invitation-page.tsx"), "InvitationPage"),
 });
 
-// For people who are signed in.
+// For signed-in users.
 
 const signedIn = createRoute({
 	getParentRoute: () => root,
@@ -91,7 +91,7 @@ const audit = createRoute({
 	component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
 });
 
-// The pages that the Developer app brings.
+// The pages of the Developer app.
 
 const developer = createRoute({ getParentRoute: () => project, id: "developer", component: DeveloperGate });
 

@@ -3,7 +3,7 @@ import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { sessionQuery } from "../api/session.ts";
 
-/** Keeps pages for people who are signed in; when the session ends meanwhile, leads to the sign-in and back again. */
+/** Restricts pages to signed-in users; if the session ends meanwhile, redirects to the sign-in page and back. */
 export function SessionGate() {
 	const ended = useQuery(sessionQuery).data === null;
 	const router = useRouter();

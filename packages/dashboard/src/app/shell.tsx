@@ -17,7 +17,7 @@ import { ThemeMenu } from "./theme-menu.tsx";
 const HEADER_HEIGHT = 60;
 const NAV_WIDTH = 244;
 
-/** The frame around every page for people who are signed in: navigation left, jump box, theme and account on top. */
+/** The frame of every page for signed-in users: navigation on the left, jump box, theme and account on top. */
 function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; children: ReactNode }) {
 	const { pathname } = useLocation();
 	// The page on which the menu was opened; it closes when the page changes.
@@ -66,7 +66,7 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 	);
 }
 
-/** Around pages that are about no project: the list of projects, the account. */
+/** Wraps pages outside of a project: the list of projects, the account. */
 export function SignedInShell() {
 	return (
 		<Shell nav={<ProjectSwitcher />}>
@@ -75,7 +75,7 @@ export function SignedInShell() {
 	);
 }
 
-/** Around a project's pages, which follow what happens in it. */
+/** Wraps a project's pages, which update live. */
 export function ProjectShell() {
 	const projectId = useProjectId();
 	const seen = useSession().projects.some(({ id }) => id === projectId);

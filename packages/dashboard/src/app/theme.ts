@@ -14,7 +14,7 @@ import {
 	Tooltip,
 } from "@mantine/core";
 
-/** The one accent: an inky violet, far from every colour of an outcome. */
+/** The only accent: an inky violet, far from every color of an outcome. */
 const horn: MantineColorsTuple = [
 	"#f4f2fe",
 	"#e6e3fb",
@@ -118,7 +118,7 @@ export const theme = createTheme({
 	},
 });
 
-/** Mantine's own colours follow the few that the dashboard names (`ui/vars.css`). */
+/** Mantine's own colors follow the few that the dashboard defines (`ui/vars.css`). */
 const named = {
 	"--mantine-color-body": "var(--ph-page)",
 	"--mantine-color-text": "var(--ph-text)",

@@ -1,7 +1,7 @@
 import { type Answered, statusText } from "./attempt-words.ts";
 import { formatMs } from "./numbers.ts";
 
-/** What the advice needs to know of an attempt. */
+/** The fields of an attempt that the advice needs. */
 export interface AdviceFacts extends Answered {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly url: string;
@@ -11,7 +11,7 @@ export interface AdviceFacts extends Answered {
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
 	readonly why: string;
-	/** The likeliest first; none for what was delivered. */
+	/** Most likely first; none for a delivered attempt. */
 	readonly tries: readonly string[];
 }
 
@@ -25,7 +25,7 @@ type Teller = (told: Told) => Advice;
 
 const SETTINGS = "in the webhook’s settings";
 
-/** By the reason for which no answer came. */
+/** By the reason why there was no response. */
 const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 	timeout: ({ host, took }) => ({
 		why: `${host} sent no status line within ${took}, which is all the time an attempt has.`,
@@ -60,7 +60,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		tries: ["Start the receiver, and check that it listens on the URL’s port.", "Check the firewall in front of it."],
 	}),
 	connection_reset: ({ host }) => ({
-		why: `${host} took the connection and closed it before any answer.`,
+		why: `${host} accepted the connection and closed it before responding.`,
 		tries: [
 			"Check the receiver’s own log at this time: it may have crashed or restarted.",
 			"A proxy in front of it may limit connections or sizes.",
@@ -96,10 +96,10 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		],
 	}),
 	tls_failed: ({ host }) => ({
-		why: `${host} and the service could not agree on a secure connection.`,
+		why: `${host} and the service couldn’t agree on a secure connection.`,
 		tries: [
 			"Check that this is an HTTPS port, and that the receiver supports TLS 1.2 or later.",
-			"The receiver must not ask for a client certificate.",
+			"The receiver must not require a client certificate.",
 		],
 	}),
 	malformed_response: ({ host }) => ({
@@ -134,14 +134,14 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 /** Advice by status code, where it is more specific than advice for the class. */
 const BY_STATUS: Readonly<Record<number, Teller>> = {
 	400: ({ host }) => ({
-		why: `${host} finds fault with the request itself.`,
+		why: `${host} rejects the request itself.`,
 		tries: [
 			"See its response below.",
 			"Check the receiver’s clock: code based on our example returns 400 if the timestamp is more than 5 minutes off.",
 		],
 	}),
 	401: ({ host }) => ({
-		why: `${host} does not accept the signature, or asks for a login.`,
+		why: `${host} doesn’t accept the signature, or requires a login.`,
 		tries: [
 			"Check that the receiver uses this webhook’s current signing secret. Rotating it invalidates the old one immediately.",
 			"It must verify the raw body bytes, before any parsing.",
@@ -160,14 +160,14 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 		tries: [`Check the path of the URL ${SETTINGS}.`, "If it’s right, check that the receiver is deployed."],
 	}),
 	405: ({ host }) => ({
-		why: `${host} takes no POST at this path.`,
+		why: `${host} doesn’t accept POST at this path.`,
 		tries: [
 			`Check the path of the URL ${SETTINGS}. The receiver may expect another one.`,
 			"Have the receiver accept POST there.",
 		],
 	}),
 	408: ({ host }) => ({
-		why: `${host} gave up on the request before it had read it.`,
+		why: `${host} timed out before it had read the request.`,
 		tries: ["Check whether the receiver is overloaded. Retries often get through."],
 	}),
 	410: ({ host }) => ({
@@ -182,7 +182,7 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 		tries: ["Raise the limit for request bodies in the receiver and in its proxy. Events can have up to 256 KiB."],
 	}),
 	415: ({ host }) => ({
-		why: `${host} does not take application/json.`,
+		why: `${host} doesn’t accept application/json.`,
 		tries: ["Have the receiver accept JSON bodies on this path."],
 	}),
 	421: ({ host }) => ({
@@ -190,13 +190,13 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 		tries: ["Check the host in the receiver’s server configuration and in its certificate."],
 	}),
 	429: ({ host }) => ({
-		why: `${host} takes fewer requests than it gets.`,
+		why: `${host} is rate-limiting requests.`,
 		tries: [
 			"Raise its limit for this path. The delays between retries grow.",
 			`Lower the number of events in flight ${SETTINGS}.`,
 		],
 	}),
-	501: ({ host }) => ({ why: `${host} does not implement this.`, tries: ["Have the receiver accept POST there."] }),
+	501: ({ host }) => ({ why: `${host} doesn’t implement this.`, tries: ["Have the receiver accept POST there."] }),
 	502: ({ host }) => ({
 		why: `A proxy in front of ${host} got no usable response from the receiver.`,
 		tries: ["Check that the receiver is running, and check both its log and the proxy’s at this time."],
@@ -212,7 +212,7 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 };
 
 const BEYOND_WORDS: Teller = ({ host }) => ({
-	why: `${host} could not be reached, for a reason that has no name here.`,
+	why: `${host} couldn’t be reached, for an unknown reason.`,
 	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
 
@@ -236,7 +236,7 @@ function ofStatus(status: number, told: Told): Advice {
 		};
 	}
 	return {
-		why: `${host} turned the request down. Only an answer of 2xx counts as accepted.`,
+		why: `${host} refused the request. Only a 2xx response counts as accepted.`,
 		tries: ["See its response below.", "The receiver’s own log may say more."],
 	};
 }

@@ -2,14 +2,14 @@ import { timeOfDay } from "./time.ts";
 
 /** The parts of an attempt that describe its response. */
 export interface Answered {
-	/** The status that came back, null without an answer. */
+	/** The status of the response, null without one. */
 	readonly status_code: number | null;
 	/** Why there was no response: the API's stable code. */
 	readonly error_code: string | null;
 }
 
 interface Words {
-	/** Under a station of the track: as short as it gets. */
+	/** At a station of the track: as short as possible. */
 	readonly station: string;
 	/** Within a sentence, after "attempt 3": `timed out`. */
 	readonly said: string;
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	timeout: { station: "timeout", said: "timed out", headline: "The receiver didn’t respond in time" },
 	dns_not_found: {
 		station: "no host",
-		said: "found no host of that name",
+		said: "found no host with that name",
 		headline: "The receiver’s host name doesn’t exist",
 	},
 	dns_failed: {
@@ -47,17 +47,17 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	tls_untrusted: {
 		station: "TLS",
-		said: "met an untrusted certificate",
+		said: "got an untrusted certificate",
 		headline: "The receiver’s certificate isn’t trusted",
 	},
 	tls_expired: {
 		station: "expired",
-		said: "met a certificate outside its dates",
+		said: "got an expired certificate",
 		headline: "The receiver’s certificate has expired or isn’t valid yet",
 	},
 	tls_wrong_host: {
 		station: "TLS",
-		said: "met the certificate of another host",
+		said: "got another host’s certificate",
 		headline: "The receiver’s certificate is for another host",
 	},
 	tls_costly: {
@@ -67,7 +67,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	tls_failed: {
 		station: "TLS",
-		said: "could not make a secure connection",
+		said: "couldn’t establish a secure connection",
 		headline: "No secure connection could be established",
 	},
 	malformed_response: {
@@ -77,27 +77,27 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	sender_failed: {
 		station: "our fault",
-		said: "was not sent, by a fault on our side",
+		said: "was not sent because of an error on our side",
 		headline: "An error on our side prevented the request from being sent",
 	},
 	expired: {
 		station: "too old",
-		said: "was not made, as the event had expired",
+		said: "was not made because the event had expired",
 		headline: "The event’s retention ended before it could be sent",
 	},
 	unsubscribed: {
 		station: "not sent",
-		said: "was not made, as the webhook no longer takes this event type",
+		said: "was not made because the webhook is no longer subscribed to this event type",
 		headline: "The webhook is no longer subscribed to this event type",
 	},
 	deleted: {
 		station: "not sent",
-		said: "was not made, as the webhook had been deleted",
+		said: "was not made because the webhook had been deleted",
 		headline: "The webhook was deleted",
 	},
 	skipped: {
 		station: "skipped",
-		said: "was not made, as the webhook was resumed without what had waited",
+		said: "was skipped when the webhook was resumed",
 		headline: "The event was skipped when the webhook was resumed",
 	},
 };
@@ -107,7 +107,7 @@ const UNKNOWN: Words = { station: "no response", said: "got no response", headli
 /** Codes of deliveries that were closed without a request. */
 const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted"]);
 
-/** Whether the entry stands for a request at all, rather than for a delivery closed without one. */
+/** Whether the entry is about a request at all, rather than a delivery closed without one. */
 export const wasSent = ({ error_code }: Pick<Answered, "error_code">) => !CLOSING.has(error_code ?? "");
 
 const wordsOf = ({ status_code, error_code }: Answered): Words =>
@@ -122,7 +122,7 @@ const wordsOf = ({ status_code, error_code }: Answered): Words =>
 /** At a station of the track: `500`, `timeout`. */
 export const stationWord = (answer: Answered) => wordsOf(answer).station;
 
-/** Within a sentence: `answered 500`, `timed out`. */
+/** Within a sentence: `returned 500`, `timed out`. */
 export const saidWord = (answer: Answered) => wordsOf(answer).said;
 
 /** The codes that the words above know. */
@@ -133,7 +133,7 @@ interface Headlined extends Answered {
 	readonly attempt: number;
 }
 
-/** What happened, in a line: `The receiver returned 500 (Internal Server Error)`. */
+/** The result in one line: `The receiver returned 500 (Internal Server Error)`. */
 export function headline(attempt: Headlined): string {
 	if (attempt.status === "delivered") {
 		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
@@ -146,7 +146,7 @@ interface Spoken extends Answered {
 	readonly started_at: string;
 }
 
-/** An attempt as it is read aloud: `attempt 3 of 8, returned 500 at 14:02:11`. */
+/** An attempt as a screen reader reads it: `attempt 3 of 8, returned 500 at 14:02:11`. */
 export function attemptSentence(attempt: Spoken, total: number): string {
 	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
 	return `attempt ${attempt.attempt} of ${total}, ${saidWord(attempt)} at ${at}`;

@@ -23,11 +23,11 @@ describe("auditSentence", () => {
 		[entry("webhook.created"), "Anna created the webhook Accounting."],
 		[
 			entry("webhook.changed", { detail: { fields: ["url", "events", "max_in_flight"] } }),
-			"Anna changed the URL, events and deliveries at a time of the webhook Accounting.",
+			"Anna changed the URL, events and events in flight of the webhook Accounting.",
 		],
 		[
 			entry("webhook.resumed", { detail: { from: "now" } }),
-			"Anna resumed the webhook Accounting, leaving out what had waited.",
+			"Anna resumed the webhook Accounting, skipping its backlog.",
 		],
 		[
 			entry("app.removed", { target: { kind: "app", id: "developer", name: null } }),

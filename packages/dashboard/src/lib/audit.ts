@@ -17,7 +17,7 @@ export interface AuditEntry {
 	readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** The name of the actor, for the beginning of a sentence. */
+/** The actor's name, for the beginning of a sentence. */
 export function actorName({ kind, name, id }: AuditActor): string {
 	if (kind === "operator_key") return "The operator's key";
 	if (kind === "api_key") return `API key ${name ?? id ?? "(gone)"}`;
@@ -28,7 +28,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 	url: "URL",
 	description: "description",
 	events: "events",
-	max_in_flight: "deliveries at a time",
+	max_in_flight: "events in flight",
 	status: "status",
 };
 
@@ -46,7 +46,7 @@ const fieldsOf = ({ fields }: AuditEntry["detail"]) =>
 
 const countOf = ({ count }: AuditEntry["detail"]) => (typeof count === "number" ? formatCount(count) : "several");
 
-/** What was done, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
+/** The action, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
 type Phrase = readonly [before: string, after?: string];
 
 const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>> = {
@@ -59,7 +59,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"webhook.paused": () => ["paused the webhook "],
 	"webhook.resumed": ({ from }) => [
 		"resumed the webhook ",
-		from === "now" ? ", leaving out what had waited" : ", beginning with what had waited",
+		from === "now" ? ", skipping its backlog" : ", starting with its backlog",
 	],
 	"webhook.secret_rotated": () => ["rotated the signing secret of the webhook "],
 	"webhook.tested": ({ type }) => [`sent a test event${typeof type === "string" ? ` (${type})` : ""} to the webhook `],
@@ -67,7 +67,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"api_key.created": () => ["created the API key "],
 	"api_key.revoked": () => ["revoked the API key "],
 	"member.invited": ({ role }) => ["invited ", ` as ${aRole(role)}`],
-	"invitation.revoked": () => ["took back the invitation of "],
+	"invitation.revoked": () => ["revoked the invitation of "],
 	"member.joined": ({ role }) => ["joined the project", isRole(role) ? ` as ${aRole(role)}` : ""],
 	"member.role_changed": ({ role, to }) => ["made ", ` ${aRole(role ?? to)}`],
 	"member.removed": () => ["removed ", " from the project"],

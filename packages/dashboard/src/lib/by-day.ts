@@ -5,7 +5,7 @@ export interface Day<Item> {
 	readonly items: readonly Item[];
 }
 
-/** Items in their order, gathered by the local day that each is of: `Today`, `Yesterday`, `19 Nov 2026`. */
+/** Items in order, grouped by local day: `Today`, `Yesterday`, `19 Nov 2026`. */
 export function byDay<Item>(items: readonly Item[], at: (item: Item) => number, now: number): Day<Item>[] {
 	const today = calendarDay(now);
 	const date = new Date(now);

@@ -16,7 +16,7 @@ const STUB = `curl() {
 }
 `;
 
-/** What a real shell makes of a command: the words that curl would get, then what it would read. */
+/** How a real shell parses a command: the words that curl would get, then its input. */
 function wordsOf(command: string): string[] {
 	const script = join(folder, "script.sh");
 	writeFileSync(script, `${STUB}${command}\n`);

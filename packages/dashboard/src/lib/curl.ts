@@ -7,23 +7,23 @@ export interface SentRequest {
 }
 
 /**
- * The longest body, in UTF-8 bytes, that is given as an argument: Linux takes arguments of 128 KiB at most. Longer ones
- * come through a pipe, from the shell's own printf.
+ * Maximum length of a body passed as an argument, in UTF-8 bytes: Linux accepts arguments of up to 128 KiB. Longer ones
+ * are piped from the shell's own printf.
  */
 const MAX_ARGUMENT_BYTES = 96 * 1_024;
 
-/** Headers that curl makes itself from the URL and the body. */
+/** Headers that curl derives from the URL and the body. */
 const MADE_BY_CURL = new Set(["host", "content-length", "connection"]);
 
-/** A word of a POSIX shell's command that stands for exactly `text`: nothing within single quotes is special. */
+/** A word of a POSIX shell command that means exactly `text`: nothing inside single quotes is special. */
 export const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** `Name;` is how curl is told to send a header without a value. */
+/** `Name;` tells curl to send a header without a value. */
 const headerArgument = (name: string, value: string) => (value === "" ? `${name};` : `${name}: ${value}`);
 
 /**
- * A command for a POSIX shell that sends the request again, byte for byte: method, URL, headers and body. The signature
- * in it stays that of the first time. The body must not hold NUL, which no shell can carry; JSON never does.
+ * A POSIX shell command that sends the request again, byte for byte: method, URL, headers and body. The signature stays
+ * the original one. The body must not contain NUL, which no shell can handle; JSON never does.
  */
 export function curlCommand({ method, url, headers, body }: SentRequest): string {
 	const piped = new TextEncoder().encode(body).length > MAX_ARGUMENT_BYTES;
@@ -43,7 +43,7 @@ export function curlCommand({ method, url, headers, body }: SentRequest): string
 /** How long receivers accept a signature after its timestamp, in milliseconds. */
 const SIGNATURE_HOLDS_MS = 5 * 60_000;
 
-/** Until when receivers accept a request as it was signed, in milliseconds since 1970; null where it was not. */
+/** Until when receivers accept a request's signature, in milliseconds since 1970; null if it wasn't signed. */
 export function signedUntil(headers: SentRequest["headers"]): number | null {
 	const name = Object.keys(headers).find((header) => /^x-.+-timestamp$/i.test(header));
 	const seconds = Number(headers[name ?? ""] ?? Number.NaN);

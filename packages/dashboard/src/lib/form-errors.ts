@@ -4,8 +4,8 @@ interface Fault {
 }
 
 /**
- * The faults of an answer by the field they are about: the first member of each JSON Pointer (RFC 6901); the first fault
- * of a field counts. Faults of the whole body are under the empty name.
+ * A response's faults by field: the first member of each JSON Pointer (RFC 6901); a field's first fault counts. Faults
+ * of the whole body are under the empty name.
  */
 export function faultsByField(faults: readonly Fault[]): Record<string, string> {
 	const fields: Record<string, string> = {};

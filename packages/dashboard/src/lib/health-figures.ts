@@ -1,6 +1,6 @@
 import { plural } from "./numbers.ts";
 
-/** Attempts by how they ended. */
+/** Attempts by outcome. */
 export interface Outcomes {
 	readonly delivered: number;
 	readonly retrying: number;
@@ -15,7 +15,7 @@ export const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
 
 export const totalOf = ({ delivered, retrying, failed }: Outcomes) => delivered + retrying + failed;
 
-/** A share of each outcome in words: `312 delivered, 3 to be retried, 1 failed`; what is 0 is left out. */
+/** Each outcome's count in words: `312 delivered, 3 to be retried, 1 failed`, without zeros. */
 export function outcomesInWords(outcomes: Outcomes): string {
 	const { delivered, retrying, failed } = outcomes;
 	if (totalOf(outcomes) === 0) return "no attempts";
@@ -28,7 +28,7 @@ export function outcomesInWords(outcomes: Outcomes): string {
 		.join(", ");
 }
 
-/** What the first hour with a project needs, each a fact of the API. */
+/** The first steps with a project, each derived from the API. */
 export interface ChecklistFacts {
 	readonly appInstalled: boolean;
 	readonly webhooks: number;

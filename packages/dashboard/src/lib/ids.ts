@@ -1,11 +1,11 @@
-/** The kinds of thing a person may jump to by its id. */
+/** The kinds of things that can be opened by id. */
 export type JumpTarget =
 	| { readonly kind: "event" | "attempt" | "webhook" | "project"; readonly id: string }
 	| { readonly kind: "unknown"; readonly id: string };
 
 const KINDS = { evt: "event", att: "attempt", wh: "webhook", proj: "project" } as const;
 
-/** An id shortened in the middle, so that both its kind and its end stay: `evt_01kb…y6a7`. */
+/** An id shortened in the middle, keeping its kind and its end: `evt_01kb…y6a7`. */
 export function shortId(id: string, { head = 4, tail = 4 }: { head?: number; tail?: number } = {}): string {
 	const split = id.lastIndexOf("_") + 1;
 	const rest = id.length - split;
@@ -13,7 +13,7 @@ export function shortId(id: string, { head = 4, tail = 4 }: { head?: number; tai
 	return `${id.slice(0, split + head)}…${id.slice(-tail)}`;
 }
 
-/** What an id typed or pasted by a person points at. Space and quotation marks around it are forgiven. */
+/** What a typed or pasted id refers to. Surrounding space and quotation marks are ignored. */
 export function jumpTarget(text: string): JumpTarget {
 	const id = text.trim().replace(/^["'`]+|["'`,]+$/g, "");
 	const prefix = /^([a-z]+)_\S+$/.exec(id)?.[1];

@@ -1,7 +1,7 @@
 /**
- * Whether a character is not seen itself, or changes how others are seen: control characters, bidirectional and
- * zero-width marks, tags (Unicode categories Cc and Cf), line and paragraph separators. The two joiners stay, of which
- * emoji and the scripts of Persia and India are made, and so do line feeds and tabs.
+ * Whether a character is invisible or changes how others are displayed: control characters, bidirectional and
+ * zero-width marks, tags (Unicode categories Cc and Cf), line and paragraph separators. Excluded are line feeds, tabs,
+ * and the two joiners that emoji and the scripts of Persia and India need.
  */
 const HIDDEN = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -17,7 +17,7 @@ function picture(character: string): string {
 }
 
 /**
- * Text of strangers, made harmless to look at: what is hidden in it shows as a picture (`␀`, `␛`, `⟨U+202E⟩`). A line
- * that ends with CR LF shows as a plain line.
+ * Untrusted text, made safe to display: hidden characters appear as symbols (`␀`, `␛`, `⟨U+202E⟩`). A line that ends
+ * with CR LF appears as a plain line.
  */
 export const inertText = (text: string) => text.replaceAll("\r\n", "\n").replace(HIDDEN, picture);

@@ -1,9 +1,9 @@
 const OPEN = new Set(["{", "["]);
 const CLOSE = new Set(["}", "]"]);
 
-/** Indentation grows no further than this depth, so that hostile nesting cannot blow the text up. */
+/** Indentation stops growing at this depth, so that hostile nesting can't inflate the text. */
 const MAX_DEPTH = 32;
-/** A text that would become longer than this, in characters, stays as it is. */
+/** A text that would become longer than this, in characters, stays unchanged. */
 const MAX_LENGTH = 4 * 1_024 * 1_024;
 
 /**

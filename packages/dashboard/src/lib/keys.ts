@@ -7,7 +7,7 @@ interface KeyTarget {
 const TYPED_INTO = new Set(["INPUT", "TEXTAREA", "SELECT"]);
 const NOT_TYPED = new Set(["checkbox", "radio", "button", "submit", "reset", "range"]);
 
-/** Whether a key pressed there is meant for a field and no shortcut. */
+/** Whether a key press is meant for a field rather than as a shortcut. */
 export function isTyping(target: KeyTarget | null): boolean {
 	if (target === null) return false;
 	if (target.isContentEditable === true) return true;
@@ -15,7 +15,7 @@ export function isTyping(target: KeyTarget | null): boolean {
 	return !NOT_TYPED.has(target.type ?? "");
 }
 
-/** The row that a step leads to: stays within the list; the first step into a list takes its first row. */
+/** The row that a step selects: stays within the list; the first step into a list selects its first row. */
 export function stepIndex(current: number | null, step: 1 | -1, count: number): number | null {
 	if (count === 0) return null;
 	if (current === null) return 0;

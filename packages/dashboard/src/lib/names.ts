@@ -1,4 +1,4 @@
-/** Up to two initials of a name: of its first and last word. `?` when it has no letter or digit. */
+/** Up to two initials of a name: of its first and last word. `?` if it has no letter or digit. */
 export function initials(name: string): string {
 	const words = name.match(/[\p{L}\p{N}][^\s]*/gu) ?? [];
 	const first = words[0];

@@ -1,4 +1,4 @@
-/** Where to go after signing in: a path of this dashboard and nothing else, so that no link leads people elsewhere. */
+/** Where to go after signing in: only a path of this dashboard, so that no link can lead users elsewhere. */
 export function safeNext(next: string | undefined): string {
 	if (next === undefined || !next.startsWith("/")) return "/";
 	try {

@@ -7,7 +7,7 @@ export const formatCount = (count: number) => COUNT.format(count);
 /** A whole number in compact form: `12.3K` from 10,000 on. */
 export const compactCount = (count: number) => (count < 10_000 ? COUNT.format(count) : COMPACT.format(count));
 
-/** How long something took: `84 ms`, `1.24 s`, `15.0 s`, `2 min 5 s`. */
+/** A duration: `84 ms`, `1.24 s`, `15.0 s`, `2 min 5 s`. */
 export function formatMs(ms: number): string {
 	if (ms < 1_000) return `${Math.round(ms)} ms`;
 	if (ms < 10_000) return `${(ms / 1_000).toFixed(2)} s`;
@@ -16,7 +16,7 @@ export function formatMs(ms: number): string {
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A share of 1 as a percentage that says 100 % or 0 % only when it is so: `99.9 %`, `<0.1 %`; `–` for null. */
+/** A share of 1 as a percentage that is 100 % or 0 % only if exact: `99.9 %`, `<0.1 %`; `–` for null. */
 export function formatRate(rate: number | null): string {
 	if (rate === null) return "–";
 	if (rate === 1 || rate === 0) return `${rate * 100} %`;
@@ -31,7 +31,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 	return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Bytes as people read them: `512 B`, `1.5 KiB`. */
+/** Bytes in readable units: `512 B`, `1.5 KiB`. */
 export function formatBytes(bytes: number): string {
 	if (bytes < 1_024) return `${bytes} B`;
 	if (bytes < 1_024 * 1_024) return `${(bytes / 1_024).toFixed(1)} KiB`;

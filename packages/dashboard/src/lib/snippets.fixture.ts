@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { SECRET_VARIABLE } from "./snippets/parts.ts";
 
-/** A request to a receiver, and the status that it has to answer. */
+/** A request to a receiver, and the status with which it must respond. */
 export interface ReceiverCase {
 	readonly name: string;
 	readonly timestamp: string;
@@ -58,13 +58,13 @@ export interface Program {
 	readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A receiver that runs, listening on `port`. */
+/** A running receiver, listening on `port`. */
 export interface RunningReceiver {
 	readonly port: number;
 	readonly stop: () => Promise<void>;
 }
 
-/** Starts a receiver and waits for the line with which it says that it listens. Throws with what it said if it ends. */
+/** Starts a receiver and waits for its line about listening. If it ends, throws with its output. */
 export async function startReceiver(port: number, { command, secret, ready, env }: Program): Promise<RunningReceiver> {
 	const [file, ...args] = command;
 	const child = spawn(file, args, {

@@ -37,7 +37,7 @@ export function timeOfDay(at: number, { seconds = false }: { seconds?: boolean }
 	return seconds ? `${time}:${pad(date.getSeconds())}` : time;
 }
 
-/** `14:02` when it is on the same local day as `now`, `20 Nov, 14:02` in the same year, and with the year otherwise. */
+/** `14:02` on the same local day as `now`, `20 Nov, 14:02` in the same year, and otherwise with the year. */
 export function shortTime(at: number, now: number): string {
 	const date = new Date(at);
 	const today = new Date(now);

@@ -14,7 +14,7 @@ import {
 /** A service with the default configuration, and its delays in milliseconds. */
 const PLAN: RetryPlan = { retry_delays: [30, 60, 120, 300, 600, 1_800, 3_600] };
 const WAITS = PLAN.retry_delays.map((seconds) => seconds * 1_000);
-/** One that is configured otherwise. */
+/** A service with a different configuration. */
 const SHORT_PLAN: RetryPlan = { retry_delays: [5, 5] };
 
 const START = Date.parse("2026-11-21T14:00:00.000Z");
@@ -100,7 +100,7 @@ describe("a series in progress", () => {
 		expect(third).toMatchObject({ at: due, estimated: false, spoken: `attempt 3 of 8, next at ${clock(due)}` });
 		expect(fourth).toMatchObject({ at: due + 120_000, estimated: true });
 		expect(fifth?.at).toBe(due + 420_000);
-		expect(fourth?.spoken).toBe(`attempt 4 of 8, about ${timeOfDay(due + 120_000)} if it comes to it`);
+		expect(fourth?.spoken).toBe(`attempt 4 of 8, about ${timeOfDay(due + 120_000)} if needed`);
 	});
 
 	it("uses the service's time for the next attempt rather than the log", () => {
@@ -108,7 +108,7 @@ describe("a series in progress", () => {
 		expect(line?.stations[2]?.at).toBe(due + 120_000);
 	});
 
-	// It spoke of eight attempts and their usual waits, whatever the service was configured with.
+	// It once mentioned eight attempts and their default delays for any configuration.
 	it("has the stations and delays from the service's configuration", () => {
 		const [first] = series({ retried: 1, waits: [5_000] });
 		const due = START + TOOK_MS + 5_000;
@@ -136,7 +136,7 @@ describe("a series in progress", () => {
 	it("is at its first station before anything was sent", () => {
 		const [line] = buildTrack([], { state: "attempting", attempt: 1, replay: 0, next_retry_at: null }, PLAN);
 		expect(line?.stations).toHaveLength(8);
-		expect(line?.stations[0]).toMatchObject({ state: "current", at: null, spoken: "attempt 1 of 8, under way" });
+		expect(line?.stations[0]).toMatchObject({ state: "current", at: null, spoken: "attempt 1 of 8, in progress" });
 	});
 });
 

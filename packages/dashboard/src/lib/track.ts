@@ -1,7 +1,7 @@
 import { type Answered, attemptSentence, stationWord, wasSent } from "./attempt-words.ts";
 import { timeOfDay } from "./time.ts";
 
-/** What the track needs to know of an attempt; a row of the log has it all. */
+/** The fields of an attempt that the track needs; a row of the log has all of them. */
 export interface TrackAttempt extends Answered {
 	readonly id: string;
 	readonly attempt: number;
@@ -15,7 +15,7 @@ export interface TrackAttempt extends Answered {
 /** The fields of a delivery that the track needs in addition to its attempts. */
 export interface TrackDelivery {
 	readonly state: "attempting" | "delivered" | "dead_lettered";
-	/** The attempt that is due or under way, or the last one made. */
+	/** The attempt that is due or in progress, or the last one made. */
 	readonly attempt: number;
 	readonly replay: number;
 	readonly next_retry_at: string | null;
@@ -27,16 +27,16 @@ export interface Station {
 	/** 1, 2, 3 … within its line. */
 	readonly number: number;
 	readonly state: StationState;
-	/** The attempt's answer; null where there is none yet. */
+	/** The attempt's response; null if there is none yet. */
 	readonly answer: string | null;
 	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;
-	/** Whether `at` is what follows from the service's waits if the attempts before it fail at once. */
+	/** Whether `at` is derived from the service's delays, assuming that the attempts before it fail immediately. */
 	readonly estimated: boolean;
 	/** The delay before it, in milliseconds; null for the first one, or if unknown. */
 	readonly wait: number | null;
 	readonly attemptId: string | null;
-	/** The station as it is read aloud. */
+	/** The station as a screen reader reads it. */
 	readonly spoken: string;
 }
 
@@ -47,17 +47,17 @@ export interface Line {
 	readonly stations: readonly Station[];
 	/** How many attempts it has at most. */
 	readonly total: number;
-	/** How it ended; null while it is under way. */
+	/** How it ended; null while in progress. */
 	readonly end: "delivered" | "failed" | null;
 }
 
 /** How the service retries. */
 export interface RetryPlan {
-	/** The waits between the attempts of a series, in seconds. */
+	/** The delays between the attempts of a series, in seconds. */
 	readonly retry_delays: readonly number[];
 }
 
-/** The attempts that a series has at most by that plan. */
+/** The maximum number of attempts in a series under that plan. */
 const attemptsOf = ({ retry_delays }: RetryPlan) => retry_delays.length + 1;
 
 /** What a new series gets, within a sentence: `up to 8 attempts`. */
@@ -70,7 +70,7 @@ function waitAfter({ retry_delays }: RetryPlan, attempt: number): number | undef
 	return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-/** How far, in milliseconds, a wait may be from the planned one and still count as it. */
+/** How far, in milliseconds, a delay may differ from the planned one and still match. */
 const TOLERANCE_MS = 2_000;
 
 type Place = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
@@ -79,8 +79,8 @@ type Place = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
 const exhausted = (attempt: Place) => attempt.status === "failed" && wasSent(attempt);
 
 /**
- * How many attempts a series has in all: as many as the service makes, unless one of its attempts, made under another
- * configuration, tells otherwise.
+ * How many attempts a series has in total: as configured, unless one of its attempts, made under another configuration,
+ * shows otherwise.
  */
 export function seriesLength(last: Place, plan: RetryPlan): number {
 	if (exhausted(last)) return last.attempt;
@@ -92,7 +92,7 @@ const endOf = ({ started_at, response_ms }: TrackAttempt) => Date.parse(started_
 const plannedWait = (attempt: TrackAttempt) =>
 	attempt.next_retry_at === null ? null : Date.parse(attempt.next_retry_at) - endOf(attempt);
 
-/** Whether the series has waited as the service waits now: only then can the rest be foretold. */
+/** Whether the series has used the currently configured delays: only then can its remaining attempts be predicted. */
 function waitsByPlan(attempts: readonly TrackAttempt[], plan: RetryPlan): boolean {
 	return attempts.every((attempt) => {
 		const wait = plannedWait(attempt);
@@ -102,9 +102,9 @@ function waitsByPlan(attempts: readonly TrackAttempt[], plan: RetryPlan): boolea
 }
 
 /**
- * The lines of a delivery, one a series, oldest first.
+ * The lines of a delivery, one per series, oldest first.
  *
- * @param delivery null where no more is known than the attempts: then nothing is foretold
+ * @param delivery null if only the attempts are known: then nothing is predicted
  */
 export function buildTrack(
 	attempts: readonly TrackAttempt[],
@@ -137,7 +137,7 @@ function buildLine(
 	const total = last === undefined ? attemptsOf(plan) : seriesLength(last, plan);
 	const stations: Station[] = [];
 	const first = made[0]?.attempt ?? 1;
-	// Attempts beyond the log's retention leave their stations without an answer.
+	// Attempts past the log's retention leave stations without a response.
 	for (let number = 1; number < first; number++) stations.push(unknown(number, total));
 	for (const attempt of made) stations.push(passed(attempt, made, total));
 	if (!over && delivery !== null) stations.push(...ahead(last, total, delivery, waitsByPlan(made, plan) ? plan : null));
@@ -199,11 +199,11 @@ function ahead(
 }
 
 const nextInWords = (at: number | null) =>
-	at === null ? ", under way" : `, next at ${timeOfDay(at, { seconds: true })}`;
+	at === null ? ", in progress" : `, next at ${timeOfDay(at, { seconds: true })}`;
 
-const laterInWords = (at: number | null) => (at === null ? "" : `, about ${timeOfDay(at)} if it comes to it`);
+const laterInWords = (at: number | null) => (at === null ? "" : `, about ${timeOfDay(at)} if needed`);
 
-/** A wait between two stations: `30 s`, `2 min`, `1 h`. */
+/** The delay between two stations: `30 s`, `2 min`, `1 h`. */
 export function waitWord(ms: number): string {
 	const seconds = Math.max(0, Math.round(ms / 1_000));
 	if (seconds < 60) return `${seconds} s`;
@@ -215,7 +215,7 @@ export function waitWord(ms: number): string {
 	return Number.isInteger(hours) ? `${hours} h` : `${hours.toFixed(1)} h`;
 }
 
-/** The stations of a series, as far as one entry of the log shows them. */
+/** The stations of a series, as one log entry shows them. */
 export function rowStations(attempt: Place, plan: RetryPlan): readonly Pick<Station, "number" | "state">[] {
 	const length = attempt.status === "retrying" ? seriesLength(attempt, plan) : attempt.attempt;
 	return Array.from({ length }, (_, index) => ({ number: index + 1, state: rowState(index + 1, attempt) }));

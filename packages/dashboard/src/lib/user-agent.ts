@@ -16,7 +16,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 	[/\bLinux\b/, "Linux"],
 ];
 
-/** What a User-Agent header gives away, in words: `Firefox on Linux`. A guess for people to tell sessions apart by. */
+/** What a User-Agent header reveals, in words: `Firefox on Linux`. A guess that helps users tell sessions apart. */
 export function describeUserAgent(header: string | null): string {
 	if (header === null || header.trim() === "") return "Unknown program";
 	const browser = BROWSERS.find(([pattern]) => pattern.test(header))?.[1];

@@ -13,7 +13,7 @@ export const newAccountForm = (email = "") => ({
 	validate: { email: emailFault, name: nameFault, password: passwordFault },
 });
 
-/** What a new account consists of. */
+/** The fields of a new account. */
 export function AccountFields({ form }: { form: UseFormReturnType<NewAccountValues> }) {
 	return (
 		<>

@@ -11,7 +11,7 @@ interface AuthCardProps {
 	children: ReactNode;
 }
 
-/** The frame of the pages before one is signed in. */
+/** The frame of the pages before the sign-in. */
 export function AuthCard({ title, lead, children }: AuthCardProps) {
 	useDocumentTitle(`${title} · Posthorn`);
 	return (

@@ -3,12 +3,12 @@ import { timeOfDay } from "../lib/time.ts";
 
 const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
-/** Under a bar: the time of day, or for a month the day, which is one of UTC as the figures are. */
+/** The label under a bar: the time of day or, for a month, the day, in UTC like the statistics. */
 export function tickLabel(at: string, range: StatsRange): string {
 	return range === "month" ? UTC_DAY.format(Date.parse(at)) : timeOfDay(Date.parse(at));
 }
 
-/** The time that a bar stands for: `14:00 to 15:00`. */
+/** A bar's time range: `14:00 to 15:00`. */
 export function bucketLabel(at: string, range: StatsRange, stepMs: number): string {
 	if (range === "month") return `${tickLabel(at, range)} (UTC)`;
 	return `${tickLabel(at, range)} to ${timeOfDay(Date.parse(at) + stepMs)}`;

@@ -30,7 +30,7 @@ interface TipProps {
 	payload?: readonly { payload?: StatsBucket }[];
 }
 
-/** The figures of the bar or point under the pointer. */
+/** The values of the bar or point under the pointer. */
 function Tip({
 	active,
 	payload,
@@ -57,11 +57,11 @@ function Tip({
 }
 
 interface OutcomesPlotProps extends PlotProps {
-	/** The paint of each outcome: a colour, or a pattern's URL. */
+	/** How each outcome is painted: a color, or a pattern's URL. */
 	fills: Readonly<Record<"delivered" | "retrying" | "failed", string>>;
 }
 
-/** Attempts by outcome, stacked; failures at the foot, where they are seen first. */
+/** Attempts by outcome, stacked; failures at the bottom, where they are seen first. */
 export function OutcomesPlot({ buckets, range, stepMs, height, fills }: OutcomesPlotProps) {
 	return (
 		<BarChart
@@ -79,7 +79,7 @@ export function OutcomesPlot({ buckets, range, stepMs, height, fills }: Outcomes
 			yAxisProps={{ width: 44, allowDecimals: false, tickFormatter: compactCount }}
 			maxBarWidth={28}
 			cursorFill="var(--ph-hover)"
-			// Recharts passes the end of a stack's part; the bucket says whether the part exists.
+			// Recharts passes the end of a segment; the bucket says whether the segment exists.
 			barProps={({ name }) => ({
 				isAnimationActive: false,
 				minPointSize: (_, index) => (Number(buckets[index]?.[name as keyof typeof fills]) > 0 ? 3 : 0),

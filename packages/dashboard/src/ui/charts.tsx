@@ -10,7 +10,7 @@ import { outcomeColor } from "./outcome.tsx";
 const OutcomesPlot = lazy(() => import("./charts-plots.tsx").then((module) => ({ default: module.OutcomesPlot })));
 const TimesPlot = lazy(() => import("./charts-plots.tsx").then((module) => ({ default: module.TimesPlot })));
 
-/** Room for a plot, in pixels: the same while it loads. */
+/** The plot's size, in pixels: the same while it loads. */
 const HEIGHT = 220;
 
 interface RangeControlProps {
@@ -18,7 +18,7 @@ interface RangeControlProps {
 	onChange: (range: StatsRange) => void;
 }
 
-/** Time range charts reach. */
+/** The time range of charts. */
 export function RangeControl({ range, onChange }: RangeControlProps) {
 	return (
 		<SegmentedControl
@@ -32,7 +32,7 @@ export function RangeControl({ range, onChange }: RangeControlProps) {
 }
 
 interface FrameProps {
-	/** What the chart says, as a sentence. */
+	/** The chart's content as a sentence. */
 	words: string;
 	legend: ReactNode;
 	empty: boolean;
@@ -40,7 +40,7 @@ interface FrameProps {
 	table: ReactNode;
 }
 
-/** A chart with its legend above and, for who cannot or would rather not read charts, its figures below. */
+/** A chart with its legend above and its data below, for those who can't or prefer not to read charts. */
 function Frame({ words, legend, empty, plot, table }: FrameProps) {
 	return (
 		<figure className={classes.figure}>
@@ -76,7 +76,7 @@ export function ChartSkeleton() {
 	);
 }
 
-/** Failures and retries differ by their pattern, too. */
+/** Failures and retries also differ by pattern. */
 function Patterns({ id }: { id: string }) {
 	const line = { stroke: "var(--ph-surface)", strokeWidth: 1.4, strokeOpacity: 0.75 };
 	return (

@@ -4,13 +4,13 @@ import { Copy } from "./copy.tsx";
 
 interface CodeBlockProps {
 	code: string;
-	/** What it is, for the copy button and for screen readers. */
+	/** Names the content, for the copy button and for screen readers. */
 	label: string;
 	/** Breaks long lines instead of scrolling. */
 	wrap?: boolean;
 }
 
-/** Text of programs, inert, with a copy button; scrolls within itself. */
+/** Code, inert, with a copy button; scrolls if it is too wide. */
 export function CodeBlock({ code, label, wrap = false }: CodeBlockProps) {
 	return (
 		<div className={classes.frame}>

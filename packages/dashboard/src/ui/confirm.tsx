@@ -6,19 +6,19 @@ interface ConfirmProps {
 	opened: boolean;
 	onClose: () => void;
 	title: string;
-	/** What will happen, and what cannot be undone. */
+	/** What will happen, and what can't be undone. */
 	children: ReactNode;
 	/** The verb on the button: "Revoke key". */
 	action: string;
-	/** Does it; the dialog closes when it is done, and shows the error when it fails. */
+	/** Runs the action; the dialog closes when it is done, or shows the error if it fails. */
 	onConfirm: () => Promise<unknown>;
-	/** Red, for what takes away. */
+	/** Red, for destructive actions. */
 	danger?: boolean;
-	/** Whether the action may be chosen. */
+	/** Whether the action is enabled. */
 	ready?: boolean;
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation before something that can't be undone. */
 export function Confirm(props: ConfirmProps) {
 	return (
 		<Modal opened={props.opened} onClose={props.onClose} title={props.title}>
@@ -67,7 +67,7 @@ function ConfirmBody({ onClose, children, action, onConfirm, danger = false, rea
 	);
 }
 
-/** Asks for the name of what will be gone to be typed, so that nothing large is deleted by a slip. */
+/** Asks the user to type the name of what will be deleted, so that nothing large is deleted by accident. */
 export function ConfirmByName({ name, children, ...props }: Omit<ConfirmProps, "ready" | "danger"> & { name: string }) {
 	const [typed, setTyped] = useState("");
 	return (

@@ -4,14 +4,14 @@ import { IconCheck, IconCopy } from "@tabler/icons-react";
 
 interface CopyProps {
 	text: string;
-	/** What is copied, for the tooltip and for screen readers: "Copy secret". */
+	/** Names the copied text, for the tooltip and for screen readers: "Copy secret". */
 	label?: string;
 	size?: "xs" | "sm" | "md";
 }
 
 const ICON_SIZE = { xs: 13, sm: 15, md: 17 } as const;
 
-/** A small button that copies `text` and says that it has. */
+/** A small button that copies `text` and confirms it. */
 export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
 	const { copy, copied, error } = useClipboard({ timeout: 1_500 });
 	const said = error === null ? (copied ? "Copied" : label) : "Copying isn't allowed here. Select and copy manually.";
@@ -35,7 +35,7 @@ export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
 	);
 }
 
-/** The same as a full button, where copying is the point. */
+/** The same as a full button, for when copying is the main action. */
 export function CopyButton({ text, label = "Copy" }: Pick<CopyProps, "text" | "label">) {
 	const { copy, copied } = useClipboard({ timeout: 1_500 });
 	return (

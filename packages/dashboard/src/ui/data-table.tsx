@@ -5,13 +5,13 @@ import { useListKeys } from "./use-list-keys.ts";
 
 export interface Column<Item> {
 	readonly key: string;
-	/** Empty for a column of buttons: read aloud as "Actions". */
+	/** Empty for a column of buttons: screen readers read it as "Actions". */
 	readonly header: ReactNode;
 	readonly render: (item: Item) => ReactNode;
 	readonly align?: "left" | "right";
 	/** A CSS width. */
 	readonly width?: string | number;
-	/** Left out on screens narrower than this. */
+	/** Omitted on screens narrower than this. */
 	readonly from?: "sm" | "md" | "lg";
 }
 
@@ -19,26 +19,26 @@ interface DataTableProps<Item> {
 	/** What the table lists, for screen readers. */
 	label: string;
 	columns: readonly Column<Item>[];
-	/** Undefined while they load: rows of the same height stand in for them. */
+	/** Undefined while they load: placeholder rows have the same height. */
 	rows: readonly Item[] | undefined;
 	rowKey: (item: Item) => string;
 	onOpen?: (item: Item) => void;
 	/** Keys for the focused row in addition to `j`, `k` and Enter. */
 	keys?: Readonly<Record<string, (item: Item) => void>>;
-	/** The key of the row whose detail is open, null while none is: it is marked, and gets the focus back. */
+	/** The key of the row whose detail is open, null if none is: it is highlighted, and gets the focus back. */
 	openKey?: string | null;
-	/** Whether a row has just arrived: it comes in gently. */
+	/** Whether a row has just arrived: it fades in. */
 	isNew?: (item: Item) => boolean;
 	skeletonRows?: number;
-	/** Narrower than this the table scrolls within itself, in pixels. */
+	/** If narrower than this, the table scrolls, in pixels. */
 	minWidth?: number;
-	/** Less space between columns, where there are many. */
+	/** Less space between columns, for many columns. */
 	dense?: boolean;
 	/** On narrow screens each row becomes a card, with its headers as labels, instead of scrolling. */
 	cards?: boolean;
 }
 
-/** Whether a click was meant for something within the row rather than for the row. */
+/** Whether a click was meant for something inside the row rather than for the row. */
 const isForPart = (event: MouseEvent<HTMLElement>) =>
 	event.target instanceof Element && event.target.closest("a, button, input, label, [role='menuitem']") !== null;
 
@@ -56,10 +56,10 @@ function AnyCell<Item>({ column, item }: { column: Column<Item>; item: Item }) {
 	return <Table.Td {...cellProps(column)}>{column.render(item)}</Table.Td>;
 }
 
-/** Only rendered again when its column or item changes, so stable columns keep long tables fast. */
+/** Only rendered again if its column or item changes, so stable columns keep long tables fast. */
 const Cell = memo(AnyCell) as typeof AnyCell;
 
-/** A dense table whose rows open by click and by keyboard; scrolls within itself on narrow screens. */
+/** A dense table whose rows open by click and by keyboard; scrolls on narrow screens. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
 	const { label, columns, rows, rowKey, onOpen, keys, openKey = null, isNew } = props;
 	const { skeletonRows = 6, minWidth = 560, dense = false, cards = false } = props;

@@ -5,11 +5,11 @@ import { ROLE_WORDS, type Role } from "../lib/roles.ts";
 
 interface ForRoleProps {
 	needs: Role;
-	/** Renders the control; disabled for those who may not use it. */
+	/** Renders the control; disabled for users who may not use it. */
 	children: (disabled: boolean) => ReactElement;
 }
 
-/** A control for a role: for those below it disabled, with the reason on hover and focus. */
+/** A control that needs a role: for users without it, it is disabled, with the reason on hover and focus. */
 export function ForRole({ needs, children }: ForRoleProps) {
 	const { may } = useRole();
 	if (may(needs)) return children(false);

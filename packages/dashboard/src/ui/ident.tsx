@@ -4,13 +4,13 @@ import classes from "./ident.module.css";
 
 interface IdentProps {
 	id: string;
-	/** The whole id rather than its two ends. */
+	/** The whole id instead of its two ends. */
 	full?: boolean;
-	/** Without the button that copies it, where rows are dense. */
+	/** Without the copy button, for dense rows. */
 	noCopy?: boolean;
 }
 
-/** An id in monospace, shortened in the middle; the whole one is in its title and is what gets copied. */
+/** An id in monospace, shortened in the middle; the title and the copy button have all of it. */
 export function Ident({ id, full = false, noCopy = false }: IdentProps) {
 	return (
 		<span className={classes.ident}>
@@ -22,5 +22,5 @@ export function Ident({ id, full = false, noCopy = false }: IdentProps) {
 	);
 }
 
-/** Text of programs within a sentence: names of event types, headers, prefixes. */
+/** Code within a sentence: names of event types, headers, prefixes. */
 export const Code = ({ children }: { children: string }) => <code className={classes.code}>{children}</code>;

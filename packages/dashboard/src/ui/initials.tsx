@@ -1,7 +1,7 @@
 import { initials } from "../lib/names.ts";
 import classes from "./initials.module.css";
 
-/** A person's initials in a circle. The name must be next to it or in a label. */
+/** A user's initials in a circle. The name must be next to it or in a label. */
 export function Initials({ name, size = 28 }: { name: string; size?: number }) {
 	return (
 		<span

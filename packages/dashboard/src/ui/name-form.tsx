@@ -14,7 +14,7 @@ interface NameFormProps {
 	onCancel: () => void;
 }
 
-/** A form of one name. */
+/** A form with a name field. */
 export function NameForm({ label, description, initial = "", action, onSend, onCancel }: NameFormProps) {
 	const form = useForm({ initialValues: { name: initial }, validate: { name: nameFault } });
 	const { busy, problem, submit } = useSubmit(form, ({ name }) => onSend(name.trim()));

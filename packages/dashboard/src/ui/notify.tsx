@@ -2,17 +2,17 @@ import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle, IconCheck, IconInfoCircle } from "@tabler/icons-react";
 import { ApiError } from "../api/error.ts";
 
-/** Says in a corner that something was done. */
+/** A notification that something was done. */
 export function notifyDone(message: string): void {
 	notifications.show({ message, color: "teal", icon: <IconCheck size={16} aria-hidden />, autoClose: 4_000 });
 }
 
-/** Says in a corner why nothing was done. */
+/** A notification that says why nothing was done. */
 export function notifyUndone(message: string): void {
 	notifications.show({ message, color: "gray", icon: <IconInfoCircle size={16} aria-hidden />, autoClose: 6_000 });
 }
 
-/** Says in a corner what went wrong and what to do; stays until it is closed. */
+/** A notification that says what went wrong and what to do; stays until it is closed. */
 export function notifyProblem(error: unknown): void {
 	const known = error instanceof ApiError;
 	notifications.show({

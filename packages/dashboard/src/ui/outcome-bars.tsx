@@ -11,10 +11,10 @@ interface OutcomeBarsProps {
 
 const STEP = 6;
 const BAR = 4;
-/** Below the bars: where an hour had failures, its mark. */
+/** Space below the bars for the marks of hours with failures. */
 const MARKS = 6;
 
-/** A day of hourly bars by outcome; hours with failures are marked below, so that colour is not all that tells. */
+/** A day of hourly bars by outcome; hours with failures are marked below, so that color isn't the only sign. */
 export function OutcomeBars({ hours, height = 30 }: OutcomeBarsProps) {
 	const most = Math.max(1, ...hours.map(totalOf));
 	const room = height - MARKS;
@@ -39,7 +39,7 @@ export function OutcomeBars({ hours, height = 30 }: OutcomeBarsProps) {
 
 function Bar({ hour, x, scale, room }: { hour: Outcomes; x: number; scale: number; room: number }) {
 	if (totalOf(hour) === 0) return <rect className={classes.empty} x={x} y={room - 2} width={BAR} height={2} rx={1} />;
-	// A bar of an hour that had anything is seen, however busy another hour was.
+	// An hour with any attempts has a visible bar, however busy other hours were.
 	const size = (count: number) => (count === 0 ? 0 : Math.max(2, count * scale));
 	const failed = size(hour.failed);
 	const retrying = size(hour.retrying);

@@ -26,13 +26,13 @@ export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" =
 
 interface OutcomeProps {
 	kind: OutcomeKind;
-	/** Another word than the outcome's own. */
+	/** A word other than the outcome's own. */
 	label?: string;
 	/** Without the background tint, for sentences and dense tables. */
 	plain?: boolean;
 }
 
-/** An outcome: always its colour, its icon and a word together. */
+/** An outcome: always its color, its icon and a word together. */
 export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 	const { word, Icon, tone } = LOOK[kind];
 	return (
@@ -43,7 +43,7 @@ export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 	);
 }
 
-/** The state of a webhook's health, in the same manner. */
+/** A webhook's health state, in the same style. */
 export function HealthState({ state }: { state: "paused" | "failing" | "healthy" | "idle" }) {
 	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
 	if (state === "paused") return <Outcome kind="paused" />;

@@ -3,7 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import classes from "./page.module.css";
 
-/** A page's column: `narrow` for forms and reading, otherwise as wide as tables want. */
+/** A page's column: `narrow` for forms and reading, otherwise wide enough for tables. */
 export function Page({ children, narrow = false }: { children: ReactNode; narrow?: boolean }) {
 	return (
 		<Stack className={classes.page} data-narrow={narrow || undefined} gap="lg">
@@ -14,14 +14,14 @@ export function Page({ children, narrow = false }: { children: ReactNode; narrow
 
 interface PageHeaderProps {
 	title: string;
-	/** The first line: the page's answer, in words. Announced when it changes. */
+	/** The first line: the page's summary, in words. Announced when it changes. */
 	children?: ReactNode;
 	actions?: ReactNode;
 	/** A state, shown next to the title. */
 	badge?: ReactNode;
 }
 
-/** The page's title, its first line in words, and what can be done here. Also names the browser's tab. */
+/** The page's title, its summary in words, and its actions. Also sets the browser tab's title. */
 export function PageHeader({ title, children, actions, badge }: PageHeaderProps) {
 	useDocumentTitle(`${title} · Posthorn`);
 	return (
@@ -49,7 +49,7 @@ interface SectionProps {
 	description?: ReactNode;
 	actions?: ReactNode;
 	children: ReactNode;
-	/** Without space inside, for tables that reach the edges. */
+	/** Without padding, for tables that reach the edges. */
 	flush?: boolean;
 }
 

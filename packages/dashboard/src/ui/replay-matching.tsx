@@ -12,9 +12,9 @@ interface ReplayMatchingProps {
 	filter: AttemptFilter;
 	/** A count in words: `8 deliveries`. */
 	countOf: (count: number) => string;
-	/** What will be sent again and to whom, once it was counted. */
+	/** What will be sent again and to whom, after counting. */
 	say: (count: number) => string;
-	/** Said where there is nothing to replay. */
+	/** Shown if there is nothing to replay. */
 	none: string;
 	onClose: () => void;
 }
@@ -24,7 +24,7 @@ type Progressed =
 	| { readonly state: "running"; readonly count: number }
 	| { readonly state: "over"; readonly count: number; readonly stopped: boolean };
 
-/** The inside of a dialog that replays what a filter finds: counts first, says it, then shows how far it is. */
+/** The inside of a dialog that replays what a filter matches: counts first, shows the count, then the progress. */
 export function ReplayMatching({ projectId, filter, countOf, say, none, onClose }: ReplayMatchingProps) {
 	const [progress, setProgress] = useState<Progressed>({ state: "asking" });
 	const [problem, setProblem] = useState<unknown>(null);
@@ -134,7 +134,7 @@ interface Result {
 
 /** The result. Deliveries that were counted but not replayed are attempting by now, or no longer exist. */
 function resultInWords(counted: string, { count, total, stopped }: Result): string {
-	const begun = `${counted} ${isAre(count)} on the way again, oldest first.`;
+	const begun = `${counted} ${isAre(count)} being sent again, oldest first.`;
 	const rest = Math.max(0, total - count);
 	if (rest === 0) return begun;
 	if (stopped) return `Stopped. ${begun} ${formatCount(rest)} ${isAre(rest)} unchanged.`;

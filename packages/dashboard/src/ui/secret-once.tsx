@@ -5,14 +5,14 @@ import { CopyButton } from "./copy.tsx";
 import classes from "./secret-once.module.css";
 
 interface SecretOnceProps {
-	/** What it is, in lower case: "signing secret". */
+	/** Names it, in lower case: "signing secret". */
 	what: string;
 	secret: string;
 	/** How to use it. */
 	children?: ReactNode;
 }
 
-/** A secret that is shown this one time, for copying, with the word that it will not come back. */
+/** A secret that is shown only once, for copying, with a warning that it won't be shown again. */
 export function SecretOnce({ what, secret, children }: SecretOnceProps) {
 	return (
 		<Stack>
@@ -35,7 +35,7 @@ interface SecretDialogProps extends SecretOnceProps {
 	onClose: () => void;
 }
 
-/** The same in a dialog that closes only once one says that the secret is kept. */
+/** The same in a dialog that closes only once the user confirms having stored the secret. */
 export function SecretDialog({ title, onClose, ...secret }: SecretDialogProps) {
 	const [kept, setKept] = useState(false);
 	return (

@@ -6,16 +6,16 @@ import classes from "./states.module.css";
 
 interface EmptyStateProps {
 	title: string;
-	/** What will be here and what leads to it. */
+	/** What will appear here and how to get there. */
 	children: ReactNode;
 	icon?: ReactNode;
 	/** The next step. */
 	action?: ReactNode;
-	/** What it will look like. */
+	/** A preview of it. */
 	preview?: ReactNode;
 }
 
-/** An empty page: says what will be here, offers the next step, and may show what it will look like. */
+/** An empty page: says what will appear here, offers the next step, and may show a preview. */
 export function EmptyState({ title, children, icon, action, preview }: EmptyStateProps) {
 	return (
 		<Stack className={classes.empty} align="center" gap="sm">
@@ -54,7 +54,7 @@ function adviceOf(error: unknown): string | null {
 	return null;
 }
 
-/** Something could not be loaded or done: what happened, what to do, and a way to try again. */
+/** Something couldn't be loaded or done: what happened, what to do, and a way to try again. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
 	const advice = adviceOf(error);
 	return (

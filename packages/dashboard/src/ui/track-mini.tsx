@@ -3,7 +3,7 @@ import { useSession } from "../api/session.ts";
 import { rowStations, type StationState, seriesLength, type TrackAttempt } from "../lib/track.ts";
 import classes from "./track-mini.module.css";
 
-/** Between the middles of two stations, in pixels. */
+/** The distance between two stations' centers, in pixels. */
 const STEP = 9;
 const HEIGHT = 14;
 const MIDDLE = HEIGHT / 2;

@@ -17,14 +17,14 @@ interface TrackProps {
 	lines: readonly Line[];
 	/** The selected attempt. */
 	selected: string;
-	/** A link to an attempt, around its station. */
+	/** Wraps a station in a link to its attempt. */
 	link: (attemptId: string, props: StopProps) => ReactElement;
 }
 
-/** Series that are shown unless asked for all: the first and the newest ones. */
+/** How many series are shown at first: the first and the newest ones. */
 const NEWEST_SHOWN = 3;
 
-/** A delivery's way, large: a line of stations for each series, with the waits between them. */
+/** A delivery's progress, large: a line of stations per series, with the delays between them. */
 export function Track({ lines, selected, link }: TrackProps) {
 	const [all, setAll] = useState(false);
 	const isShown = (line: Line, index: number) =>
@@ -118,8 +118,8 @@ function Mark({ station: { state, number } }: { station: Station }) {
 
 function answerOf({ state, answer, at }: Station): string {
 	if (answer !== null) return answer;
-	if (state === "current") return at === null ? "under way" : "next";
-	return state === "passed" ? "not kept" : "";
+	if (state === "current") return at === null ? "in progress" : "next";
+	return state === "passed" ? "not stored" : "";
 }
 
 function clockOf({ state, at, estimated }: Station): string {

@@ -4,13 +4,13 @@ import { useShortcuts } from "./use-shortcuts.ts";
 
 interface ListKeysOptions<Item> {
 	items: readonly Item[];
-	/** Tells one row from another; rows may come and go around the one that has the focus. */
+	/** Identifies a row; rows may come and go around the focused one. */
 	keyOf: (item: Item) => string;
 	/** Opens a row: Enter, or a click on it. */
 	onOpen?: ((item: Item) => void) | undefined;
-	/** More keys for the row that has the focus: `{ r: replay, c: copyCurl }`. */
+	/** More keys for the focused row: `{ r: replay, c: copyCurl }`. */
 	keys?: Readonly<Record<string, (item: Item) => void>>;
-	/** The row whose detail is open, null while none is: it gets the focus once the detail is closed. */
+	/** The row whose detail is open, null if none is: it gets the focus once the detail is closed. */
 	openKey?: string | null;
 }
 

@@ -4,7 +4,8 @@ import { ApiError } from "../api/error.ts";
 import { faultsByField } from "../lib/form-errors.ts";
 
 /**
- * Sends a form: busy meanwhile; faults of the answer go to their fields, and what belongs to no field is `problem`.
+ * Submits a form: busy meanwhile; faults in the response go to their fields, and any that belong to no field are in
+ * `problem`.
  */
 export function useSubmit<Values extends object>(
 	form: Pick<UseFormReturnType<Values>, "setErrors" | "getValues">,

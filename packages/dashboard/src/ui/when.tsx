@@ -6,7 +6,7 @@ import classes from "./when.module.css";
 interface WhenProps {
 	/** ISO 8601, or milliseconds since 1970. */
 	at: string | number;
-	/** The time of day, with the date where it is another day, instead of the distance. */
+	/** The time of day, with the date if it is another day, instead of a relative time. */
 	clock?: boolean;
 }
 

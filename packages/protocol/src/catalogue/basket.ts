@@ -12,7 +12,7 @@ export const basketEvents: readonly EventTypeEntry[] = [
 			properties: {
 				basket_id: identifier("The basket's identifier."),
 				customer_email: customerEmail,
-				items: { ...items("What lies in the basket."), minItems: 1 },
+				items: { ...items("The items in the basket."), minItems: 1 },
 			},
 		},
 		sample: {

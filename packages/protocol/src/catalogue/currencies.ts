@@ -1,6 +1,6 @@
 /**
- * The currencies in use (ISO 4217). Written down rather than asked of the runtime, so that all nodes and the database's
- * own `posthorn.publish` know the same ones.
+ * The currencies in use (ISO 4217). A fixed list rather than the runtime's, so that all nodes and the database's own
+ * `posthorn.publish` know the same ones.
  */
 export const CURRENCIES: ReadonlySet<string> = new Set(
 	`AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP

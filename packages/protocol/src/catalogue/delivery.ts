@@ -7,7 +7,7 @@ const schema: JsonSchema = {
 		order_id: identifier("The order that the deliverable belongs to."),
 		deliverable_id: identifier("The deliverable's identifier."),
 		kind: { enum: ["game_command", "chat_role", "file"], description: "What was to be delivered." },
-		detail: { type: "string", description: "What the store platform has to say about the result." },
+		detail: { type: "string", description: "The store platform's details of the result." },
 	},
 };
 

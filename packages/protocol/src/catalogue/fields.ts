@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./entry.ts";
 
-/** An identifier that the store platform gave. */
+/** An identifier assigned by the store platform. */
 export function identifier(description: string): JsonSchema {
 	return { type: "string", minLength: 1, description };
 }
@@ -40,8 +40,8 @@ export function items(description: string): JsonSchema {
 					description: "The product's identifier in the store.",
 				},
 				name: { type: "string", description: "The product's name as the buyer saw it." },
-				quantity: { type: "number", exclusiveMinimum: 0, description: "How many of the product." },
-				unit_amount_cents: amountCents("The price of one, in minor currency units."),
+				quantity: { type: "number", exclusiveMinimum: 0, description: "The quantity." },
+				unit_amount_cents: amountCents("The unit price, in minor currency units."),
 			},
 		},
 	};

@@ -13,9 +13,9 @@ export const purchaseEvents: readonly EventTypeEntry[] = [
 			properties: {
 				order_id: identifier("The order's identifier."),
 				customer_email: customerEmail,
-				amount_cents: amountCents("What was paid, in minor currency units."),
+				amount_cents: amountCents("The amount paid, in minor currency units."),
 				currency,
-				items: items("What was ordered."),
+				items: items("The ordered items."),
 			},
 			required: ["order_id", "customer_email", "amount_cents", "currency", "items"],
 		},
@@ -32,7 +32,8 @@ export const purchaseEvents: readonly EventTypeEntry[] = [
 	},
 	{
 		type: "purchase.refunded",
-		description: "A refund was processed. `partial` tells a refund of a part from one that completes the whole amount.",
+		description:
+			"A refund was processed. `partial` distinguishes a partial refund from one that completes the whole amount.",
 		future: false,
 		strict: true,
 		schema: {
@@ -40,7 +41,7 @@ export const purchaseEvents: readonly EventTypeEntry[] = [
 			properties: {
 				order_id: identifier("The refunded order."),
 				refund_id: identifier("The refund's identifier."),
-				amount_cents: amountCents("What this refund paid back, in minor currency units."),
+				amount_cents: amountCents("The amount of this refund, in minor currency units."),
 				currency,
 				partial: {
 					type: "boolean",

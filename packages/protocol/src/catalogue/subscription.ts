@@ -6,7 +6,7 @@ const schema: JsonSchema = {
 	properties: {
 		subscription_id: identifier("The subscription's identifier."),
 		customer_email: customerEmail,
-		plan: { type: "string", description: "The plan that was subscribed to." },
+		plan: { type: "string", description: "The plan." },
 	},
 };
 

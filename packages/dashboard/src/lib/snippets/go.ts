@@ -1,6 +1,6 @@
 import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
 
-/** Enough for any event: the service's own bound is 256 KiB unless configured otherwise. */
+/** Enough for any event: the service's default limit is 256 KiB. */
 const MAX_BODY = "1<<20";
 
 /** A receiver in Go that only uses the standard library. */

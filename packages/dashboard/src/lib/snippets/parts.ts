@@ -1,6 +1,6 @@
-/** What varies in the code that a receiver is shown. */
+/** What varies between instances in a receiver's code. */
 export interface SnippetParts {
-	/** The names of the headers that the signature is checked with. */
+	/** The names of the headers that the signature check needs. */
 	readonly headers: { readonly signature: string; readonly timestamp: string };
 }
 
@@ -10,5 +10,5 @@ export const SECRET_VARIABLE = "WEBHOOK_SECRET";
 /** How far a request's timestamp may be from the receiver's clock (the specification's section 5), in seconds. */
 export const TOLERANCE_SECONDS = 300;
 
-/** The word in the header names unless the instance is configured with another; the same as the protocol's. */
+/** The default word in the header names, the same as the protocol's. */
 export const DEFAULT_BRAND = "Service";

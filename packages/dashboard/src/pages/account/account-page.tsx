@@ -4,7 +4,7 @@ import { NameSection } from "./name-section.tsx";
 import { PasswordSection } from "./password-section.tsx";
 import { SessionsSection } from "./sessions-section.tsx";
 
-/** One's own name, password and sessions. */
+/** The user's own name, password and sessions. */
 export function AccountPage() {
 	const { account, by_link } = useSession();
 	return (

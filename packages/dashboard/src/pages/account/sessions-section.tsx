@@ -15,7 +15,7 @@ import classes from "./sessions.module.css";
 /** Loads the sign-in page, so that no data stays in memory. */
 const leave = () => window.location.assign("/sign-in");
 
-/** Where one is signed in, with a way out of each. */
+/** Where the user is signed in, each with a way to sign out. */
 export function SessionsSection() {
 	const { data, error, refetch } = useQuery(accountSessionsQuery);
 	const [ending, end] = useDisclosure(false);

@@ -11,7 +11,7 @@ import { EmptyState, ErrorState } from "../../ui/states.tsx";
 import { KeysTable } from "./keys-table.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
 
-/** The keys that programs use the API with. */
+/** The keys with which programs use the API. */
 export function ApiKeysPage() {
 	const projectId = useProjectId();
 	const { data, error, refetch } = useQuery(apiKeysQuery(projectId));

@@ -12,7 +12,7 @@ interface NewKeyDialogProps {
 	onClose: () => void;
 }
 
-/** Asks for a name, then shows the key this once, with a line to try it. */
+/** Asks for a name, then shows the key once, with a command to try it. */
 export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 	const projectId = useProjectId();
 	const [created, setCreated] = useState<CreatedApiKey | null>(null);

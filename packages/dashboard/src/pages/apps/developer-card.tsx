@@ -25,7 +25,7 @@ const BRINGS = [
 	},
 ] as const;
 
-/** The Developer app: what it brings, and Install or Remove. */
+/** The Developer app: what it adds, and Install or Remove. */
 export function DeveloperCard() {
 	const { id, apps } = useProject();
 	const installed = apps.includes("developer");

@@ -4,7 +4,7 @@ import { useProject } from "../../api/session.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 
-/** Says what removing does before it is done. */
+/** Explains what removing the app does, and asks first. */
 export function RemoveDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 	const { id } = useProject();
 	const remove = async () => {

@@ -7,7 +7,7 @@ import { Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import classes from "./delivery.module.css";
 
-/** What is known of the attempt in figures. */
+/** The attempt's details. */
 export function AttemptFacts({ attempt }: { attempt: Attempt }) {
 	return (
 		<dl className={classes.facts}>
@@ -36,7 +36,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 	);
 }
 
-/** A time to the millisecond, where one is and in UTC. */
+/** A time to the millisecond, local and in UTC. */
 function Exact({ at }: { at: string }) {
 	const ms = Date.parse(at);
 	return (

@@ -12,15 +12,15 @@ interface BodyViewProps {
 	label: string;
 }
 
-/** Characters that are shown at first, and at most: browsers take ever longer to lay long lines out. */
+/** How many characters are shown at first, and at most: browsers need increasingly long to lay out long lines. */
 const SHOWN = 100_000;
 const MOST_SHOWN = 250_000;
-/** Lines whose keys are coloured; the rest is plain text. */
+/** How many lines have colored keys; the others are plain text. */
 const COLOURED_LINES = 1_500;
 
 type Form = "pretty" | "raw";
 
-/** A body as text and nothing but text: JSON with its lines broken, or exactly as it is. */
+/** A body, only ever as text: JSON with line breaks, or exactly as it is. */
 export function BodyView({ body, label }: BodyViewProps) {
 	const pretty = useMemo(() => prettyJson(body), [body]);
 	const [chosen, setChosen] = useState<Form>("pretty");

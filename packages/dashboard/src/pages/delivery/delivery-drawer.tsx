@@ -61,7 +61,7 @@ export function DeliveryDrawer() {
 		{ inDialogs: true },
 	);
 
-	// The list takes the focus back to the row; where there is none, it goes to the page.
+	// The list returns the focus to the row; without one, it goes to the page.
 	useEffect(() => () => document.getElementById("content")?.focus({ preventScroll: true }), []);
 
 	return (

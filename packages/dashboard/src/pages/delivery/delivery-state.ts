@@ -1,15 +1,15 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 
-/** The state of a delivery, whichever of its attempts is selected. */
+/** A delivery's state, regardless of which of its attempts is selected. */
 export interface StandingState {
 	readonly outcome: "delivered" | "retrying" | "waiting" | "failed" | "paused";
 	readonly word: string;
 	/** Whether no further attempt is scheduled. */
 	readonly over: boolean;
-	/** Why it cannot be replayed; null when it can. */
+	/** Why it can't be replayed; null if it can. */
 	readonly refusal: string | null;
-	/** When the next attempt is due, ISO 8601; null while it is under way, and where none follows. */
+	/** When the next attempt is due, ISO 8601; null while it is in progress, or if none follows. */
 	readonly nextAt: string | null;
 }
 
@@ -23,7 +23,7 @@ const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, nextAt:
 const FAILED = { outcome: "failed", word: "Failed", over: true, nextAt: null } as const;
 const ABANDONED = { outcome: "paused", word: "Won't be retried", over: true, nextAt: null } as const;
 
-/** @param delivery null when it is gone, undefined until it is known: then the attempt tells what it can */
+/** @param delivery null if it no longer exists, undefined until it is known: then the attempt shows what it can */
 export function stateOf(attempt: Facts, delivery: Known | null | undefined): StandingState {
 	if (delivery === null) return { ...lastWord(attempt), refusal: GONE };
 	const state = delivery?.state ?? (attempt.status === "retrying" ? "attempting" : attempt.status);

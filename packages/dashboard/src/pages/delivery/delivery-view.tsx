@@ -27,7 +27,7 @@ interface DeliveryViewProps {
 	/** Null if it no longer exists; then only the attempts are left. */
 	delivery: Delivery | null;
 	state: StandingState;
-	/** Null when it was deleted, undefined until it is known. */
+	/** Null if it was deleted, undefined until it is known. */
 	webhook: Webhook | null | undefined;
 	/** The list's filters, which stay in the address bar. */
 	search: LogsSearch;
@@ -124,7 +124,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 }
 
 interface ReplayButtonProps {
-	/** Why it cannot be replayed; null when it can. */
+	/** Why it can't be replayed; null if it can. */
 	refusal: string | null;
 	busy: boolean;
 	onReplay: () => void;

@@ -11,7 +11,7 @@ import { requestOf, signatureWords } from "../logs/copy-curl.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
 
-/** What was sent, to the byte. */
+/** The exact request. */
 export function RequestSection({ attempt }: { attempt: Attempt }) {
 	const request = requestOf(attempt);
 	const { copy, copied } = useClipboard({ timeout: 1_500 });

@@ -29,7 +29,7 @@ export function ResponseSection({ attempt }: { attempt: Attempt }) {
 					)}
 					<Text size="xs" c="dimmed" mt={8}>
 						{response_truncated && response_body !== "" ? "Only the first 1,024 bytes of the body are stored. " : ""}
-						The headers of answers are not kept.
+						Response headers aren't stored.
 					</Text>
 				</>
 			)}

@@ -5,22 +5,22 @@ import { type Delivery, type DeliveryId, deliveryQuery } from "../../api/deliver
 export interface OpenDelivery {
 	/** The attempt in the address bar; undefined until it is known. */
 	readonly attempt: Attempt | undefined;
-	/** The delivery that it belongs to; null when it is gone, undefined until it is known. */
+	/** The delivery that it belongs to; null if it no longer exists, undefined until it is known. */
 	readonly delivery: Delivery | null | undefined;
-	/** The delivery's attempts, in whatever order; undefined until they are known. */
+	/** The delivery's attempts, in any order; undefined until they are known. */
 	readonly attempts: readonly AttemptSummary[] | undefined;
 	readonly error: unknown;
 	readonly retry: () => unknown;
 }
 
 const NONE: DeliveryId = { webhook_id: "", event_id: "" };
-/** As many attempts as a delivery itself would tell. */
+/** As many attempts as a delivery lists itself. */
 const MOST = 200;
 
 /**
- * An attempt and its delivery. A delivery is gone with its webhook; its attempts stay in the log.
+ * An attempt and its delivery. A delivery is deleted with its webhook; its attempts stay in the log.
  *
- * @param row what the list knows of it already, so that both can be asked for at once
+ * @param row what the list already knows of it, so that both can be fetched at once
  */
 export function useDelivery(projectId: string, attemptId: string, row: AttemptSummary | undefined): OpenDelivery {
 	const attempt = useQuery(attemptQuery(projectId, attemptId));

@@ -10,19 +10,19 @@ interface ReplayOptions {
 	/** Undefined until it is known. */
 	delivery: DeliveryId | undefined;
 	state: StandingState | null;
-	/** What to call the webhook. */
+	/** The webhook's display name. */
 	name: string;
 }
 
 export interface Replay {
-	/** Replays, or asks first where the event was delivered already. */
+	/** Replays, or asks first if the event was already delivered. */
 	readonly ask: () => void;
 	readonly asking: boolean;
 	readonly busy: boolean;
 	readonly dialog: ReactElement;
 }
 
-/** Sends the open delivery again: at once where it failed; after a question where it was delivered already. */
+/** Sends the open delivery again: immediately if it failed, after a confirmation if it was already delivered. */
 export function useReplay({ projectId, delivery, state, name }: ReplayOptions): Replay {
 	const { may } = useRole();
 	const [asking, setAsking] = useState(false);

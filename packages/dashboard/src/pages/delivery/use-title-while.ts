@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Names the browser's tab while something is open, and gives it back its name afterwards. */
+/** Changes the browser tab's title while something is open, and restores it afterwards. */
 export function useTitleWhile(title: string | null): void {
 	useEffect(() => {
 		if (title === null) return;

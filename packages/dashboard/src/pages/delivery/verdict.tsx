@@ -15,7 +15,7 @@ interface VerdictProps {
 
 const ICONS = { delivered: IconCheck, retrying: IconRefresh, failed: IconAlertTriangle } as const;
 
-/** What happened in plain words, why, what follows, and what to try. */
+/** What happened in plain words, why, what comes next, and what to try. */
 export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 	const { why, tries } = adviceFor(attempt);
 	const Icon = ICONS[attempt.status];

@@ -12,7 +12,10 @@ import { When } from "../../ui/when.tsx";
 import { JoinAs } from "./join-as.tsx";
 import { JoinWithAccount } from "./join-with-account.tsx";
 
-/** What one is invited to, and the ways to accept: as who is signed in, with an account, or with a new one. */
+/**
+ * What the invitation is for, and the ways to accept: as the signed-in user, with an existing account, or with a new
+ * one.
+ */
 export function InvitationPage() {
 	const token = useFragmentToken();
 	return token === null ? <Over /> : <Invited token={token} />;

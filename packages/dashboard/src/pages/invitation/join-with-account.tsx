@@ -10,12 +10,12 @@ import { useSubmit } from "../../ui/use-submit.ts";
 
 interface JoinProps {
 	token: string;
-	/** Whom the invitation is for, when it says so. */
+	/** Whom the invitation is for, if it says. */
 	email: string | null;
 	projectId: string;
 }
 
-/** Accepts with a new account, or with one that there is already. */
+/** Accepts with a new or an existing account. */
 export function JoinWithAccount(props: JoinProps) {
 	const [way, setWay] = useState<"new" | "existing">("new");
 	return (

@@ -43,7 +43,7 @@ interface CardBodyProps {
 	onSet: Selection["set"];
 }
 
-/** Only rendered again when its content changes, because lists get long. */
+/** Only rendered again if its content changes, because lists get long. */
 const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyProps) {
 	return (
 		<>

@@ -27,7 +27,7 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 	);
 });
 
-/** The event's type, which leads to the attempt. */
+/** The event's type, linked to the attempt. */
 export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSummary }) {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
@@ -45,7 +45,7 @@ export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSum
 	);
 }
 
-/** A webhook's name; cut where it is long. */
+/** A webhook's name, truncated if long. */
 export const NameCell = ({ name }: { name: string }) => (
 	<span className={classes.name} title={name}>
 		{name}
@@ -58,11 +58,11 @@ export const TookCell = ({ attempt: { response_ms } }: { attempt: AttemptSummary
 
 interface NextRetryProps {
 	at: string | null;
-	/** Before the time, where no header says what it is. */
+	/** Precedes the time where no header explains it. */
 	label?: string;
 }
 
-/** When it is tried again; once that time is past, that it was due. */
+/** When the retry is due; once that time has passed, that it was due. */
 export function NextRetryCell({ at, label }: NextRetryProps) {
 	const ms = at === null ? 0 : Date.parse(at);
 	const now = useNow(ms);

@@ -15,19 +15,19 @@ export interface AttemptsProps {
 	rows: readonly AttemptSummary[] | undefined;
 	nameOf: NameOf;
 	selection: Selection;
-	/** The attempt in the drawer, null while it is closed. */
+	/** The attempt in the drawer; null while it is closed. */
 	openId: string | null;
 	isNew: (row: AttemptSummary) => boolean;
 	onOpen: (row: AttemptSummary) => void;
-	/** Keys for the row that has the focus. */
+	/** Keys for the focused row. */
 	keys: Readonly<Record<string, (row: AttemptSummary) => void>>;
 }
 
 const SKELETON_ROWS = 12;
-/** In pixels; narrower than this the table scrolls within itself. */
+/** In pixels; if narrower, the table scrolls. */
 const MIN_WIDTH = 900;
 
-/** The log as a table, for screens that are wide enough. */
+/** The log as a table, for wide screens. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
 	const stable = useMemo(() => columnsOf(nameOf), [nameOf]);
 	return (
@@ -62,7 +62,7 @@ const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Co
 	width: 44,
 });
 
-/** All but the one for selecting, which changes far more often. */
+/** All columns except the one for selecting, which changes far more often. */
 const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 92 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },

@@ -4,13 +4,13 @@ import { curlCommand, type SentRequest, signedUntil } from "../../lib/curl.ts";
 import { timeOfDay } from "../../lib/time.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 
-/** The request that an attempt sent; null where nothing was sent. */
+/** The request that an attempt sent; null if nothing was sent. */
 export function requestOf(attempt: Attempt): SentRequest | null {
 	const { method, url, request_headers: headers, request_body: body } = attempt;
 	return Object.keys(headers).length === 0 ? null : { method, url, headers, body };
 }
 
-/** How long a copied request is good for. */
+/** How long a copied request is valid. */
 export function signatureWords({ headers }: SentRequest, now: number): string {
 	const until = signedUntil(headers);
 	if (until === null) return "";
@@ -20,7 +20,7 @@ export function signatureWords({ headers }: SentRequest, now: number): string {
 		: `Receivers that check the timestamp now refuse it: its signature was valid for 5 minutes, until ${at}.`;
 }
 
-/** Copies an attempt's request as a curl command and says how long it is good for. */
+/** Copies an attempt's request as a curl command and says how long it is valid. */
 export async function copyCurl(projectId: string, attemptId: string): Promise<void> {
 	if (!("clipboard" in navigator)) {
 		return notifyUndone("Browsers only allow copying over HTTPS. Open the attempt and copy it manually.");

@@ -29,7 +29,7 @@ const example = (
 	...more,
 });
 
-/** What the log will look like, before anything was sent. */
+/** An example of the log, shown before anything was sent. */
 export const EXAMPLE_ATTEMPTS: readonly AttemptSummary[] = [
 	example(1, "purchase.completed", "delivered", {}),
 	example(2, "purchase.refunded", "retrying", {

@@ -5,7 +5,7 @@ import { shortTime } from "../../lib/time.ts";
 import { newSeriesWords, type RetryPlan } from "../../lib/track.ts";
 import type { FilterName, LogsSearch } from "./search.ts";
 
-/** What to call a webhook by its id. */
+/** A webhook's display name by its id. */
 export type NameOf = (webhookId: string) => string;
 
 const SPAN_WORDS: Readonly<Record<Span, string>> = {
@@ -28,7 +28,7 @@ function timeWords({ span, since, until }: LogsSearch, now: number): string {
 	return until === undefined ? "" : `before ${at(until)}`;
 }
 
-/** What the filters choose, to follow a count: `to Accounting that failed for good, in the last hour`; "" for all. */
+/** What the filters select, to follow a count: `to Accounting that failed for good, in the last hour`; "" for all. */
 export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): string {
 	const { webhook_id, type, status, event_id } = search;
 	const what = [
@@ -52,7 +52,7 @@ export function logSentence(search: LogsSearch, { count, capped }: AttemptCount,
 	return `${number} ${phrase}.`;
 }
 
-/** A filter that is set, as short as it gets. */
+/** An active filter, as short as possible. */
 export interface FilterChip {
 	readonly name: FilterName;
 	readonly label: string;
@@ -64,7 +64,7 @@ export const STATUS_LABELS: Readonly<Record<AttemptStatus, string>> = {
 	failed: "Failed",
 };
 
-/** The filters that are set, in the order of their fields. */
+/** The active filters, in the order of their fields. */
 export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): readonly FilterChip[] {
 	const { webhook_id, type, status, event_id } = search;
 	const when = timeWords(search, now);
@@ -77,7 +77,7 @@ export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): re
 	];
 }
 
-/** What a replay of everything that matches does, once it was counted. */
+/** What a replay of everything that matches will do, after counting. */
 export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, now: number, plan: RetryPlan): string {
 	const phrase = filterPhrase(search, nameOf, now);
 	const one = count === 1;

@@ -10,7 +10,7 @@ it("keeps every minute through the field, in any time zone", () => {
 		fc.property(fc.integer({ min: from, max: from + 20 * 366 * 24 * 60 }), (minutes) => {
 			const iso = new Date(minutes * MINUTE).toISOString();
 			const back = Date.parse(fromLocalField(toLocalField(iso)) ?? "");
-			// In the hour that daylight saving repeats, a local time names two moments.
+			// In the hour that daylight saving repeats, a local time means two moments.
 			expect([0, 60, -60]).toContain((back - minutes * MINUTE) / MINUTE);
 			expect(toLocalField(new Date(back).toISOString())).toBe(toLocalField(iso));
 		}),

@@ -1,6 +1,6 @@
 const pad = (value: number) => String(value).padStart(2, "0");
 
-/** A time as a field of type `datetime-local` holds it, in local time to the minute: `2026-11-21T15:02`; "" for none. */
+/** A time as the value of a `datetime-local` field, in local time to the minute: `2026-11-21T15:02`; "" for none. */
 export function toLocalField(iso: string | undefined): string {
 	if (iso === undefined) return "";
 	const date = new Date(iso);
@@ -8,10 +8,10 @@ export function toLocalField(iso: string | undefined): string {
 	return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}`;
 }
 
-/** With seconds where the browser offers them. */
+/** With seconds if the browser supports them. */
 const COMPLETE = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d/;
 
-/** What such a field says, in ISO 8601 and UTC; undefined while it says nothing. */
+/** Such a field's time, in ISO 8601 and UTC; undefined if it is empty. */
 export function fromLocalField(value: string): string | undefined {
 	const at = COMPLETE.test(value) ? Date.parse(value) : Number.NaN;
 	return Number.isNaN(at) ? undefined : new Date(at).toISOString();

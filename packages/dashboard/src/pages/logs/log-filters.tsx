@@ -22,7 +22,7 @@ export interface LogFiltersProps {
 	nameOf: NameOf;
 }
 
-/** What the log is narrowed down by: fields, and a chip for each that is set. */
+/** The log's filters: fields, and a chip for each active one. */
 export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nameOf }: LogFiltersProps) {
 	const { data: types = [] } = useQuery(eventTypesQuery);
 	const { webhook_id, type } = search;
@@ -75,7 +75,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nam
 
 const NO_ID = "Paste an id that starts with evt_, att_ or wh_.";
 
-/** Finds an event, an attempt or a webhook by its id. `/` puts the cursor here. */
+/** Finds an event, an attempt or a webhook by its id. `/` focuses it. */
 function IdField({ search, onChange, onOpenAttempt }: Omit<LogFiltersProps, "webhooks" | "nameOf">) {
 	const field = useRef<HTMLInputElement>(null);
 	const [text, setText] = useState("");

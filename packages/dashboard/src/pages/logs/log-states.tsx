@@ -7,7 +7,7 @@ import { EXAMPLE_ATTEMPTS, EXAMPLE_WEBHOOK_NAME } from "./example-attempts.ts";
 
 const NO_SELECTION = { size: 0, deliveries: [], has: () => false, set: () => {}, setAll: () => {} };
 
-/** Before anything was sent: what will be here and what leads to it. */
+/** The empty log: explains what will appear and how to get there. */
 export function NothingYet({ projectId, narrow }: { projectId: string; narrow: boolean }) {
 	return (
 		<EmptyState

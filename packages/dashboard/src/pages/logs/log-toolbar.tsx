@@ -56,7 +56,7 @@ export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
 	);
 }
 
-/** While the list holds still: how much is newer than what is shown. */
+/** While the list is paused: how many newer entries there are. */
 function NewerButton({ log }: { log: Log }) {
 	if (log.waiting === 0) return null;
 	return (
@@ -80,7 +80,7 @@ const TAIL = {
 	paused: { label: "Paused", verb: "Follow live" },
 } as const;
 
-/** Whether the list follows what happens. */
+/** Whether the list updates live. */
 function TailButton({ still }: { still: boolean }) {
 	const { state, pause, resume } = useLive();
 	const { label, verb } = TAIL[state];

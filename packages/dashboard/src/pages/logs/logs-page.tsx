@@ -34,7 +34,7 @@ import { useLogsSearch } from "./use-logs-search.ts";
 import { useSelection } from "./use-selection.ts";
 
 const NARROW = "(max-width: 48em)";
-/** Scrolled further than this, in pixels, the list holds still. */
+/** If scrolled further than this, in pixels, the list pauses. */
 const AT_TOP = 200;
 
 interface Asked {
@@ -161,7 +161,7 @@ export function LogsPage() {
 	);
 }
 
-/** As high as the sentence that comes. */
+/** The same height as the sentence that it is for. */
 const SentenceSkeleton = () => (
 	<Box display="flow-root">
 		<Skeleton height={15} width={300} maw="100%" my={4} />

@@ -6,7 +6,7 @@ import { ReplayMatching } from "../../ui/replay-matching.tsx";
 import { type NameOf, replayPhrase } from "./filter-words.ts";
 import type { LogsSearch } from "./search.ts";
 
-/** What is asked to be replayed: the filters as they were at that moment. */
+/** A requested replay: the filters as of that moment. */
 export interface ReplayAllRequest {
 	readonly search: LogsSearch;
 	readonly filter: AttemptFilter;
@@ -22,13 +22,13 @@ export const replayAllOf = (search: LogsSearch, at: number): ReplayAllRequest =>
 
 interface ReplayAllProps {
 	projectId: string;
-	/** Null while nothing is asked. */
+	/** Null while nothing is requested. */
 	request: ReplayAllRequest | null;
 	nameOf: NameOf;
 	onClose: () => void;
 }
 
-/** Replays everything that the filters find: counted first, with its progress while it runs. */
+/** Replays everything that matches the filters: counts first, and shows its progress while it runs. */
 export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
 	const plan = useSession();
 	return (

@@ -9,15 +9,15 @@ import { ErrorState } from "../../ui/states.tsx";
 
 interface ReplaySelectedProps {
 	projectId: string;
-	/** Null while nothing is asked. */
+	/** Null while nothing is requested. */
 	deliveries: readonly DeliveryId[] | null;
-	/** What they are: `purchase.completed to Accounting`, or a number of deliveries. */
+	/** Describes them: `purchase.completed to Accounting`, or a number of deliveries. */
 	what: string;
-	/** @param replayed whether they were */
+	/** @param replayed whether they were replayed */
 	onClose: (replayed: boolean) => void;
 }
 
-/** Asks before deliveries that were chosen by hand are sent again. */
+/** Asks for confirmation before selected deliveries are sent again. */
 export function ReplaySelected({ projectId, deliveries, what, onClose }: ReplaySelectedProps) {
 	return (
 		<Modal opened={deliveries !== null} onClose={() => onClose(false)} title="Replay">

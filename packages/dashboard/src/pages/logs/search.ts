@@ -19,7 +19,7 @@ function timeOf(value: unknown): string | null {
 
 const isStatus = (value: unknown) => ATTEMPT_STATUSES.find((status) => status === value);
 
-/** Keeps what makes sense and drops the rest, so that a mistyped address still shows the log. */
+/** Keeps valid values and drops the others, so that a mistyped address still shows the log. */
 export function validateLogsSearch(search: Record<string, unknown>): LogsSearch {
 	const { webhook_id, type, event_id, span } = search;
 	const status = isStatus(search.status);

@@ -20,7 +20,7 @@ interface TimeFilterProps {
 	onChange: (search: LogsSearch) => void;
 }
 
-/** When attempts began: a span before now, or from one local time to another. */
+/** When attempts began: a span before now, or a range of local times. */
 export function TimeFilter({ search, onChange }: TimeFilterProps) {
 	const { span, since, until } = search;
 	const [asked, setAsked] = useState(false);

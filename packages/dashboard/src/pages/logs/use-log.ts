@@ -19,13 +19,13 @@ export interface Log {
 	readonly count: AttemptCount | undefined;
 	readonly error: unknown;
 	readonly retry: () => unknown;
-	/** Whether the rows are still those of the filter before. */
+	/** Whether the rows are still those of the previous filter. */
 	readonly outdated: boolean;
-	/** Whether a row came in while one was looking. */
+	/** Whether a row arrived while the page was open. */
 	readonly isNew: (row: AttemptSummary) => boolean;
-	/** Whether the list holds still although pages follow what happens. */
+	/** Whether the list is paused although pages update live. */
 	readonly still: boolean;
-	/** Newer entries that are not shown yet, while the list holds still; as many as a page at most. */
+	/** How many newer entries aren't shown yet while the list is paused; at most a page of them. */
 	readonly waiting: number;
 	/** Shows the newest entries. */
 	readonly showNewest: () => void;
@@ -53,7 +53,7 @@ export function useLog(projectId: string, search: LogsSearch, held: boolean): Lo
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
 	const outdated = list.isPlaceholderData;
 
-	// Ids sort by time: what is beyond the newest one of the first look came in since.
+	// Ids sort by time: those beyond the newest one of the first load arrived since.
 	const view = JSON.stringify(search);
 	const [firstLook, setFirstLook] = useState({ view: "", newest: "" });
 	if (rows !== undefined && !outdated && firstLook.view !== view) setFirstLook({ view, newest: rows[0]?.id ?? "" });

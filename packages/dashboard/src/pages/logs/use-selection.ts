@@ -3,9 +3,9 @@ import type { AttemptSummary } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
 
 export interface Selection {
-	/** Attempts that are selected. */
+	/** Selected attempts. */
 	readonly size: number;
-	/** What they are attempts of; each delivery once. */
+	/** The deliveries that they belong to, each once. */
 	readonly deliveries: readonly DeliveryId[];
 	readonly has: (attemptId: string) => boolean;
 	readonly set: (row: AttemptSummary, selected: boolean) => void;
@@ -19,7 +19,7 @@ interface Chosen {
 
 const NONE: Chosen["rows"] = new Map();
 
-/** The rows that are selected; those of another `view` are forgotten. */
+/** The selected rows; those of another `view` are deselected. */
 export function useSelection(view: string): Selection {
 	const [chosen, setChosen] = useState<Chosen>({ view, rows: NONE });
 	const rows = chosen.view === view ? chosen.rows : NONE;

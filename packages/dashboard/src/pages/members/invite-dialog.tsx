@@ -16,7 +16,7 @@ interface InviteDialogProps {
 	onClose: () => void;
 }
 
-/** Makes an invitation, and shows its link this once. */
+/** Creates an invitation, and shows its link once. */
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
 	const { name } = useProject();
 	return (

@@ -14,7 +14,7 @@ import { InviteDialog } from "./invite-dialog.tsx";
 import classes from "./members.module.css";
 import { MembersTable } from "./members-table.tsx";
 
-/** Who has access to the project, and in which role. */
+/** Who has access to the project, with their roles. */
 export function MembersPage() {
 	const projectId = useProjectId();
 	const { may } = useRole();

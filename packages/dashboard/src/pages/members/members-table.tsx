@@ -23,7 +23,7 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 	const change = async (member: Member, role: Role) => {
 		try {
 			await changeRole(projectId, member.account_id, role);
-			notifyDone(`${member.name} is ${ROLE_WORDS[role].label.toLowerCase()} now.`);
+			notifyDone(`${member.name} is now ${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}.`);
 			if (member.account_id === account.id) await refreshSession();
 		} catch (error) {
 			notifyProblem(error);

@@ -5,7 +5,7 @@ import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
 import { Outcome } from "../../ui/outcome.tsx";
 import classes from "./figure-tiles.module.css";
 
-/** A range's figures in large type. */
+/** The statistics of a range, in large type. */
 export function FigureTiles({ stats }: { stats: Stats | undefined }) {
 	const total = stats?.total;
 	return (

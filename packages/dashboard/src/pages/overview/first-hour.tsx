@@ -34,7 +34,7 @@ const STEPS: Readonly<Record<ChecklistStep, { readonly title: string; readonly t
 	},
 };
 
-/** The first hour with a project, step by step; each turns green by what the service itself has seen. */
+/** The first steps with a project; each turns green once the service has seen it happen. */
 export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) {
 	const { done, next } = checklist(facts);
 	const acts: Record<ChecklistStep, ReactNode> = {

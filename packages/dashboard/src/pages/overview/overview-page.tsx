@@ -5,7 +5,7 @@ import { ProjectOverview } from "./project-overview.tsx";
 
 const NOTHING = { appInstalled: false, webhooks: 0, eventSeen: false, deliveryAccepted: false };
 
-/** Whether the project's webhooks work; without the Developer app, the way to have some. */
+/** Whether the project's webhooks work; without the Developer app, how to get some. */
 export function OverviewPage() {
 	const { id, name, apps } = useProject();
 	if (apps.includes("developer")) return <ProjectOverview projectId={id} name={name} />;

@@ -21,9 +21,9 @@ import { validateOverviewSearch } from "./search.ts";
 
 const WAITING_SHOWN = 6;
 
-/** How a project's webhooks do, first in a sentence. */
+/** How a project's webhooks are doing, starting with a sentence. */
 export function ProjectOverview({ projectId, name }: { projectId: string; name: string }) {
-	// The router hands on what validation has dropped, too.
+	// The router also passes on what validation has dropped.
 	const { range = "day" } = validateOverviewSearch({ ...useSearch({ from: "/signed-in/p/$projectId/" }) });
 	const navigate = useNavigate({ from: "/p/$projectId" });
 	const webhooks = useQuery(webhooksQuery(projectId));

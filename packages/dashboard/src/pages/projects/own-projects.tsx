@@ -2,7 +2,7 @@ import { useSession } from "../../api/session.ts";
 import { Section } from "../../ui/page.tsx";
 import { ProjectsTable } from "./projects-table.tsx";
 
-/** The projects that one is a member of. */
+/** The projects that the user is a member of. */
 export function OwnProjects() {
 	const { projects } = useSession();
 	return (

@@ -10,7 +10,7 @@ import { NewProjectDialog } from "./new-project-dialog.tsx";
 import { OwnProjects } from "./own-projects.tsx";
 import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
 
-/** The projects that one sees; the operator sees all, and creates them. */
+/** The projects that the user can see; the operator sees all, and creates them. */
 export function ProjectsPage() {
 	const { account, projects } = useSession();
 	const [creating, create] = useDisclosure(false);

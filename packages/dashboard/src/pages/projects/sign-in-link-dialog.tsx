@@ -43,7 +43,7 @@ function LinkForm({ onClose }: { onClose: () => void }) {
 		<form onSubmit={form.onSubmit(submit)} noValidate>
 			<Stack>
 				<Text size="sm">
-					For somebody who has an account and forgot the password. Anyone with the link is signed in as that person.
+					For someone who has an account but forgot the password. Anyone with the link can sign in as that person.
 				</Text>
 				<TextInput label="E-mail of the account" type="email" data-autofocus {...form.getInputProps("email")} />
 				{problem === null ? null : <ErrorState error={problem} />}

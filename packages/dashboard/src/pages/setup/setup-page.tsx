@@ -10,7 +10,7 @@ import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
 import { useFragmentToken } from "../../ui/use-fragment-token.ts";
 import { useSubmit } from "../../ui/use-submit.ts";
 
-/** The first account of an instance: its operator's. The service prints the link to here when it starts. */
+/** The first account of an instance, its operator's. The service prints the link to this page when it starts. */
 export function SetupPage() {
 	const token = useFragmentToken();
 	const { data: needed, error, refetch } = useQuery({ queryKey: ["setup"], queryFn: setupNeeded });

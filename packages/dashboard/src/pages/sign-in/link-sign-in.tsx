@@ -7,7 +7,7 @@ import { safeNext } from "../../lib/next-path.ts";
 import { AuthCard } from "../../ui/auth-card.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 
-/** Waits for a click before it uses the link up: programs that look into messages open links, too. */
+/** Waits for a click before using the link, because programs that scan messages open links too. */
 export function LinkSignIn({ token }: { token: string }) {
 	const { next = "/account" } = useSearch({ from: "/sign-in" });
 	const router = useRouter();

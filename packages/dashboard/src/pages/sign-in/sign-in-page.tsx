@@ -2,7 +2,7 @@ import { useFragmentToken } from "../../ui/use-fragment-token.ts";
 import { LinkSignIn } from "./link-sign-in.tsx";
 import { PasswordSignIn } from "./password-sign-in.tsx";
 
-/** Signs in with the password, or with the token of a link that the operator has given out. */
+/** Signs in with the password, or with the token of a link from the operator. */
 export function SignInPage() {
 	const token = useFragmentToken();
 	return token === null ? <PasswordSignIn /> : <LinkSignIn token={token} />;

@@ -17,7 +17,7 @@ interface ActivityTabProps {
 	range: StatsRange;
 }
 
-/** A webhook's requests and responses, its backlog, and what is next. */
+/** A webhook's requests and responses, its backlog, and its next attempts. */
 export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
 	const { data: stats, error, refetch } = useQuery(statsQuery(projectId, { range, webhookId: webhook.id }));
 	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });

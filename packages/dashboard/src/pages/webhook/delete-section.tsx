@@ -10,7 +10,7 @@ import { notifyDone } from "../../ui/notify.tsx";
 import { Section } from "../../ui/page.tsx";
 import type { SettingsProps } from "./settings-props.ts";
 
-/** Deletes the webhook, once its name was typed. */
+/** Deletes the webhook after its name is typed. */
 export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
 	const navigate = useNavigate();

@@ -18,7 +18,7 @@ interface EventPickerProps {
 	onLook?: (type: EventType) => void;
 }
 
-/** Which events a webhook receives: in groups, each with when it fires and what it carries. */
+/** Which events a webhook receives: in groups, each with when it fires and its data. */
 export function EventPicker({ value, onChange, error, disabled = false, onLook }: EventPickerProps) {
 	const { data: entries, error: problem, refetch } = useQuery(eventTypesQuery);
 	const labelId = useId();

@@ -29,7 +29,7 @@ function firstLine(url: string, events: number): string {
 	return `${plural(events, "event type")} will be sent to ${where}.`;
 }
 
-/** Registers a webhook and then shows its secret, this once, with a receiver's code. */
+/** Registers a webhook and then shows its secret, once, with receiver code. */
 export function NewWebhookPage() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();

@@ -11,13 +11,13 @@ import type { SettingsProps } from "./settings-props.ts";
 
 const AT_ONCE = { min: 1, max: 100 } as const;
 
-/** What a number of first attempts at once costs in order. */
+/** How this number of concurrent first attempts affects the order. */
 const costOf = (count: number) =>
 	count <= 1
 		? "Each event waits for the response to the previous one, so first attempts arrive in order. Only retries and replays arrive late."
 		: `Up to ${formatCount(count)} events are in flight at a time. That's faster if your receiver is slow, but events can overtake each other, so your receiver has to order them by created_at.`;
 
-/** How many first attempts may be under way at once. */
+/** How many first attempts may be in flight. */
 export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
 	const form = useForm({
 		initialValues: { max_in_flight: webhook.max_in_flight },

@@ -7,13 +7,13 @@ import { ReplayMatching } from "../../ui/replay-matching.tsx";
 interface ReplayDialogProps {
 	projectId: string;
 	webhookId: string;
-	/** The webhook as people call it. */
+	/** The webhook's display name. */
 	name: string;
 	opened: boolean;
 	onClose: () => void;
 }
 
-/** Sends everything again that failed for good: counted first, with its progress while it runs. */
+/** Sends everything again that failed for good: counts first, and shows its progress while it runs. */
 export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: ReplayDialogProps) {
 	const plan = useSession();
 	return (

@@ -5,7 +5,7 @@ import { useProjectId } from "../../api/session.ts";
 import { DEFAULT_BRAND } from "../../lib/snippets.ts";
 import classes from "./request-preview.module.css";
 
-/** What a receiver gets: a request as it will look, with the sample of an event type. */
+/** What a receiver gets: a sample request with the sample of an event type. */
 export function RequestPreview({ url, type }: { url: string; type: string }) {
 	const projectId = useProjectId();
 	const { data: entries } = useQuery(eventTypesQuery);
@@ -41,7 +41,7 @@ export function RequestPreview({ url, type }: { url: string; type: string }) {
 	);
 }
 
-/** What the receiver has to do, in the words of the contract. */
+/** What the receiver has to do, in the contract's words. */
 export const AnswerRules = () => (
 	<Text size="sm" c="dimmed">
 		Respond with 2xx within 15 seconds and do the work afterwards. Anything else is retried, for a total of 8 attempts

@@ -1,9 +1,9 @@
 import type { Webhook } from "../../api/webhooks.ts";
 
-/** What each part of a webhook's settings is given. */
+/** The props of each part of a webhook's settings. */
 export interface SettingsProps {
 	projectId: string;
 	webhook: Webhook;
-	/** For those who may look only. */
+	/** For users who may only look. */
 	readOnly: boolean;
 }

@@ -7,7 +7,7 @@ import { OrderForm } from "./order-form.tsx";
 import { SecretSection } from "./secret-section.tsx";
 import { StateSection } from "./state-section.tsx";
 
-/** Everything about a webhook that can be changed. */
+/** All settings of a webhook. */
 export function SettingsTab({ projectId, webhook }: { projectId: string; webhook: Webhook }) {
 	const { may } = useRole();
 	const props = { projectId, webhook, readOnly: !may("developer") };

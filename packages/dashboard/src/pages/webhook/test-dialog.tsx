@@ -22,7 +22,7 @@ interface TestDialogProps {
 	onClose: () => void;
 }
 
-/** Sends a sample event to one webhook and shows its answer as it arrives. */
+/** Sends a sample event to one webhook and shows the response as it arrives. */
 export function TestDialog({ opened, onClose, webhook, projectId }: TestDialogProps) {
 	return (
 		<Modal opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
@@ -127,7 +127,7 @@ function Answered({ attempt, projectId }: { attempt: Attempt; projectId: string 
 					</>
 				)}
 			</Text>
-			{response_body === "" ? null : <CodeBlock code={response_body} label="answer's body" wrap />}
+			{response_body === "" ? null : <CodeBlock code={response_body} label="response body" wrap />}
 			<Anchor
 				size="sm"
 				renderRoot={(props) => (

@@ -14,7 +14,7 @@ interface UrlFieldProps {
 	disabled?: boolean;
 }
 
-/** How long typing has to rest before a URL is checked, in milliseconds. */
+/** How long typing must pause before a URL is checked, in milliseconds. */
 const REST_MS = 400;
 
 const LABELS: readonly (readonly [UrlCheckName, string])[] = [
@@ -26,7 +26,7 @@ const LABELS: readonly (readonly [UrlCheckName, string])[] = [
 const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: IconCircleDashed } as const;
 const SPOKEN = { ok: "yes", failed: "no", unknown: "could not be checked", open: "not checked yet" } as const;
 
-/** The URL of a webhook, checked as it is typed by the service itself; nothing is sent there. */
+/** A webhook's URL, which the service checks as it is typed; nothing is sent to it. */
 export function UrlField({ value, onChange, error, disabled = false }: UrlFieldProps) {
 	const projectId = useProjectId();
 	const [rested] = useDebouncedValue(value.trim(), REST_MS);

@@ -4,7 +4,7 @@ import { healthQuery } from "../../api/health.ts";
 import { useProjectId } from "../../api/session.ts";
 import { webhookQuery } from "../../api/webhooks.ts";
 
-/** The webhook in the address bar and how it does. */
+/** The webhook in the address bar and its health. */
 export function useWebhook() {
 	const projectId = useProjectId();
 	const { webhookId } = useParams({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" });

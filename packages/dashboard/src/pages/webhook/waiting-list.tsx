@@ -11,7 +11,7 @@ import classes from "./waiting-section.module.css";
 interface WaitingListProps {
 	projectId: string;
 	waiting: readonly Waiting[];
-	/** What to call a webhook, where they are of several. */
+	/** A webhook's display name, if there are several. */
 	nameOf?: (webhookId: string) => string;
 }
 
@@ -20,7 +20,7 @@ const LABEL = { retry: "Retry", replay: "Replay", requested: "On request" } as c
 	string
 >;
 
-/** Retries and replays by the time at which they are due. */
+/** Retries and replays, soonest first. */
 export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
 	const plan = useSession();
 	return (

@@ -1,11 +1,11 @@
 /** The service's default limit; the service decides. */
 export const DESCRIPTION_LENGTH = 200;
 
-/** What is wrong with a URL, as far as the browser can tell; null if nothing is. */
+/** A URL's fault, if the browser can detect one; null otherwise. */
 export function urlFault(text: string): string | null {
 	const url = text.trim();
 	if (url === "") return "Enter the URL that events are sent to.";
-	if (!URL.canParse(url)) return "Enter a whole URL, such as https://example.com/webhooks.";
+	if (!URL.canParse(url)) return "Enter a full URL, such as https://example.com/webhooks.";
 	return new URL(url).protocol === "https:" ? null : "Use an https URL. Events are only sent encrypted.";
 }
 

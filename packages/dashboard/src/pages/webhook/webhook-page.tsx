@@ -21,7 +21,7 @@ import { TestDialog } from "./test-dialog.tsx";
 import { useWebhook } from "./use-webhook.ts";
 import classes from "./webhook-page.module.css";
 
-/** One webhook: how it does, what happened, and its settings. */
+/** One webhook: its health, its activity, and its settings. */
 export function WebhookPage() {
 	const { projectId, webhook, health } = useWebhook();
 	if (webhook.error !== null && webhook.data === undefined) {
@@ -49,7 +49,7 @@ interface LoadedProps {
 }
 
 function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
-	// The router hands on what validation has dropped, too.
+	// The router also passes on what validation has dropped.
 	const search = validateWebhookSearch({
 		...useSearch({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" }),
 	});
@@ -59,7 +59,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 	const name = webhookName(webhook);
 	const lastAt = health?.last_delivered_at ?? null;
 	const now = useNow(lastAt === null ? 0 : Date.parse(lastAt));
-	// The list's health may be a moment older than the webhook itself.
+	// The list's health may be slightly older than the webhook itself.
 	const state = webhook.status === "paused" ? "paused" : health?.state === "paused" ? "idle" : health?.state;
 	const sentence =
 		health === undefined || state === undefined
@@ -73,7 +73,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				badge={state === undefined ? null : <HealthState state={state} />}
 				actions={
 					<Actions
-						// A failing webhook's banner says it and has the action.
+						// A failing webhook's banner says so and has the action.
 						action={failing ? null : (sentence?.action ?? null)}
 						failed={health?.dead_letters ?? 0}
 						paused={webhook.status === "paused"}
@@ -130,7 +130,7 @@ interface ActionsProps {
 	onAct: (action: Exclude<HelpfulAction, null>) => void;
 }
 
-/** The one action that helps, next to a test. */
+/** The one action that helps, next to the test. */
 function Actions({ action, failed, paused, onAct }: ActionsProps) {
 	return (
 		<ForRole needs="developer">

@@ -43,7 +43,7 @@ function example(
 	};
 }
 
-/** What the list will look like, for a project that has no webhook. */
+/** An example of the list, for a project without webhooks. */
 export const EXAMPLE_ROWS: readonly WebhookRow[] = [
 	example(
 		"wh_example_1",

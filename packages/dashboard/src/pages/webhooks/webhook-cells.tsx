@@ -10,7 +10,7 @@ import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./webhooks-page.module.css";
 
-/** A webhook and how it does; not yet known for one that was just made. */
+/** A webhook and its health, which isn't known yet if the webhook was just created. */
 export interface WebhookRow {
 	readonly webhook: Webhook;
 	readonly health: Health | undefined;
@@ -56,7 +56,7 @@ function EventChips({ events }: { events: readonly string[] }) {
 	);
 }
 
-/** How much of the last day was delivered, and how long its answers took. */
+/** How much of the last day was delivered, and the response times. */
 export function DayCell({ health }: { health: Health | undefined }) {
 	const { success_rate = null, p95_ms = null } = health?.day ?? {};
 	return (
@@ -67,7 +67,7 @@ export function DayCell({ health }: { health: Health | undefined }) {
 	);
 }
 
-/** The backlog of first attempts and its age. */
+/** The backlog of first attempts, and its age. */
 export function BacklogCell({ webhook }: { webhook: Webhook }) {
 	const { events, oldest_at } = webhook.backlog;
 	const oldest = oldest_at === null ? null : Date.parse(oldest_at);
@@ -81,7 +81,7 @@ export function BacklogCell({ webhook }: { webhook: Webhook }) {
 	);
 }
 
-/** The last answer, and when. */
+/** The last response, and when it came. */
 export function AnswerCell({ health }: { health: Health | undefined }) {
 	const last = health?.last_attempt ?? null;
 	if (last === null) return <span className={classes.quiet}>–</span>;

@@ -17,7 +17,7 @@ import { WebhooksTable } from "./webhooks-table.tsx";
 
 const NARROW = "(max-width: 48em)";
 
-/** All webhooks of the project and how they do. */
+/** All webhooks of the project and their health. */
 export function WebhooksPage() {
 	const projectId = useProjectId();
 	const webhooks = useQuery(webhooksQuery(projectId));

@@ -37,7 +37,7 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 	{ key: "answer", header: "Last response", render: ({ health }) => <AnswerCell health={health} />, width: 140 },
 ];
 
-/** Webhooks as a table, for screens that are wide enough. */
+/** Webhooks as a table, for wide screens. */
 export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 	const navigate = useNavigate();
 	return (
