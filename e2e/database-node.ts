@@ -8,7 +8,7 @@ const ASK_MS = 100;
 /** The kernel's unit of processor time, milliseconds (`getconf CLK_TCK` is 100 on every Linux that we know). */
 const TICK_MS = 10;
 
-export interface Answer {
+export interface ApiResponse {
 	readonly status: number;
 	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
 	readonly body: any;
@@ -40,7 +40,7 @@ export class SiteNode {
 	}
 
 	/** Rejects if it doesn't respond in time. */
-	async call(method: string, path: string, body?: unknown, patienceMs = PATIENCE_MS): Promise<Answer> {
+	async call(method: string, path: string, body?: unknown, patienceMs = PATIENCE_MS): Promise<ApiResponse> {
 		const response = await fetch(this.service.url + path, {
 			method,
 			headers: { authorization: `Bearer ${this.#key}`, "content-type": "application/json" },

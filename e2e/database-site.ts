@@ -11,7 +11,7 @@ import {
 	verifyRequest,
 	writeCaFile,
 } from "@posthorn/testkit";
-import { type Answer, SiteNode } from "./database-node.ts";
+import { type ApiResponse, SiteNode } from "./database-node.ts";
 
 const TYPE = "purchase.completed";
 /** Webhooks per project. */
@@ -135,7 +135,7 @@ export class Site {
 	}
 
 	/** A call of any node that responds. */
-	async ask(method: string, path: string, body?: unknown): Promise<Answer> {
+	async ask(method: string, path: string, body?: unknown): Promise<ApiResponse> {
 		let turn = 0;
 		return until(`a node to answer ${method} ${path}`, async () => {
 			const node = this.nodes[turn++ % this.nodes.length]!;

@@ -1,6 +1,6 @@
 import { patience } from "@posthorn/testkit";
 import { expect } from "vitest";
-import type { Answer, Shop } from "./shop.ts";
+import type { ApiResponse, Shop } from "./shop.ts";
 
 /** Pause before a report that wasn't acknowledged is repeated, milliseconds. */
 const AGAIN_MS = 25;
@@ -20,7 +20,7 @@ export class FactClient {
 	}
 
 	/** A node's final response: that it recorded the fact, or why it never will. */
-	async report(method: string, path: string, body?: object): Promise<Answer> {
+	async report(method: string, path: string, body?: object): Promise<ApiResponse> {
 		const stillInTime = patience(`an answer to ${method} ${path}`);
 		for (;;) {
 			const answer = await this.#try(method, this.#shop.path(path), body);
@@ -50,7 +50,7 @@ export class FactClient {
 		return answer!.body.events;
 	}
 
-	async #try(method: string, path: string, body?: object): Promise<Answer | null> {
+	async #try(method: string, path: string, body?: object): Promise<ApiResponse | null> {
 		const url = this.#urls[Math.floor(this.#random() * this.#urls.length)]! + path;
 		const headers = { authorization: `Bearer ${this.#shop.operatorKey}`, "content-type": "application/json" };
 		try {

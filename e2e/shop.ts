@@ -6,7 +6,7 @@ import { createAuthority, Posthorn, startReceiver, unusedPort, writeCaFile } fro
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-export interface Answer {
+export interface ApiResponse {
 	readonly status: number;
 	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
 	readonly body: any;
@@ -73,12 +73,12 @@ export class Shop {
 		return `/v1/projects/${this.projectId}${rest}`;
 	}
 
-	get = (path: string): Promise<Answer> => this.call("GET", path);
-	post = (path: string, body: unknown): Promise<Answer> => this.call("POST", path, JSON.stringify(body));
-	patch = (path: string, body: unknown): Promise<Answer> => this.call("PATCH", path, JSON.stringify(body));
-	delete = (path: string): Promise<Answer> => this.call("DELETE", path);
+	get = (path: string): Promise<ApiResponse> => this.call("GET", path);
+	post = (path: string, body: unknown): Promise<ApiResponse> => this.call("POST", path, JSON.stringify(body));
+	patch = (path: string, body: unknown): Promise<ApiResponse> => this.call("PATCH", path, JSON.stringify(body));
+	delete = (path: string): Promise<ApiResponse> => this.call("DELETE", path);
 
-	async call(method: string, path: string, body?: string): Promise<Answer> {
+	async call(method: string, path: string, body?: string): Promise<ApiResponse> {
 		const response = await fetch(this.service.url + path, {
 			method,
 			headers: {

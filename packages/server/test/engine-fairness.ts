@@ -1,16 +1,16 @@
 import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { WINDOWS } from "../src/base/budgets.ts";
-import { type Answer, DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
+import { DAY_MS, type EngineRig, type ScriptedResponse, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 
 const TEST_TYPE = "chargeback.created";
 
 /** A receiver that doesn't respond until told to. */
 class Hanging {
-	#waiting: ((answer: Answer) => void)[] = [];
+	#waiting: ((answer: ScriptedResponse) => void)[] = [];
 	#over = false;
 
-	readonly script = (): Answer | Promise<Answer> =>
+	readonly script = (): ScriptedResponse | Promise<ScriptedResponse> =>
 		this.#over ? 200 : new Promise((resolve) => this.#waiting.push(resolve));
 
 	/** Responds to all waiting requests and to later ones. */

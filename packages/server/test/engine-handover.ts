@@ -1,7 +1,7 @@
 import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { PROJECTS } from "../src/base/budgets.ts";
-import type { Answer, StartRig } from "./engine-rig.ts";
+import type { ScriptedResponse, StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
 const MINUTE_MS = 60_000;
@@ -53,8 +53,8 @@ export function describeHandover(start: StartRig): void {
 			);
 			const hanging = await rig.webhook("hanging");
 			await rig.webhook("answers");
-			const answers: ((answer: Answer) => void)[] = [];
-			const ofOther: ((answer: Answer) => void)[] = [];
+			const answers: ((answer: ScriptedResponse) => void)[] = [];
+			const ofOther: ((answer: ScriptedResponse) => void)[] = [];
 			rig.sender.script = ({ target }) =>
 				new Promise((resolve) => (target.url === hanging.url ? answers : ofOther).push(resolve));
 			await rig.publishAll(1);

@@ -22,8 +22,8 @@ const MOMENT_MS = 20;
 export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
 
 /** How a scripted receiver treats an attempt. */
-export type Script = (shipment: Shipment, nth: number) => Answer | Promise<Answer>;
-export type Answer = number | FailureReason | "withheld" | { readonly shortage: Shortage };
+export type Script = (shipment: Shipment, nth: number) => ScriptedResponse | Promise<ScriptedResponse>;
+export type ScriptedResponse = number | FailureReason | "withheld" | { readonly shortage: Shortage };
 
 /** The injected network: decides how receivers respond, and records what was sent. */
 export class ScriptedSender implements Sender {

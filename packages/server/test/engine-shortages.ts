@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Shipment } from "../src/engine/send/sender.ts";
-import { type Answer, LEASE_TERM_MS, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
+import { LEASE_TERM_MS, type ScriptedResponse, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
-const SHORT: Answer = { shortage: "descriptors" };
+const SHORT: ScriptedResponse = { shortage: "descriptors" };
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 

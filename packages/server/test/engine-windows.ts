@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LogEvent } from "../src/storage/port.ts";
-import { ALL_TYPES, type Answer, DAY_MS, type EngineRig, type StartRig } from "./engine-rig.ts";
+import { ALL_TYPES, DAY_MS, type EngineRig, type ScriptedResponse, type StartRig } from "./engine-rig.ts";
 
 const KIB = 1_024;
 const TYPE = ALL_TYPES[0]!;
@@ -32,7 +32,7 @@ export function describeWindows(start: StartRig): void {
 			// Webhooks with different types don't share windows.
 			for (const [n, other] of ALL_TYPES.slice(1, 13).entries())
 				urls.push((await rig.webhook(`behind-${n}`, { events: [TYPE, other] })).url);
-			const waiting: ((answer: Answer) => void)[] = [];
+			const waiting: ((answer: ScriptedResponse) => void)[] = [];
 			rig.sender.script = () => new Promise((resolve) => waiting.push(resolve));
 			const ids: string[] = [];
 			for (let n = 0; n < 6; n++) ids.push(await publishOf(rig, 15 * KIB));

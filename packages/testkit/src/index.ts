@@ -42,11 +42,11 @@ export {
 } from "./raw-receiver.ts";
 export {
 	type Action,
-	type Answer,
 	type ReceivedRequest,
 	type Receiver,
 	type ReceiverOptions,
 	type Respond,
+	type ScriptedResponse,
 	type Secret,
 	startReceiver,
 } from "./receiver.ts";

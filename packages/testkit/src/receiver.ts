@@ -24,7 +24,7 @@ export interface ReceivedRequest {
 	readonly connection: number;
 }
 
-export interface Answer {
+export interface ScriptedResponse {
 	/** By default, 200. */
 	readonly status?: number;
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -34,7 +34,7 @@ export interface Answer {
 }
 
 /** `hang`: never respond. `reset`: break the connection with an RST. */
-export type Action = Answer | "hang" | "reset";
+export type Action = ScriptedResponse | "hang" | "reset";
 
 /** @param n how many requests this receiver has received, including this one */
 export type Respond = (request: ReceivedRequest, n: number) => Action | Promise<Action>;

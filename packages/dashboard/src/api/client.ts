@@ -1,5 +1,5 @@
 import { ApiError, type Fault, type ProblemBody, UNREACHABLE } from "./error.ts";
-import type { AnswerOf, Arguments, PathWith, Verb } from "./operation.ts";
+import type { Arguments, PathWith, ResponseOf, Verb } from "./operation.ts";
 import { csrfToken, forgetSession } from "./session-cache.ts";
 
 type Scalar = string | number | boolean;
@@ -33,7 +33,7 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
  * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
  * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here.
  */
-export async function callApi<Answer>(method: Method, template: string, options: CallOptions = {}): Promise<Answer> {
+export async function callApi<Body>(method: Method, template: string, options: CallOptions = {}): Promise<Body> {
 	const headers = new Headers({ accept: "application/json" });
 	const token = method === "GET" ? null : csrfToken();
 	if (token !== null) headers.set("x-csrf-token", token);
@@ -54,8 +54,8 @@ export async function callApi<Answer>(method: Method, template: string, options:
 		if (error.status === 401 && csrfToken() !== null) forgetSession();
 		throw error;
 	}
-	if (response.status === 204) return undefined as Answer;
-	return (await response.json()) as Answer;
+	if (response.status === 204) return undefined as Body;
+	return (await response.json()) as Body;
 }
 
 async function readProblem(response: Response): Promise<ApiError> {
@@ -67,7 +67,7 @@ async function readProblem(response: Response): Promise<ApiError> {
 function problemOf(text: string, { status, statusText }: Response): ProblemBody {
 	const fallback: ProblemBody = {
 		type: "about:blank",
-		title: statusText === "" ? `Answered ${status}` : statusText,
+		title: statusText === "" ? `HTTP ${status}` : statusText,
 		status,
 		detail: `The service returned ${status} without an explanation. Try again. If it keeps happening, check the service's log.`,
 		errors: [],
@@ -102,7 +102,7 @@ const isFault = (value: unknown): value is Fault =>
 type Caller<V extends Verb> = <P extends PathWith<V>>(
 	template: P,
 	...options: Arguments<P, V>
-) => Promise<AnswerOf<P, V>>;
+) => Promise<ResponseOf<P, V>>;
 
 const caller =
 	<V extends Verb>(verb: V): Caller<V> =>

@@ -15,7 +15,7 @@ type JsonOf<Content> = Content extends { readonly content: { readonly "applicati
 	: undefined;
 
 /** A call's response if it succeeds. */
-export type AnswerOf<P extends PathWith<V>, V extends Verb> = paths[P][V] extends {
+export type ResponseOf<P extends PathWith<V>, V extends Verb> = paths[P][V] extends {
 	readonly responses: infer Responses;
 }
 	? JsonOf<Responses[Extract<keyof Responses, 200 | 201 | 202 | 204>]>

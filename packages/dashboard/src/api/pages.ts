@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { type CallOptions, callApi } from "./client.ts";
-import type { AnswerOf, CallOf, PathWith } from "./operation.ts";
+import type { CallOf, PathWith, ResponseOf } from "./operation.ts";
 
 /** Paths that return a page of a list and accept a cursor. */
 type ListPath = {
@@ -8,7 +8,8 @@ type ListPath = {
 }[PathWith<"get">];
 
 /** An item of the list at a path. */
-type ItemOf<P extends ListPath> = AnswerOf<P, "get"> extends { readonly data: readonly (infer Item)[] } ? Item : never;
+type ItemOf<P extends ListPath> =
+	ResponseOf<P, "get"> extends { readonly data: readonly (infer Item)[] } ? Item : never;
 
 interface Page<Item> {
 	readonly data: readonly Item[];

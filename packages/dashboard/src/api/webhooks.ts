@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
 import type { EventType } from "./model.ts";
-import type { AnswerOf, Schemas } from "./operation.ts";
+import type { ResponseOf, Schemas } from "./operation.ts";
 import { queryClient } from "./query-client.ts";
 
 export type Webhook = Schemas["Webhook"];
@@ -31,7 +31,7 @@ export const webhooksQuery = (projectId: string) =>
 			const webhooks: Webhook[] = [];
 			let cursor: string | null = null;
 			do {
-				const page: AnswerOf<typeof WEBHOOKS, "get"> = await api.get(WEBHOOKS, {
+				const page: ResponseOf<typeof WEBHOOKS, "get"> = await api.get(WEBHOOKS, {
 					path: { project_id: projectId },
 					query: { limit: 200, cursor },
 					signal,

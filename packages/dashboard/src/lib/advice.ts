@@ -1,8 +1,8 @@
-import { type Answered, statusText } from "./attempt-words.ts";
+import { type ResponseFacts, statusText } from "./attempt-words.ts";
 import { formatMs } from "./numbers.ts";
 
 /** The fields of an attempt that the advice needs. */
-export interface AdviceFacts extends Answered {
+export interface AdviceFacts extends ResponseFacts {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly url: string;
 	readonly response_ms: number;
@@ -247,8 +247,8 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 export function adviceFor({ status, status_code, error_code, url, response_ms }: AdviceFacts): Advice {
 	const told: Told = { host: hostOf(url), took: formatMs(response_ms) };
 	if (status === "delivered") {
-		const answer = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
-		return { why: `${told.host} ${answer} after ${told.took}.`, tries: [] };
+		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
+		return { why: `${told.host} ${result} after ${told.took}.`, tries: [] };
 	}
 	if (status_code !== null) return ofStatus(status_code, told);
 	return (WITHOUT_ANSWER[error_code ?? ""] ?? BEYOND_WORDS)(told);

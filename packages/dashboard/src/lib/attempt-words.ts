@@ -1,7 +1,7 @@
 import { timeOfDay } from "./time.ts";
 
 /** The parts of an attempt that describe its response. */
-export interface Answered {
+export interface ResponseFacts {
 	/** The status of the response, null without one. */
 	readonly status_code: number | null;
 	/** Why there was no response: the API's stable code. */
@@ -108,9 +108,9 @@ const UNKNOWN: Words = { station: "no response", said: "got no response", headli
 const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted"]);
 
 /** Whether the entry is about a request at all, rather than a delivery closed without one. */
-export const wasSent = ({ error_code }: Pick<Answered, "error_code">) => !CLOSING.has(error_code ?? "");
+export const wasSent = ({ error_code }: Pick<ResponseFacts, "error_code">) => !CLOSING.has(error_code ?? "");
 
-const wordsOf = ({ status_code, error_code }: Answered): Words =>
+const wordsOf = ({ status_code, error_code }: ResponseFacts): Words =>
 	status_code === null
 		? (WORDS[error_code ?? ""] ?? UNKNOWN)
 		: {
@@ -120,15 +120,15 @@ const wordsOf = ({ status_code, error_code }: Answered): Words =>
 			};
 
 /** At a station of the track: `500`, `timeout`. */
-export const stationWord = (answer: Answered) => wordsOf(answer).station;
+export const stationWord = (response: ResponseFacts) => wordsOf(response).station;
 
 /** Within a sentence: `returned 500`, `timed out`. */
-export const saidWord = (answer: Answered) => wordsOf(answer).said;
+export const saidWord = (response: ResponseFacts) => wordsOf(response).said;
 
 /** The codes that the words above know. */
 export const KNOWN_CODES: readonly string[] = Object.keys(WORDS);
 
-interface Headlined extends Answered {
+interface Headlined extends ResponseFacts {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly attempt: number;
 }
@@ -141,7 +141,7 @@ export function headline(attempt: Headlined): string {
 	return wordsOf(attempt).headline;
 }
 
-interface Spoken extends Answered {
+interface Spoken extends ResponseFacts {
 	readonly attempt: number;
 	readonly started_at: string;
 }

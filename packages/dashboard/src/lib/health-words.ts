@@ -1,5 +1,5 @@
 /** The parts of an attempt that describe its response. */
-export interface AnswerFacts {
+export interface ResponseFacts {
 	readonly status_code: number | null;
 	/** Why there was no response: the API's stable code. */
 	readonly error_code: string | null;
@@ -90,7 +90,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 const UNKNOWN: Phrases = { short: "no response", now: "Failing", has: "has failed" };
 
 /** An attempt's response in words: its status, or why there was none. */
-export function answerPhrases({ status_code, error_code }: AnswerFacts): Phrases {
+export function responsePhrases({ status_code, error_code }: ResponseFacts): Phrases {
 	if (status_code !== null) {
 		return { short: String(status_code), now: `Returning ${status_code}`, has: `has returned ${status_code}` };
 	}

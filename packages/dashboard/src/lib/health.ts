@@ -1,8 +1,8 @@
-import { type AnswerFacts, answerPhrases } from "./health-words.ts";
+import { type ResponseFacts, responsePhrases } from "./health-words.ts";
 import { formatCount, plural } from "./numbers.ts";
 import { coarseSpan, relativeTime, shortTime } from "./time.ts";
 
-interface AttemptFacts extends AnswerFacts {
+interface AttemptFacts extends ResponseFacts {
 	readonly started_at: string;
 }
 
@@ -36,10 +36,10 @@ export function webhookName({ description, url }: Omit<WebhookFacts, "id">): str
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";
-	const { now: words } = answerPhrases(last);
+	const { now: words } = responsePhrases(last);
 	if (first === null) return words;
 	const since = shortTime(Date.parse(first.started_at), now);
-	return answerPhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
+	return responsePhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
 }
 
 /** `Accounting has returned 500 since 14:02`. */
@@ -47,9 +47,9 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 	const name = webhookName(webhook);
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null || first === null) return `${name} is failing`;
-	const words = answerPhrases(last).has;
+	const words = responsePhrases(last).has;
 	const since = shortTime(Date.parse(first.started_at), now);
-	return answerPhrases(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
+	return responsePhrases(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
 }
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");

@@ -42,8 +42,8 @@ function series({ replay = 0, retried, end, waits = WAITS }: Series): TrackAttem
 		at = next;
 	}
 	if (end !== undefined) {
-		const answer = end === "delivered" ? 200 : 500;
-		made.push({ ...entry(replay, retried + 1, at), status: end, status_code: answer });
+		const response = end === "delivered" ? 200 : 500;
+		made.push({ ...entry(replay, retried + 1, at), status: end, status_code: response });
 	}
 	return made;
 }
@@ -67,7 +67,7 @@ describe("a delivered series", () => {
 		const [line] = buildTrack(series({ retried: 2, end: "delivered" }), over, PLAN);
 		expect(line?.end).toBe("delivered");
 		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "passed", "delivered"]);
-		expect(line?.stations.map(({ answer }) => answer)).toEqual(["500", "500", "200"]);
+		expect(line?.stations.map(({ response }) => response)).toEqual(["500", "500", "200"]);
 	});
 
 	it("is read aloud with each attempt's number, response and time", () => {
@@ -145,7 +145,7 @@ describe("a failed series", () => {
 		const made = series({ retried: 7, end: "failed" });
 		const [line] = buildTrack(made, { ...over, state: "dead_lettered", attempt: 8 }, PLAN);
 		expect(line?.end).toBe("failed");
-		expect(line?.stations.at(-1)).toMatchObject({ number: 8, state: "failed", answer: "500" });
+		expect(line?.stations.at(-1)).toMatchObject({ number: 8, state: "failed", response: "500" });
 	});
 
 	it("keeps its length if the configuration has changed since", () => {
@@ -215,16 +215,21 @@ it("numbers the stations of every line without gaps, with at most one current st
 });
 
 describe("seriesLength", () => {
-	const place = { attempt: 3, status: "retrying", error_code: null } as const;
+	const position = { attempt: 3, status: "retrying", error_code: null } as const;
 	it.each([
-		["what the service makes", place, PLAN, 8],
-		["what the service makes, however few", { ...place, attempt: 1 }, SHORT_PLAN, 3],
-		["one, where nothing is retried", { ...place, attempt: 1, status: "delivered" as const }, { retry_delays: [] }, 1],
-		["more than were made, while it is retried", { ...place, attempt: 9 }, PLAN, 10],
-		["what was used up, once it failed", { ...place, status: "failed" as const }, PLAN, 3],
+		["what the service makes", position, PLAN, 8],
+		["what the service makes, however few", { ...position, attempt: 1 }, SHORT_PLAN, 3],
+		[
+			"one, where nothing is retried",
+			{ ...position, attempt: 1, status: "delivered" as const },
+			{ retry_delays: [] },
+			1,
+		],
+		["more than were made, while it is retried", { ...position, attempt: 9 }, PLAN, 10],
+		["what was used up, once it failed", { ...position, status: "failed" as const }, PLAN, 3],
 		[
 			"what the service makes, where it was closed unsent",
-			{ ...place, status: "failed" as const, error_code: "expired" },
+			{ ...position, status: "failed" as const, error_code: "expired" },
 			PLAN,
 			8,
 		],

@@ -1,8 +1,8 @@
-import { type Answered, attemptSentence, stationWord, wasSent } from "./attempt-words.ts";
+import { attemptSentence, type ResponseFacts, stationWord, wasSent } from "./attempt-words.ts";
 import { timeOfDay } from "./time.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
-export interface TrackAttempt extends Answered {
+export interface TrackAttempt extends ResponseFacts {
 	readonly id: string;
 	readonly attempt: number;
 	readonly replay: number;
@@ -28,7 +28,7 @@ export interface Station {
 	readonly number: number;
 	readonly state: StationState;
 	/** The attempt's response; null if there is none yet. */
-	readonly answer: string | null;
+	readonly response: string | null;
 	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;
 	/** Whether `at` is derived from the service's delays, assuming that the attempts before it fail immediately. */
@@ -73,16 +73,16 @@ function waitAfter({ retry_delays }: RetryPlan, attempt: number): number | undef
 /** How far, in milliseconds, a delay may differ from the planned one and still match. */
 const TOLERANCE_MS = 2_000;
 
-type Place = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
+type SeriesPosition = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
 
 /** Whether the attempt was the last one that its series could have. */
-const exhausted = (attempt: Place) => attempt.status === "failed" && wasSent(attempt);
+const exhausted = (attempt: SeriesPosition) => attempt.status === "failed" && wasSent(attempt);
 
 /**
  * How many attempts a series has in total: as configured, unless one of its attempts, made under another configuration,
  * shows otherwise.
  */
-export function seriesLength(last: Place, plan: RetryPlan): number {
+export function seriesLength(last: SeriesPosition, plan: RetryPlan): number {
 	if (exhausted(last)) return last.attempt;
 	return Math.max(attemptsOf(plan), last.status === "retrying" ? last.attempt + 1 : last.attempt);
 }
@@ -147,7 +147,7 @@ function buildLine(
 const unknown = (number: number, total: number): Station => ({
 	number,
 	state: "passed",
-	answer: null,
+	response: null,
 	at: null,
 	estimated: false,
 	wait: null,
@@ -160,7 +160,7 @@ function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: num
 	return {
 		number: attempt.attempt,
 		state: attempt.status === "retrying" ? "passed" : attempt.status,
-		answer: stationWord(attempt),
+		response: stationWord(attempt),
 		at: Date.parse(attempt.started_at),
 		estimated: false,
 		wait: before === undefined ? null : (plannedWait(before) ?? Date.parse(attempt.started_at) - endOf(before)),
@@ -187,7 +187,7 @@ function ahead(
 		stations.push({
 			number,
 			state: isNext ? "current" : "coming",
-			answer: null,
+			response: null,
 			at,
 			estimated: !isNext && at !== null,
 			wait: isNext && last !== undefined ? (plannedWait(last) ?? wait) : wait,
@@ -216,12 +216,12 @@ export function waitWord(ms: number): string {
 }
 
 /** The stations of a series, as one log entry shows them. */
-export function rowStations(attempt: Place, plan: RetryPlan): readonly Pick<Station, "number" | "state">[] {
+export function rowStations(attempt: SeriesPosition, plan: RetryPlan): readonly Pick<Station, "number" | "state">[] {
 	const length = attempt.status === "retrying" ? seriesLength(attempt, plan) : attempt.attempt;
 	return Array.from({ length }, (_, index) => ({ number: index + 1, state: rowState(index + 1, attempt) }));
 }
 
-function rowState(number: number, { attempt, status }: Place): StationState {
+function rowState(number: number, { attempt, status }: SeriesPosition): StationState {
 	if (number < attempt) return "passed";
 	if (number === attempt) return status === "retrying" ? "passed" : status;
 	return number === attempt + 1 ? "current" : "coming";

@@ -94,8 +94,8 @@ function Stop({ station, selected, link }: Pick<TrackProps, "selected" | "link">
 			<span className={classes.mark} aria-hidden>
 				<Mark station={station} />
 			</span>
-			<span className={classes.answer} aria-hidden>
-				{answerOf(station)}
+			<span className={classes.response} aria-hidden>
+				{responseOf(station)}
 			</span>
 			<span className={classes.at} aria-hidden>
 				{clockOf(station)}
@@ -116,8 +116,8 @@ function Mark({ station: { state, number } }: { station: Station }) {
 	return number;
 }
 
-function answerOf({ state, answer, at }: Station): string {
-	if (answer !== null) return answer;
+function responseOf({ state, response, at }: Station): string {
+	if (response !== null) return response;
 	if (state === "current") return at === null ? "in progress" : "next";
 	return state === "passed" ? "not stored" : "";
 }

@@ -1,6 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import { STRANGERS } from "../base/budgets.ts";
+import { UNAUTHENTICATED } from "../base/budgets.ts";
 import { Guesses, TooManyGuesses } from "./guesses.ts";
 
 const NETWORK = "192.0.2.0/24";
@@ -9,7 +9,9 @@ test("a previously valid token is looked up immediately, while others from its n
 	const ask = new Guesses(new VirtualClock()).from(NETWORK);
 	expect(await ask("known", async () => "first")).toBe("first");
 	const { promise, resolve } = Promise.withResolvers<null>();
-	const strangers = Array.from({ length: 1 + STRANGERS.lookupsWaiting }, (_, i) => ask(`wrong ${i}`, () => promise));
+	const strangers = Array.from({ length: 1 + UNAUTHENTICATED.lookupsWaiting }, (_, i) =>
+		ask(`wrong ${i}`, () => promise),
+	);
 	await expect(ask("unknown", async () => "never")).rejects.toThrow(TooManyGuesses);
 	expect(await ask("known", async () => "again")).toBe("again");
 	resolve(null);

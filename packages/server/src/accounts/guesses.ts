@@ -1,5 +1,5 @@
 import { BoundedMap } from "../base/bounded-map.ts";
-import { STRANGERS } from "../base/budgets.ts";
+import { UNAUTHENTICATED } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { FairQueue } from "../base/fair-queue.ts";
 import { Throttle } from "../base/throttle.ts";
@@ -31,15 +31,15 @@ export class TooManyGuesses extends Error {
 export class Guesses {
 	readonly #wrong: Throttle;
 	/** The hashes of tokens that were valid at their last lookup. Storage is still queried each time. */
-	readonly #known = new BoundedMap<string, true>(STRANGERS.knownTokens);
+	readonly #known = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
 	readonly #lookups = new FairQueue({
 		perOwner: 1,
-		running: STRANGERS.lookups,
-		waiting: STRANGERS.lookupsWaiting,
+		running: UNAUTHENTICATED.lookups,
+		waiting: UNAUTHENTICATED.lookupsWaiting,
 	});
 
 	constructor(clock: Pick<Clock, "now">) {
-		this.#wrong = new Throttle(clock, STRANGERS.wrongTokensPerMinute, MINUTE_MS);
+		this.#wrong = new Throttle(clock, UNAUTHENTICATED.wrongTokensPerMinute, MINUTE_MS);
 	}
 
 	/** How to look up tokens from this network. Rejects with TooManyGuesses, without a lookup, if too many wait. */
@@ -61,7 +61,7 @@ export class Guesses {
 
 	async #inTurn<T>(network: string, find: () => Promise<T | null>): Promise<T | null> {
 		const wait = this.#wrong.wait(network);
-		const { lookupsWaiting, lookupsWaitingThen } = STRANGERS;
+		const { lookupsWaiting, lookupsWaitingThen } = UNAUTHENTICATED;
 		const lookup = this.#lookups.run(network, find, wait === null ? lookupsWaiting : lookupsWaitingThen);
 		if (lookup === null) throw new TooManyGuesses(wait ?? 1);
 		return lookup;

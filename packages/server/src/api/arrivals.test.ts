@@ -1,8 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 import { Arrivals } from "./live/long-poll.ts";
 
 const EVENT = { type: "delivery.success", data: {} };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { type Browser, invite, member, setUp } from "../../test/api/browser.ts";
+import type { ApiResponse, Json } from "../../test/api/response.ts";
 import { AUDIT_ACTIONS } from "../accounts/audit.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
-import type { Answer, Json } from "./answer.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
-import { type Browser, invite, member, setUp } from "./browser.fixture.ts";
 
 let api: TestApi;
 let operator: Browser;
@@ -30,7 +30,7 @@ test("records each completed action with its target", async () => {
 	const seen = new Set<string>();
 	let entries = 0;
 	/** Runs an action, and returns what the audit log recorded for it. */
-	async function notes(doing: Promise<Answer>): Promise<unknown[]> {
+	async function notes(doing: Promise<ApiResponse>): Promise<unknown[]> {
 		const { status, text } = await doing;
 		expect(status, text).toBeLessThan(300);
 		const all = await noted(project);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { STRANGERS } from "../base/budgets.ts";
-import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
+import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
+import { UNAUTHENTICATED } from "../base/budgets.ts";
 
 let api: TestApi;
 let project: string;
@@ -112,15 +112,15 @@ async function counting() {
 			lookups.most = Math.max(lookups.most, ++lookups.running);
 			return find(...args).finally(() => lookups.running--);
 		};
-	const strangers = await TestApi.start();
-	const { storage } = strangers;
+	const measured = await TestApi.start();
+	const { storage } = measured;
 	storage.findApiKey = counted(storage.findApiKey.bind(storage));
 	storage.findSession = counted(storage.findSession.bind(storage));
-	return { strangers, lookups };
+	return { measured, lookups };
 }
 
 /** Tokens in the format of keys and sessions that belong to no one. */
-const stranger = (i: number) => String(i).padStart(43, "x");
+const unknownToken = (i: number) => String(i).padStart(43, "x");
 
 const FROM = "192.0.2.7";
 
@@ -128,33 +128,34 @@ test.each([
 	["API keys", (token: string) => ({ authorization: `Bearer phk_${token}` })],
 	["sessions", (token: string) => ({ cookie: `posthorn_session=${token}` })],
 ])("unknown %s cost few lookups, one at a time; valid ones aren't affected", async (_, headersFor) => {
-	const { strangers, lookups } = await counting();
-	const known = { authorization: `Bearer ${await strangers.keyOf(await strangers.project())}` };
-	const fresh = { authorization: `Bearer ${await strangers.keyOf(await strangers.project())}` };
+	const { measured, lookups } = await counting();
+	const known = { authorization: `Bearer ${await measured.keyOf(await measured.project())}` };
+	const fresh = { authorization: `Bearer ${await measured.keyOf(await measured.project())}` };
 	const status = async (headers: Record<string, string>) =>
-		(await strangers.app.inject({ url: "/v1/event-types", headers, remoteAddress: FROM })).statusCode;
+		(await measured.app.inject({ url: "/v1/event-types", headers, remoteAddress: FROM })).statusCode;
 	expect(await status(known)).toBe(200);
 	lookups.all = 0;
 
 	// Tokens in the wrong format aren't looked up, but count.
 	const statuses = new Set<number>();
-	for (let i = 0; i < STRANGERS.wrongTokensPerMinute - 10; i++) statuses.add(await status(headersFor(`guess-${i}`)));
+	for (let i = 0; i < UNAUTHENTICATED.wrongTokensPerMinute - 10; i++)
+		statuses.add(await status(headersFor(`guess-${i}`)));
 	expect(lookups.all).toBe(0);
-	for (let i = 0; i < 10; i++) statuses.add(await status(headersFor(stranger(i))));
+	for (let i = 0; i < 10; i++) statuses.add(await status(headersFor(unknownToken(i))));
 	expect([...statuses]).toEqual([401]);
 	expect(lookups.all).toBe(10);
 
 	// The limit is reached: only a few tokens of a flood are looked up, one at a time.
 	lookups.all = lookups.most = 0;
-	const flood = Array.from({ length: 1_000 }, (_, i) => status(headersFor(stranger(1_000 + i))));
+	const flood = Array.from({ length: 1_000 }, (_, i) => status(headersFor(unknownToken(1_000 + i))));
 	const during = status(known);
 	expect(new Set(await Promise.all(flood))).toEqual(new Set([429]));
 	expect(await during).toBe(200);
-	expect(lookups.all).toBeLessThanOrEqual(1 + STRANGERS.lookupsWaitingThen);
+	expect(lookups.all).toBeLessThanOrEqual(1 + UNAUTHENTICATED.lookupsWaitingThen);
 	expect(lookups.most).toBe(1);
 	expect(await status(fresh)).toBe(200);
 	expect(await status({ authorization: `Bearer ${OPERATOR_KEY}` })).toBe(200);
-	await strangers.close();
+	await measured.close();
 });
 
 test("too many wrong keys from an address get 429; a valid key still works", async () => {
@@ -165,9 +166,9 @@ test("too many wrong keys from an address get 429; a valid key still works", asy
 			remoteAddress: "192.0.2.7",
 		});
 	const statuses = new Set<number>();
-	for (let i = 0; i < STRANGERS.wrongTokensPerMinute; i++) statuses.add((await guess(i)).statusCode);
+	for (let i = 0; i < UNAUTHENTICATED.wrongTokensPerMinute; i++) statuses.add((await guess(i)).statusCode);
 	expect([...statuses]).toEqual([401]);
-	const refused = await guess(STRANGERS.wrongTokensPerMinute);
+	const refused = await guess(UNAUTHENTICATED.wrongTokensPerMinute);
 	expect(refused.statusCode).toBe(429);
 	expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
 	expect(refused.json()).toMatchObject({ type: "/problems/too-many-requests", status: 429 });

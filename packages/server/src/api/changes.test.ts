@@ -3,10 +3,10 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import type { AddressInfo } from "node:net";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
+import { Browser, member, setUp } from "../../test/api/browser.ts";
 import { TooManyGuesses } from "../accounts/index.ts";
 import { WAITERS } from "../base/budgets.ts";
-import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
-import { Browser, member, setUp } from "./browser.fixture.ts";
 import { Changes, COMMENT_MS, GAP_MS } from "./live/changes.ts";
 
 let api: TestApi;
@@ -163,11 +163,11 @@ test("all listeners of a project get only its hints, by cookie and by key", asyn
 });
 
 test("refuses listeners without access to the project", async () => {
-	const stranger = await member(api, await api.project(), "owner", "stranger");
+	const outsider = await member(api, await api.project(), "owner", "outsider");
 	for (const [headers, status] of [
 		[{}, 401],
 		[key("wrong"), 401],
-		[stranger.headersFor("GET"), 404],
+		[outsider.headersFor("GET"), 404],
 	] as const)
 		expect((await ask(headers)).response.statusCode).toBe(status);
 });

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { NameServer } from "../../test/api/name-server.ts";
 import { createGuard } from "../engine/send/guard.ts";
 import { createResolver } from "../engine/send/resolver.ts";
 import { UrlCheck } from "../registry/index.ts";
-import { TestApi } from "./api.fixture.ts";
-import { NameServer } from "./name-server.fixture.ts";
 
 let api: TestApi;
 let names: NameServer;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
-import { Generator, type Schema } from "./generate.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
+import { Generator, type Schema } from "../../test/api/generate.ts";
 
 /** Requests per operation. */
 const RUNS = 10;

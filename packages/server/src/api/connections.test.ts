@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
+import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
 import { CONNECTIONS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
-import { OPERATOR_KEY, TestApi, type TestApiOptions } from "./api.fixture.ts";
 import { Arrivals } from "./live/long-poll.ts";
 
 let api: TestApi;
@@ -291,8 +291,8 @@ test("sends 100 Continue only after accepting the key", async () => {
 	await start({});
 	const head = (authorization: string) =>
 		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n`;
-	const stranger = await open(head(""));
-	expect(await answers(stranger, 1)).toMatch(/^HTTP\/1.1 401 /);
+	const keyless = await open(head(""));
+	expect(await answers(keyless, 1)).toMatch(/^HTTP\/1.1 401 /);
 	const known = await open(head(`Authorization: Bearer ${OPERATOR_KEY}\r\n`));
 	expect(await answers(known, 1)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
 	known.write('{"name":"a"}');

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
-import { Browser, setUp } from "./browser.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
+import { Browser, setUp } from "../../test/api/browser.ts";
 
 const THIRTY_DAYS_S = 30 * 86_400;
 

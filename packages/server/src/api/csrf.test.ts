@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATOR_KEY, PUBLIC_URL, TestApi } from "./api.fixture.ts";
-import { Browser, invite, member, PASSWORD, setUp } from "./browser.fixture.ts";
+import { OPERATOR_KEY, PUBLIC_URL, TestApi } from "../../test/api/api.ts";
+import { Browser, invite, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import { apiRoutes } from "./routes/index.ts";
 
 let api: TestApi;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
 
 const PAGE = `<!doctype html><meta name="csp-nonce" content="__CSP_NONCE__"><script src="/assets/app-1a2b.js"></script>`;
 const SCRIPT = "console.log(1);\n";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import type { PublishResult } from "../engine/engine.ts";
 import type { Params } from "../storage/port.ts";
-import { TestApi } from "./api.fixture.ts";
 
 const MAX_EVENT_BYTES = 10_000;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { Budget } from "../base/budget.ts";
 import { type FactStorage, StorageError } from "../storage/port.ts";
 import { type RunningStore, startStore } from "../store/index.ts";
-import { TestApi } from "./api.fixture.ts";
 
 const LIMIT = 1e6;
 /** A storage verb that a fact calls. */

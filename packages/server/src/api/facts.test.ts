@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import type { Json } from "../../test/api/response.ts";
 import { absentId } from "../base/ids.fixture.ts";
-import type { Json } from "./answer.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 let project: string;

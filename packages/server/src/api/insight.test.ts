@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import type { Json } from "../../test/api/response.ts";
 import { LOG_READS } from "../base/budgets.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
-import type { Json } from "./answer.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 let attempts = 0;

@@ -1,8 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { Browser, invite, member, PASSWORD, setUp, tokenOf } from "../../test/api/browser.ts";
 import { SIGN_IN } from "../base/budgets.ts";
-import { TestApi } from "./api.fixture.ts";
-import { Browser, invite, member, PASSWORD, setUp, tokenOf } from "./browser.fixture.ts";
 
 const WEEK_MS = 7 * 86_400_000;
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 let project: string;

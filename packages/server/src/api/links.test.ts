@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
-import { Browser, member, setUp } from "./browser.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
+import { Browser, member, setUp } from "../../test/api/browser.ts";
 
 const EMAIL = "ada@example.com";
 

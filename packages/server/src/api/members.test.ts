@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { type Browser, invite, member, setUp } from "../../test/api/browser.ts";
 import { absentId } from "../base/ids.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
-import { type Browser, invite, member, setUp } from "./browser.fixture.ts";
 
 let api: TestApi;
 let operator: Browser;
@@ -108,10 +108,10 @@ test("one of two owners who leave concurrently stays", async () => {
 });
 
 test("finds neither other projects' members nor non-members", async () => {
-	const stranger = await member(api, await api.project(), "owner", `stranger${people}`);
-	expect((await remove(stranger)).status).toBe(404);
-	expect((await setRole(stranger, "viewer")).status).toBe(404);
-	expect((await remove(viewer, stranger)).status).toBe(404);
+	const outsider = await member(api, await api.project(), "owner", `outsider${people}`);
+	expect((await remove(outsider)).status).toBe(404);
+	expect((await setRole(outsider, "viewer")).status).toBe(404);
+	expect((await remove(viewer, outsider)).status).toBe(404);
 	for (const id of ["x", "%00", "acc_01kbjh6mrxe3q8z1v2t4w5y6a7", absentId(owner.accountId)])
 		expect((await owner.call("DELETE", `${project}/members/${id}`)).status, id).toBe(404);
 	expect(await roles()).toEqual(["owner", "viewer"]);

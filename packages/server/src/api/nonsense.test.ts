@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
 
 /** How many kinds of nonsense each route gets. */
 const RUNS = 60;

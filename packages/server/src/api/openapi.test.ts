@@ -2,7 +2,7 @@ import { EVENT_TYPES } from "@posthorn/protocol";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
 import { apiRoutes } from "./routes/index.ts";
 
 interface Operation {

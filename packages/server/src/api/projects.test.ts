@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { absentId } from "../base/ids.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 beforeAll(async () => {

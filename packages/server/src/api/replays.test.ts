@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 let attempts = 0;

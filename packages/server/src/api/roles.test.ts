@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { TestApi } from "./api.fixture.ts";
-import { type Browser, invite, member, PASSWORD, setUp } from "./browser.fixture.ts";
+import { TestApi } from "../../test/api/api.ts";
+import { type Browser, invite, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import { type Route, roleFor } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
@@ -94,7 +94,7 @@ beforeAll(async () => {
 	project = await api.project();
 	for (const role of ["viewer", "developer", "owner"]) people[role] = await member(api, project, role, role);
 	const elsewhere = await api.project("Elsewhere");
-	people.stranger = await member(api, elsewhere, "owner", "stranger");
+	people.outsider = await member(api, elsewhere, "owner", "outsider");
 	keys["the project's key"] = await api.keyOf(project);
 	keys["another project's key"] = await api.keyOf(elsewhere);
 	keys.nobody = null;
@@ -147,7 +147,7 @@ function expected(operationId: string, who: string): Verdict {
 	if (who === "the operator's key" || who === "operator") return "may";
 	if (needs === "operator") return "403";
 	if (needs === "any") return !isPerson && peopleOnly ? "403" : "may";
-	if (who === "stranger" || who === "another project's key") return "404";
+	if (who === "outsider" || who === "another project's key") return "404";
 	if (who === "the project's key") return peopleOnly ? "403" : "may";
 	const order = ["viewer", "developer", "owner"];
 	return order.indexOf(who) >= order.indexOf(needs) ? "may" : "403";
@@ -204,7 +204,7 @@ describe.each([
 	"viewer",
 	"developer",
 	"owner",
-	"stranger",
+	"outsider",
 	"operator",
 	"the operator's key",
 	"the project's key",
@@ -245,7 +245,7 @@ test("an outsider can't tell whether a project exists", async () => {
 		const there = urlOf(route);
 		const body = route.body ? {} : undefined;
 		const answers = [there, there.replace(project, absent)].map((url) =>
-			people.stranger!.call(route.method, url, { body }),
+			people.outsider!.call(route.method, url, { body }),
 		);
 		const [one, other] = await Promise.all(answers);
 		expect(one!.status, route.operationId).toBe(404);

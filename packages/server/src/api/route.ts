@@ -112,13 +112,13 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly success: Success<R>;
 	/** Responses beyond those that follow from the rest of the row, and when they are sent. */
 	readonly problems?: Partial<Record<ProblemKind, string>>;
-	readonly handler: (call: Call<Static<Q>, Static<B>>) => Promise<Answer<R>> | Answer<R>;
+	readonly handler: (call: Call<Static<Q>, Static<B>>) => Promise<HandlerResult<R>> | HandlerResult<R>;
 }
 
-export type Answer<R extends TSchema> = Static<R> | RawAnswer;
+export type HandlerResult<R extends TSchema> = Static<R> | RawResponse;
 
 /** A response whose bytes are already encoded, or arrive over time. */
-export class RawAnswer {
+export class RawResponse {
 	readonly body: string | Uint8Array | Readable;
 	readonly contentType: string;
 	readonly headers: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
+import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {

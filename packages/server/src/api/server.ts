@@ -22,7 +22,7 @@ import { refuseConnection, sendProblem } from "./http/send-problem.ts";
 import { EVENT_STREAM } from "./live/changes.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { ApiParts } from "./parts.ts";
-import { allowedMethods, matchesPath, pathsOfOthers, RawAnswer, type Route } from "./route.ts";
+import { allowedMethods, matchesPath, pathsOfOthers, RawResponse, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
 const refuseSchemas = (): never => {
@@ -199,7 +199,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		const result = await (route.heavy ? admission.read(request, make) : make());
 		if (notes.length > 0) await record(notes, request);
 		reply.code(success.status);
-		if (result instanceof RawAnswer) return reply.headers(result.headers).type(result.contentType).send(result.body);
+		if (result instanceof RawResponse) return reply.headers(result.headers).type(result.contentType).send(result.body);
 		return reply.send(result);
 	}
 }

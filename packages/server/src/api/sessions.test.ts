@@ -1,8 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import { SIGN_IN } from "../base/budgets.ts";
-import { TestApi } from "./api.fixture.ts";
-import { Browser, member, PASSWORD, setUp } from "./browser.fixture.ts";
 
 const DAY_MS = 86_400_000;
 const EMAIL = "ada@example.com";

@@ -1,10 +1,10 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { Browser, PASSWORD } from "../../test/api/browser.ts";
 import { Passwords } from "../accounts/index.ts";
 import { STARTS_TOGETHER_MS } from "../accounts/people.ts";
 import { SIGN_IN } from "../base/budgets.ts";
-import { TestApi } from "./api.fixture.ts";
-import { Browser, PASSWORD } from "./browser.fixture.ts";
 
 const PERSON = { email: "Owner@Example.com ", name: "Ada", password: PASSWORD };
 const WEEK_MS = 7 * 86_400_000;

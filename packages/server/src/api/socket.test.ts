@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { unusedPort } from "../../../testkit/src/ports.ts";
-import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
+import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 
 let api: TestApi;
 let port: number;

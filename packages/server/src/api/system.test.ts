@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { METRICS } from "../base/budgets.ts";
 import type { Shortage } from "../engine/send/shortages.ts";
 import { StorageError } from "../storage/port.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 beforeAll(async () => {

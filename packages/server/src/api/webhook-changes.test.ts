@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { header, signatureOf } from "../engine/send/receiver.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 
 /**
  * Changes of webhooks through the API while the engine runs: once the API has responded, the change is in force. Each

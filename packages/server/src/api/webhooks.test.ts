@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
 import { header, signatureOf } from "../engine/send/receiver.fixture.ts";
-import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
 let project: string;

@@ -42,9 +42,9 @@ export const REQUESTS = {
 	 * The same for unauthenticated clients: for one body, for one network (an IPv4 address or an IPv6 /48), and for all.
 	 * It takes 128 networks to fill this.
 	 */
-	strangerBodyBytes: 8 * KIB,
-	bodyBytesPerStranger: 32 * KIB,
-	bodyBytesOfStrangers: 4 * MIB,
+	unauthenticatedBodyBytes: 8 * KIB,
+	unauthenticatedBodyBytesPerNetwork: 32 * KIB,
+	unauthenticatedBodyBytesInFlight: 4 * MIB,
 	/** Number of chunks that a body may have, however small, plus one for each of these bytes. */
 	smallChunks: 2_048,
 	chunkBytes: 64,
@@ -89,7 +89,7 @@ export const LOG_READS = {
 } as const;
 
 /** Limits on the storage queries that unauthenticated clients cause. */
-export const STRANGERS = {
+export const UNAUTHENTICATED = {
 	/** Invalid API keys and sessions from one network address. Valid ones are never counted. */
 	wrongTokensPerMinute: 300,
 	/** Concurrent lookups of tokens, one for each address. Lookups of known tokens don't count. */
@@ -441,7 +441,7 @@ const LOG_READS_AT_A_TIME = POOLS.engine;
  */
 export const NODE_BODY_BYTES =
 	REQUESTS.bodyBytesInFlight +
-	REQUESTS.bodyBytesOfStrangers +
+	REQUESTS.unauthenticatedBodyBytesInFlight +
 	RESPONSES.bytesInFlight +
 	// Pages being read.
 	RESPONSES.reads * RESPONSES.pageBytes +

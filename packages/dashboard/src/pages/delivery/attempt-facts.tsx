@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Attempt } from "../../api/attempts.ts";
-import { answerPhrases } from "../../lib/health-words.ts";
+import { responsePhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { exactLocal, exactUtc } from "../../lib/time.ts";
 import { Ident } from "../../ui/ident.tsx";
@@ -14,7 +14,7 @@ export function AttemptFacts({ attempt }: { attempt: Attempt }) {
 			<Fact name="Outcome">
 				<Outcome kind={attempt.status} />
 			</Fact>
-			<Fact name="Answer">{answerPhrases(attempt).short}</Fact>
+			<Fact name="Response">{responsePhrases(attempt).short}</Fact>
 			<Fact name="Took">{formatMs(attempt.response_ms)}</Fact>
 			<Fact name="Began">
 				<Exact at={attempt.started_at} />

@@ -1,6 +1,6 @@
 import { memo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
-import { answerPhrases } from "../../lib/health-words.ts";
+import { responsePhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { Outcome } from "../../ui/outcome.tsx";
 import { SkeletonRows } from "../../ui/states.tsx";
@@ -60,7 +60,7 @@ const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyP
 			<div className={classes.cardLine}>
 				<NameCell name={name} />
 				<span className={classes.quiet}>
-					{answerPhrases(row).short}, {formatMs(row.response_ms)}
+					{responsePhrases(row).short}, {formatMs(row.response_ms)}
 				</span>
 			</div>
 			<div className={classes.cardLine}>

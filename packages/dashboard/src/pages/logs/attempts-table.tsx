@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core";
 import { useMemo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
-import { answerPhrases } from "../../lib/health-words.ts";
+import { responsePhrases } from "../../lib/health-words.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
@@ -72,7 +72,7 @@ const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "answer", header: "Answer", render: (attempt) => answerPhrases(attempt).short, width: 120 },
+	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short, width: 120 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 128 },
 	{ key: "took", header: "Took", render: (attempt) => <TookCell attempt={attempt} />, align: "right", width: 72 },
 	{

@@ -14,7 +14,7 @@ import { ErrorState } from "../../ui/states.tsx";
 import { useSubmit } from "../../ui/use-submit.ts";
 import { EventPicker } from "./event-picker.tsx";
 import { ReceiverCode } from "./receiver-code.tsx";
-import { AnswerRules, RequestPreview } from "./request-preview.tsx";
+import { RequestPreview, ResponseRules } from "./request-preview.tsx";
 import { UrlField } from "./url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
 
@@ -97,7 +97,7 @@ export function NewWebhookPage() {
 							What your receiver gets
 						</Title>
 						<RequestPreview url={url.trim()} type={previewed} />
-						<AnswerRules />
+						<ResponseRules />
 					</Stack>
 				</Grid.Col>
 			</Grid>

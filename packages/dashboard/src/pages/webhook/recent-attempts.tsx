@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type AttemptSummary, newestAttemptsQuery } from "../../api/attempts.ts";
 import { useSession } from "../../api/session.ts";
-import { answerPhrases } from "../../lib/health-words.ts";
+import { responsePhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { seriesLength } from "../../lib/track.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
 	{ key: "type", header: "Event", render: ({ event_type }) => <Code>{event_type}</Code> },
-	{ key: "answer", header: "Answer", render: (attempt) => answerPhrases(attempt).short },
+	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short },
 	{
 		key: "attempt",
 		header: "Attempt",

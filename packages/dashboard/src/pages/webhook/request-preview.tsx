@@ -42,7 +42,7 @@ export function RequestPreview({ url, type }: { url: string; type: string }) {
 }
 
 /** What the receiver has to do, in the contract's words. */
-export const AnswerRules = () => (
+export const ResponseRules = () => (
 	<Text size="sm" c="dimmed">
 		Respond with 2xx within 15 seconds and do the work afterwards. Anything else is retried, for a total of 8 attempts
 		over about 1 hour 50 minutes. The same event may arrive twice; its id is the same.

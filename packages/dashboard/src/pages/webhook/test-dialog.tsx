@@ -6,7 +6,7 @@ import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
-import { answerPhrases } from "../../lib/health-words.ts";
+import { responsePhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Ident } from "../../ui/ident.tsx";
@@ -68,12 +68,12 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 					{eventId === null ? "Send" : "Send another"}
 				</Button>
 			</Group>
-			<div className={classes.answer} aria-live="polite">
+			<div className={classes.response} aria-live="polite">
 				{problem === null ? null : <ErrorState error={problem} />}
 				{eventId === null ? (
 					problem === null && <Text className={classes.hint}>The response will appear here.</Text>
 				) : (
-					<Answer key={eventId} projectId={projectId} webhookId={webhook.id} eventId={eventId} />
+					<TestResponse key={eventId} projectId={projectId} webhookId={webhook.id} eventId={eventId} />
 				)}
 			</div>
 			<Group justify="flex-end">
@@ -85,13 +85,13 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 	);
 }
 
-interface AnswerProps {
+interface TestResponseProps {
 	projectId: string;
 	webhookId: string;
 	eventId: string;
 }
 
-function Answer({ projectId, webhookId, eventId }: AnswerProps) {
+function TestResponse({ projectId, webhookId, eventId }: TestResponseProps) {
 	const { data, error, refetch } = useQuery(
 		watchedDeliveryQuery(projectId, { webhook_id: webhookId, event_id: eventId }),
 	);
@@ -107,18 +107,18 @@ function Answer({ projectId, webhookId, eventId }: AnswerProps) {
 				)}
 				<Ident id={eventId} />
 			</Group>
-			{last === undefined ? null : <Answered attempt={last} projectId={projectId} />}
+			{last === undefined ? null : <ResponseResult attempt={last} projectId={projectId} />}
 		</Stack>
 	);
 }
 
-function Answered({ attempt, projectId }: { attempt: Attempt; projectId: string }) {
+function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: string }) {
 	const { status_code, error, response_ms, response_body, next_retry_at } = attempt;
 	return (
 		<>
 			<Text size="sm">
 				{status_code === null
-					? (error ?? `No response: ${answerPhrases(attempt).short}.`)
+					? (error ?? `No response: ${responsePhrases(attempt).short}.`)
 					: `Returned ${status_code} in ${formatMs(response_ms)}.`}
 				{next_retry_at === null ? null : (
 					<>

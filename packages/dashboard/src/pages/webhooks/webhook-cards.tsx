@@ -2,7 +2,7 @@ import { formatMs, formatRate } from "../../lib/numbers.ts";
 import { HealthState } from "../../ui/outcome.tsx";
 import { OutcomeBars } from "../../ui/outcome-bars.tsx";
 import { SkeletonRows } from "../../ui/states.tsx";
-import { AnswerCell, BacklogCell, NameCell, type WebhookRow } from "./webhook-cells.tsx";
+import { BacklogCell, NameCell, ResponseCell, type WebhookRow } from "./webhook-cells.tsx";
 import classes from "./webhooks-page.module.css";
 
 interface WebhookCardsProps {
@@ -45,7 +45,7 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 						<div>
 							<dt>Last response</dt>
 							<dd>
-								<AnswerCell health={health} />
+								<ResponseCell health={health} />
 							</dd>
 						</div>
 					</dl>

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
-import { answerPhrases } from "../../lib/health-words.ts";
+import { responsePhrases } from "../../lib/health-words.ts";
 import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
 import { coarseSpan } from "../../lib/time.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -82,12 +82,12 @@ export function BacklogCell({ webhook }: { webhook: Webhook }) {
 }
 
 /** The last response, and when it came. */
-export function AnswerCell({ health }: { health: Health | undefined }) {
+export function ResponseCell({ health }: { health: Health | undefined }) {
 	const last = health?.last_attempt ?? null;
 	if (last === null) return <span className={classes.quiet}>–</span>;
 	return (
 		<>
-			{answerPhrases(last).short}
+			{responsePhrases(last).short}
 			<br />
 			<span className={classes.quiet}>
 				<When at={last.started_at} />

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { HealthState } from "../../ui/outcome.tsx";
 import { OutcomeBars } from "../../ui/outcome-bars.tsx";
-import { AnswerCell, BacklogCell, DayCell, NameCell, type WebhookRow } from "./webhook-cells.tsx";
+import { BacklogCell, DayCell, NameCell, ResponseCell, type WebhookRow } from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {
 	projectId: string;
@@ -34,7 +34,7 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		width: 110,
 	},
 	{ key: "backlog", header: "Backlog", render: ({ webhook }) => <BacklogCell webhook={webhook} />, width: 120 },
-	{ key: "answer", header: "Last response", render: ({ health }) => <AnswerCell health={health} />, width: 140 },
+	{ key: "answer", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 140 },
 ];
 
 /** Webhooks as a table, for wide screens. */

@@ -29,7 +29,7 @@ export const readerOf = (request: FastifyRequest, principal: Principal): string 
  * The network that an unauthenticated request came from: the larger one, because a client may have thousands of the
  * smaller.
  */
-export const strangerName = ({ ip }: FastifyRequest): string => networkOf(ip, 48);
+export const unauthenticatedOwner = ({ ip }: FastifyRequest): string => networkOf(ip, 48);
 
 /** Bits of one of an IPv6 address's eight groups. */
 const GROUP_BITS = 16;

@@ -4,7 +4,7 @@ import { REQUESTS } from "../../base/budgets.ts";
 import type { Turns } from "../../base/turns.ts";
 import type { Fault } from "../../registry/index.ts";
 import { principalOrNull } from "../auth/authorize.ts";
-import { payerOf, strangerName } from "../auth/owner.ts";
+import { payerOf, unauthenticatedOwner } from "../auth/owner.ts";
 import type { Route } from "../route.ts";
 import { letContinue } from "./connections.ts";
 import { parseBody } from "./json-body.ts";
@@ -39,7 +39,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
 		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
-		const usual = bodyForm?.access === "open" ? REQUESTS.strangerBodyBytes : REQUESTS.bodyBytes;
+		const usual = bodyForm?.access === "open" ? REQUESTS.unauthenticatedBodyBytes : REQUESTS.bodyBytes;
 		const bytes = await bodies.read(request, bodyForm?.bodyLimit ?? usual);
 		if (bytes.length === 0) return undefined;
 		try {
@@ -63,7 +63,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 
 /** Whose turn it is to compute for a request. */
 export function turnOf(request: FastifyRequest): string {
-	return payerOf(request, principalOrNull(request)) ?? strangerName(request);
+	return payerOf(request, principalOrNull(request)) ?? unauthenticatedOwner(request);
 }
 
 /** Throws the faults of the request's body. */
@@ -125,21 +125,21 @@ export function releaseBody(request: FastifyRequest): void {
 /** Request bodies being received or processed, each charged to its project before it is read. */
 export class Bodies {
 	readonly #known: Budget;
-	readonly #strangers: Budget;
+	readonly #unauthenticated: Budget;
 
 	constructor({ largest, inFlight }: BodiesOptions) {
 		const share = REQUESTS.bodyBytesPerProject / REQUESTS.bodyBytesInFlight;
 		const perOwner = Math.max(largest, Math.floor(inFlight * share));
 		this.#known = new Budget({ name: "request_body_bytes", limit: Math.max(inFlight, perOwner), perOwner });
-		this.#strangers = new Budget({
+		this.#unauthenticated = new Budget({
 			name: "stranger_body_bytes",
-			limit: REQUESTS.bodyBytesOfStrangers,
-			perOwner: REQUESTS.bodyBytesPerStranger,
+			limit: REQUESTS.unauthenticatedBodyBytesInFlight,
+			perOwner: REQUESTS.unauthenticatedBodyBytesPerNetwork,
 		});
 	}
 
 	get budgets(): readonly Budget[] {
-		return [this.#known, this.#strangers];
+		return [this.#known, this.#unauthenticated];
 	}
 
 	/**
@@ -174,8 +174,8 @@ export class Bodies {
 
 	#claim(request: FastifyRequest): Claim {
 		const payer = payerOf(request, principalOrNull(request));
-		const budget = payer === null ? this.#strangers : this.#known;
-		const owner = payer ?? strangerName(request);
+		const budget = payer === null ? this.#unauthenticated : this.#known;
+		const owner = payer ?? unauthenticatedOwner(request);
 		let held = 0;
 		let released = false;
 		return {
@@ -266,8 +266,8 @@ function tooLarge(limit: number, declared?: number): Problem {
 	);
 }
 
-function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, stranger: boolean): Problem {
-	const whose = stranger ? "this network address" : "this project";
+function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, unauthenticated: boolean): Problem {
+	const whose = unauthenticated ? "this network address" : "this project";
 	if (refusal === "never")
 		return new Problem(
 			"too-large",

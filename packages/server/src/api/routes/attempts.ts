@@ -101,8 +101,8 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 }
 
 function pageOf({ limit = PAGE_LIMIT.default, cursor }: PageQuery): { limit: number; before?: string } {
-	const isPlace = (text: string) => isId("attempt", text);
-	return { limit, ...(cursor !== undefined && { before: decodeCursor(cursor, isPlace) }) };
+	const isPosition = (text: string) => isId("attempt", text);
+	return { limit, ...(cursor !== undefined && { before: decodeCursor(cursor, isPosition) }) };
 }
 
 const nextCursor = (next: string | null): string | null => (next === null ? null : encodeCursor(next));

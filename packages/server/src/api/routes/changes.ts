@@ -3,7 +3,7 @@ import { principalName } from "../auth/owner.ts";
 import { comeAgain, RETRY_S } from "../http/problem.ts";
 import { EVENT_STREAM } from "../live/changes.ts";
 import type { ApiParts } from "../parts.ts";
-import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { defineRoute, RawResponse, type Route } from "../route.ts";
 import { Type } from "../schemas/type.ts";
 
 export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
@@ -25,11 +25,11 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 			},
 			handler({ params: { project_id }, principal, request, isStillAllowed }) {
 				// A HEAD request would neither read nor close it.
-				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
+				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
 				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
 				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
 				// Asks proxies not to buffer.
-				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
+				return new RawResponse(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},
 		}),
 	];

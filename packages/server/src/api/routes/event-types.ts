@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { defineRoute, RawResponse, type Route } from "../route.ts";
 import { EventTypeCatalogue } from "../schemas/index.ts";
 
 export function eventTypeRoutes(): Route[] {
@@ -16,7 +16,7 @@ export function eventTypeRoutes(): Route[] {
 			description: "The catalogue: every type that can be subscribed to and published, in one response.",
 			access: "any",
 			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
-			handler: () => new RawAnswer(catalogue, "application/json"),
+			handler: () => new RawResponse(catalogue, "application/json"),
 		}),
 	];
 }

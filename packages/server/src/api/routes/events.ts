@@ -11,7 +11,7 @@ import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../http/query.ts";
 import { formatTime } from "../http/time.ts";
 import type { WaitEnd } from "../live/long-poll.ts";
 import type { ApiParts } from "../parts.ts";
-import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { defineRoute, RawResponse, type Route } from "../route.ts";
 import {
 	Cursor,
 	Envelope,
@@ -121,9 +121,9 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				for (const name of ["after", "epoch"] as const)
 					if (query[name] !== undefined && cursor !== undefined)
 						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
-				const place = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : placeOf(cursor);
-				if (wait > 0) await waitFor(params.project_id, place, type, wait * 1_000, request, principal);
-				return heavy(() => readPage(params.project_id, place, limit, type));
+				const position = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : positionOf(cursor);
+				if (wait > 0) await waitFor(params.project_id, position, type, wait * 1_000, request, principal);
+				return heavy(() => readPage(params.project_id, position, limit, type));
 			},
 		}),
 		defineRoute({
@@ -145,13 +145,13 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 					? await storage.findEvent({ projectId: project_id, eventId: event_id })
 					: null;
 				if (!event) throw notFound("event");
-				return new RawAnswer(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
+				return new RawResponse(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
 			},
 		}),
 	];
 
 	/** Throws 409 if the log no longer holds what was read up to this position, and 404 if there is no such project. */
-	async function checkPlace(projectId: string, { after, epoch }: Place): Promise<void> {
+	async function checkPosition(projectId: string, { after, epoch }: LogPosition): Promise<void> {
 		const end = await storage.readLogEnd({ projectId, since: epoch });
 		if (end === null) throw notFound("project");
 		const { lastSeq, kept } = end;
@@ -176,7 +176,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 	/** Returns when there is an event after the position, time is up, or the caller has left. */
 	async function waitFor(
 		projectId: string,
-		place: Place,
+		position: LogPosition,
 		types: string[] | undefined,
 		ms: number,
 		{ raw, method }: FastifyRequest,
@@ -194,9 +194,9 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			raw.socket.once("close", wait.cancel);
 			try {
 				const window = { maxEvents: 1, maxBytes: 1 };
-				const rows = await storage.readLog({ projectId, after: place.after, window, types });
+				const rows = await storage.readLog({ projectId, after: position.after, window, types });
 				if (rows.length > 0) return;
-				await checkPlace(projectId, place);
+				await checkPosition(projectId, position);
 				end = await wait.end;
 			} finally {
 				wait.cancel();
@@ -206,13 +206,19 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 	}
 
 	/** A page encoded by hand, so that each envelope keeps its exact bytes. */
-	async function readPage(projectId: string, place: Place, limit: number, types?: string[]): Promise<RawAnswer> {
-		const { after } = place;
+	async function readPage(
+		projectId: string,
+		position: LogPosition,
+		limit: number,
+		types?: string[],
+	): Promise<RawResponse> {
+		const { after } = position;
 		for (;;) {
 			const { epoch } = storage;
 			const window = { maxEvents: limit + 1, maxBytes: RESPONSES.pageBytes };
 			const rows = await storage.readLog({ projectId, after, window, types });
-			if (rows.length === 0 || (place.epoch !== undefined && place.epoch !== epoch)) await checkPlace(projectId, place);
+			if (rows.length === 0 || (position.epoch !== undefined && position.epoch !== epoch))
+				await checkPosition(projectId, position);
 			const shown = rows.slice(0, limit);
 			const lastSeq = shown.at(-1)?.seq ?? after;
 			let more = rows.length > limit;
@@ -232,18 +238,18 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			const parts: Uint8Array[] = [Buffer.from('{"data":[')];
 			for (const [index, { body }] of shown.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
 			parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq},"epoch":"${epoch}"}`));
-			return new RawAnswer(Buffer.concat(parts), "application/json");
+			return new RawResponse(Buffer.concat(parts), "application/json");
 		}
 	}
 }
 
 /** How far a reader has read the log, and in which of its epochs, if the reader knows. */
-interface Place {
+interface LogPosition {
 	readonly after: number;
 	readonly epoch: string | undefined;
 }
 
-function placeOf(cursor: string): Place {
+function positionOf(cursor: string): LogPosition {
 	const [, after, epoch] = PLACE.exec(decodeCursor(cursor, (text) => PLACE.test(text)))!;
 	return { after: Number(after), epoch };
 }
@@ -255,15 +261,17 @@ function presentPublished(projectId: string, { id, seq, type, createdAt }: Publi
 }
 
 function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
-	const place = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
+	const pointerOf = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
 	switch (result.kind) {
 		case "invalid":
-			return invalid(result.faults.map(({ index, pointer, detail }) => ({ pointer: place(index, pointer), detail })));
+			return invalid(
+				result.faults.map(({ index, pointer, detail }) => ({ pointer: pointerOf(index, pointer), detail })),
+			);
 		case "too_large":
 			return new Problem(
 				"too-large",
 				`The event's data has ${result.bytes} bytes; ${result.limit} are allowed. Send less, such as a reference to the rest.`,
-				{ errors: [{ pointer: place(result.index, "/data"), detail: `must have at most ${result.limit} bytes` }] },
+				{ errors: [{ pointer: pointerOf(result.index, "/data"), detail: `must have at most ${result.limit} bytes` }] },
 			);
 		case "conflict":
 			return new Problem(
@@ -271,7 +279,7 @@ function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: b
 				"An event with this id and different content was published before. Nothing was published now.",
 				{
 					errors: result.indexes.map((index) => ({
-						pointer: place(index, "/id"),
+						pointer: pointerOf(index, "/id"),
 						detail: "already belongs to different content",
 					})),
 				},

@@ -97,14 +97,14 @@ function readBatch(body: unknown): JsonList {
 }
 
 function presentOne(projectId: string, index: number, orderId: string | null, result: FactResult) {
-	const place = { order_id: orderId };
+	const named = { order_id: orderId };
 	if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("order", result);
 	if (result.kind === "recorded" || result.kind === "repeated")
-		return { ...place, outcome: result.kind, ...presentFact(projectId, result) };
+		return { ...named, outcome: result.kind, ...presentFact(projectId, result) };
 	const problem = refusedFact("order", result);
 	const errors = problem.errors ?? [{ pointer: "", detail: problem.message }];
 	return {
-		...place,
+		...named,
 		outcome: result.kind,
 		errors: errors.map(({ pointer, detail }) => ({ pointer: `/orders/${index}${pointer}`, detail })),
 	};

@@ -4,7 +4,7 @@ import { shortageText } from "../../engine/send/shortages.ts";
 import { Problem } from "../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
 import type { ApiParts } from "../parts.ts";
-import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { defineRoute, RawResponse, type Route } from "../route.ts";
 import { Health } from "../schemas/index.ts";
 import { Type } from "../schemas/type.ts";
 
@@ -101,7 +101,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 				"Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.",
 			access: "open",
 			success: { status: 200, description: "Prometheus text.", contentType: "text/plain" },
-			handler: async () => new RawAnswer(await renderMetrics(), metrics.registry.contentType),
+			handler: async () => new RawResponse(await renderMetrics(), metrics.registry.contentType),
 		}),
 	];
 }
@@ -118,7 +118,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			summary: "This API as an OpenAPI 3.1 document",
 			access: "open",
 			success: { status: 200, description: "The document.", schema: Type.Object({}) },
-			handler: () => new RawAnswer(openApi(), "application/json"),
+			handler: () => new RawResponse(openApi(), "application/json"),
 		}),
 		defineRoute({
 			method: "GET",
@@ -129,7 +129,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			access: "open",
 			success: { status: 200, description: "A page.", contentType: "text/html" },
 			handler: () =>
-				new RawAnswer(REFERENCE_PAGE, "text/html; charset=utf-8", {
+				new RawResponse(REFERENCE_PAGE, "text/html; charset=utf-8", {
 					"Content-Security-Policy": referencePolicy(REFERENCE_PAGE),
 				}),
 		}),
@@ -143,7 +143,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
 			async handler({ request }) {
 				const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
-				return new RawAnswer(await referenceScript({ gzip: takesGzip }), "text/javascript; charset=utf-8", {
+				return new RawResponse(await referenceScript({ gzip: takesGzip }), "text/javascript; charset=utf-8", {
 					"Cache-Control": "no-cache",
 					Vary: "Accept-Encoding",
 					...(takesGzip && { "Content-Encoding": "gzip" }),

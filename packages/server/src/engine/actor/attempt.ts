@@ -219,7 +219,7 @@ export class Attempts {
 			retry,
 			slot,
 			writtenAt: null,
-			place: -1,
+			bagIndex: -1,
 		};
 		this.#work.inFlight.add(inFlight);
 		return inFlight;

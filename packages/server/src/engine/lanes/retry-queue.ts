@@ -1,11 +1,11 @@
 import { WINDOWS } from "../../base/budgets.ts";
-import type { Retry, RetryPlace } from "../../storage/port.ts";
+import type { Retry, RetryPosition } from "../../storage/port.ts";
 
 /** Maximum number of retries in memory; the others stay in storage until these are used up. */
 const CAPACITY = WINDOWS.retriesPerQueue;
 
 /** Before every position: nothing is known of storage yet. */
-const START: RetryPlace = { dueAt: Number.NEGATIVE_INFINITY, seq: Number.NEGATIVE_INFINITY };
+const START: RetryPosition = { dueAt: Number.NEGATIVE_INFINITY, seq: Number.NEGATIVE_INFINITY };
 
 /**
  * The head of one lane's retry queue, in order of (dueAt, seq). Storage holds all of it, memory only the first part, so
@@ -18,7 +18,7 @@ const START: RetryPlace = { dueAt: Number.NEGATIVE_INFINITY, seq: Number.NEGATIV
 export class RetryQueue {
 	#head: Retry[] = [];
 	/** Null: every waiting attempt is in memory. */
-	#horizon: RetryPlace | null = START;
+	#horizon: RetryPosition | null = START;
 	#loading = false;
 	/** Deliveries settled since the read began: the next attempt, or null if none waits. */
 	readonly #changed = new Map<number, { readonly replay: number; readonly next: Retry | null }>();
@@ -118,6 +118,6 @@ export class RetryQueue {
 	}
 }
 
-function isBefore(a: RetryPlace, b: RetryPlace): boolean {
+function isBefore(a: RetryPosition, b: RetryPosition): boolean {
 	return a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.seq < b.seq);
 }

@@ -139,16 +139,16 @@ function objectFaults(text: string, at: number, fields: Fields, pointer: string)
 	eachMember(text, at, (name, start, end) => {
 		const field = fields.get(name);
 		if (field === undefined || repeated.has(name)) return;
-		const place = `${pointer}/${name}`;
+		const path = `${pointer}/${name}`;
 		if (seen.has(name)) {
 			repeated.add(name);
-			faults.push({ pointer: place, detail: "is given more than once" });
+			faults.push({ pointer: path, detail: "is given more than once" });
 			return;
 		}
 		seen.add(name);
 		const detail = field.integer ? integerFault(text, start, end) : null;
-		if (detail !== null) faults.push({ pointer: place, detail });
-		if (field.elements.size > 0) faults.push(...elementFaults(text, start, field.elements, place));
+		if (detail !== null) faults.push({ pointer: path, detail });
+		if (field.elements.size > 0) faults.push(...elementFaults(text, start, field.elements, path));
 	});
 	return faults;
 }

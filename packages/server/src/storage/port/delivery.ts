@@ -60,7 +60,7 @@ export interface Retry {
 }
 
 /** A position in a retry queue, which is ordered by (dueAt, seq). */
-export interface RetryPlace {
+export interface RetryPosition {
 	readonly dueAt: number;
 	readonly seq: number;
 }
@@ -198,7 +198,7 @@ export interface DeliveryStorage {
 	endDeletion(p: WebhookRef): Promise<void>;
 	/** A window of one lane's queue after `after`, ordered by (dueAt, seq). */
 	readRetries(
-		p: WebhookRef & { readonly queue: RetryQueue; readonly limit: number; readonly after?: RetryPlace | undefined },
+		p: WebhookRef & { readonly queue: RetryQueue; readonly limit: number; readonly after?: RetryPosition | undefined },
 	): Promise<Retry[]>;
 
 	/**

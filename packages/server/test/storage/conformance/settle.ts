@@ -264,9 +264,9 @@ export function describeSettle(harness: StorageHarness): void {
 		});
 
 		test("any series of settlements gives the same lanes and queues as two plain tables", async () => {
-			const place = { webhook: fc.integer({ min: 0, max: 1 }), seq: fc.integer({ min: 1, max: 12 }) };
+			const delivery = { webhook: fc.integer({ min: 0, max: 1 }), seq: fc.integer({ min: 1, max: 12 }) };
 			const waiting = fc.record({
-				...place,
+				...delivery,
 				queue: fc.constantFrom(...QUEUES),
 				replay: fc.integer({ min: 0, max: 2 }),
 				attempt: fc.integer({ min: 1, max: 8 }),
@@ -275,10 +275,10 @@ export function describeSettle(harness: StorageHarness): void {
 			const step = fc.record({
 				// A settlement schedules or unschedules a delivery once.
 				schedule: fc.uniqueArray(waiting, { maxLength: 4, size: "max", selector: keyOf }),
-				unschedule: fc.uniqueArray(fc.record(place), { maxLength: 3, size: "max", selector: keyOf }),
+				unschedule: fc.uniqueArray(fc.record(delivery), { maxLength: 3, size: "max", selector: keyOf }),
 				lanes: fc.uniqueArray(
 					fc.record({
-						webhook: place.webhook,
+						webhook: delivery.webhook,
 						position: fc.integer({ min: 0, max: 20 }),
 						open: fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: 12, size: "max" }),
 					}),

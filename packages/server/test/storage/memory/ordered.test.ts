@@ -17,7 +17,7 @@ const row = fc.record({
 	tag: fc.integer({ min: 0, max: 3 }),
 });
 const isEven = ({ tag }: Row): boolean => tag % 2 === 0;
-const samePlace = (a: Row, b: Row): boolean => a.part === b.part && a.key === b.key;
+const sameKey = (a: Row, b: Row): boolean => a.part === b.part && a.key === b.key;
 
 const SETS = {
 	ordered: () => new OrderedSet<Row>((a, b) => a.part - b.part || a.key - b.key, isEven),
@@ -35,7 +35,7 @@ test.for(Object.entries(SETS))("%s: any changes give the same rows as a sorted l
 			const set = make();
 			let rows: Row[] = [];
 			for (const change of changes) {
-				const there = rows.find((each) => samePlace(each, change));
+				const there = rows.find((each) => sameKey(each, change));
 				if (there === undefined) set.add(change);
 				else if (change.tag === 1) set.remove(there);
 				else set.replace(there, change);
@@ -50,7 +50,7 @@ test.for(Object.entries(SETS))("%s: any changes give the same rows as a sorted l
 				expect([...set.descending(from, to)]).toEqual(wanted.toReversed());
 				expect(set.first(from, to)).toBe(wanted[0]);
 				expect(set.last(from, to)).toBe(wanted.at(-1));
-				expect(set.get(from)).toBe(sorted.find((each) => samePlace(each, from)));
+				expect(set.get(from)).toBe(sorted.find((each) => sameKey(each, from)));
 			}
 		}),
 		{ numRuns: 60 },

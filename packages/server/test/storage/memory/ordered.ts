@@ -46,9 +46,9 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 			else last.push(row);
 			return;
 		}
-		const place = this.#placeIn(chunk, row);
-		if (this.#compare(chunk[place]!, row) === 0) throw new Error("A row was added twice.");
-		chunk.splice(place, 0, row);
+		const index = this.#indexIn(chunk, row);
+		if (this.#compare(chunk[index]!, row) === 0) throw new Error("A row was added twice.");
+		chunk.splice(index, 0, row);
 		if (chunk.length > CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(CHUNK / 2));
 	}
 
@@ -56,17 +56,17 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 		if (!this.#holds(row)) return;
 		const at = this.#chunkOf(row);
 		const chunk = this.#chunks[at];
-		const place = chunk === undefined ? 0 : this.#placeIn(chunk, row);
-		if (chunk === undefined || this.#compare(chunk[place]!, row) !== 0) throw new Error("A row to remove is missing.");
+		const index = chunk === undefined ? 0 : this.#indexIn(chunk, row);
+		if (chunk === undefined || this.#compare(chunk[index]!, row) !== 0) throw new Error("A row to remove is missing.");
 		this.#size -= 1;
-		chunk.splice(place, 1);
+		chunk.splice(index, 1);
 		if (chunk.length === 0) this.#chunks.splice(at, 1);
 	}
 
 	replace(former: Row, row: Row): void {
 		if (this.#holds(former) && this.#holds(row) && this.#compare(former, row) === 0) {
 			const chunk = this.#chunks[this.#chunkOf(row)]!;
-			chunk[this.#placeIn(chunk, row)] = row;
+			chunk[this.#indexIn(chunk, row)] = row;
 			return;
 		}
 		this.remove(former);
@@ -75,7 +75,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 
 	get(key: Key): Row | undefined {
 		const chunk = this.#chunks[this.#chunkOf(key)];
-		const row = chunk?.[this.#placeIn(chunk, key)];
+		const row = chunk?.[this.#indexIn(chunk, key)];
 		return row !== undefined && this.#compare(row, key) === 0 ? row : undefined;
 	}
 
@@ -83,7 +83,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 	*ascending(from: Key, to: Key): Generator<Row, void, void> {
 		for (let at = this.#chunkOf(from); at < this.#chunks.length; at++) {
 			const chunk = this.#chunks[at]!;
-			for (let i = this.#placeIn(chunk, from); i < chunk.length; i++) {
+			for (let i = this.#indexIn(chunk, from); i < chunk.length; i++) {
 				if (this.#compare(chunk[i]!, to) >= 0) return;
 				yield chunk[i]!;
 			}
@@ -94,7 +94,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 	*descending(from: Key, to: Key): Generator<Row, void, void> {
 		for (let at = Math.min(this.#chunkOf(to), this.#chunks.length - 1); at >= 0; at--) {
 			const chunk = this.#chunks[at]!;
-			for (let i = this.#placeIn(chunk, to) - 1; i >= 0; i--) {
+			for (let i = this.#indexIn(chunk, to) - 1; i >= 0; i--) {
 				if (this.#compare(chunk[i]!, from) < 0) return;
 				yield chunk[i]!;
 			}
@@ -104,7 +104,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 	first(from: Key, to: Key): Row | undefined {
 		const at = this.#chunkOf(from);
 		const chunk = this.#chunks[at];
-		const row = chunk?.[this.#placeIn(chunk, from)];
+		const row = chunk?.[this.#indexIn(chunk, from)];
 		return row !== undefined && this.#compare(row, to) < 0 ? row : undefined;
 	}
 
@@ -112,13 +112,13 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 		let at = Math.min(this.#chunkOf(to), this.#chunks.length - 1);
 		let chunk = this.#chunks[at];
 		if (chunk === undefined) return undefined;
-		let place = this.#placeIn(chunk, to);
-		if (place === 0) {
+		let index = this.#indexIn(chunk, to);
+		if (index === 0) {
 			at -= 1;
 			chunk = this.#chunks[at];
-			place = chunk?.length ?? 0;
+			index = chunk?.length ?? 0;
 		}
-		const row = chunk?.[place - 1];
+		const row = chunk?.[index - 1];
 		return row !== undefined && this.#compare(row, from) >= 0 ? row : undefined;
 	}
 
@@ -141,7 +141,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 	}
 
 	/** The index of the first row that isn't before `key`. */
-	#placeIn(chunk: readonly Row[], key: Key): number {
+	#indexIn(chunk: readonly Row[], key: Key): number {
 		let low = 0;
 		let high = chunk.length;
 		while (low < high) {

@@ -12,9 +12,9 @@ export function countAttempt({ database, tables: { stats } }: MemoryNode, row: A
 	const responseClass = sent === null ? NOT_SENT : Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
 	for (const grain of GRAINS) {
 		const at = Math.floor(startedAt / grain);
-		const place = { projectNo, webhookNo, grain, at, status, responseClass };
-		const counted = stats.by.place.get(place);
-		stats.put(counted ? { ...counted, n: counted.n + 1 } : { no: database.nextNo(), ...place, n: 1 });
+		const key = { projectNo, webhookNo, grain, at, status, responseClass };
+		const counted = stats.by.key.get(key);
+		stats.put(counted ? { ...counted, n: counted.n + 1 } : { no: database.nextNo(), ...key, n: 1 });
 	}
 }
 

@@ -19,11 +19,11 @@ function count(
 	buckets: Buckets,
 ): void {
 	const grain = grainOf(query);
-	const place = (time: number) => ({
+	const keyAt = (time: number) => ({
 		...{ projectNo, grain, at: time / grain },
 		...{ webhookNo: 0, status: 0, responseClass: Number.NEGATIVE_INFINITY },
 	});
-	for (const row of tables.stats.by.place.ascending(place(query.since), place(query.until)))
+	for (const row of tables.stats.by.key.ascending(keyAt(query.since), keyAt(query.until)))
 		if (webhookNo === null || row.webhookNo === webhookNo) {
 			const { at, status, responseClass, n } = row;
 			buckets.add(at * grain, { status, class: responseClass, n });

@@ -128,9 +128,9 @@ export class Journal {
 	}
 
 	/** Drops everything before this position, which is no longer needed. */
-	dropBefore(place: number): void {
-		const count = place - this.#dropped;
-		this.#dropped = place;
+	dropBefore(position: number): void {
+		const count = position - this.#dropped;
+		this.#dropped = position;
 		// Usually the entries of a single transaction: their memory is reused.
 		if (count < this.#length || count > 100) this.#entries = this.#entries.slice(count, this.#length);
 		this.#length -= count;

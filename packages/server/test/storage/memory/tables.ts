@@ -20,10 +20,10 @@ import { basketTables, factTables } from "./tables-facts.ts";
 export const deliveryKey = (webhookNo: number, seq: number): string => `${webhookNo}/${seq}`;
 export const eventKey = (projectNo: number, id: string): string => `${projectNo}/${id}`;
 
-type EventPlace = Pick<EventRow, "projectNo" | "seq">;
-type DeliveryPlace = Pick<AttemptRow, "projectNo" | "seq" | "webhookNo" | "replay" | "attempt">;
-type DuePlace = Pick<RetryRow, "webhookNo" | "queue" | "dueAt" | "seq">;
-type StatPlace = Omit<StatRow, "no" | "n">;
+type EventKey = Pick<EventRow, "projectNo" | "seq">;
+type DeliveryKey = Pick<AttemptRow, "projectNo" | "seq" | "webhookNo" | "replay" | "attempt">;
+type DueKey = Pick<RetryRow, "webhookNo" | "queue" | "dueAt" | "seq">;
+type StatKey = Omit<StatRow, "no" | "n">;
 
 const projectOf = ({ projectNo }: { readonly projectNo: number }): number => projectNo;
 const byNo = (a: { readonly no: number }, b: { readonly no: number }): number => a.no - b.no;
@@ -77,15 +77,15 @@ export function makeTables(journal: Journal) {
 		events: new Table(journal, ({ no }: EventRow) => no, {
 			no: new OrderedSet<EventRow, { readonly no: number }>(byNo),
 			id: new HashIndex(({ projectNo, id }: EventRow) => eventKey(projectNo, id)),
-			seq: new PartitionedSet<EventRow, EventPlace>(projectOf, (a, b) => a.seq - b.seq),
-			type: new PartitionedSet<EventRow, EventPlace & Pick<EventRow, "type">>(
+			seq: new PartitionedSet<EventRow, EventKey>(projectOf, (a, b) => a.seq - b.seq),
+			type: new PartitionedSet<EventRow, EventKey & Pick<EventRow, "type">>(
 				projectOf,
 				(a, b) => compareText(a.type, b.type) || a.seq - b.seq,
 				({ seq }) => seq > 0,
 			),
 		}),
 		retries: new Table(journal, ({ webhookNo, seq }: RetryRow) => deliveryKey(webhookNo, seq), {
-			due: new PartitionedSet<RetryRow, DuePlace>(
+			due: new PartitionedSet<RetryRow, DueKey>(
 				({ webhookNo }) => webhookNo,
 				(a, b) => a.queue - b.queue || a.dueAt - b.dueAt || a.seq - b.seq,
 			),
@@ -96,7 +96,7 @@ export function makeTables(journal: Journal) {
 		}),
 		attempts: new Table(journal, ({ no }: AttemptRow) => no, {
 			no: new OrderedSet<AttemptRow, { readonly no: number }>(byNo),
-			delivery: new PartitionedSet<AttemptRow, DeliveryPlace>(
+			delivery: new PartitionedSet<AttemptRow, DeliveryKey>(
 				projectOf,
 				(a, b) => a.seq - b.seq || a.webhookNo - b.webhookNo || a.replay - b.replay || a.attempt - b.attempt,
 			),
@@ -110,7 +110,7 @@ export function makeTables(journal: Journal) {
 			),
 		}),
 		stats: new Table(journal, ({ no }: StatRow) => no, {
-			place: new PartitionedSet<StatRow, StatPlace>(
+			key: new PartitionedSet<StatRow, StatKey>(
 				projectOf,
 				(a, b) =>
 					a.grain - b.grain ||

@@ -60,7 +60,7 @@ async function examineServer(hosts: Hosts, url: string, name: string): Promise<D
 		await hosts.check(client);
 		await checkVersion(client);
 		const begun = Date.now();
-		const { rows } = await client.query<Answer>(`
+		const { rows } = await client.query<DatabaseState>(`
 			SELECT current_setting('server_version') AS version,
 				floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
 				(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::bigint AS used,
@@ -117,7 +117,7 @@ async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {
 	return { projects: counted[0]!.projects, newest };
 }
 
-interface Answer {
+interface DatabaseState {
 	readonly version: string;
 	readonly synchronousCommit: string;
 	readonly fsync: string;

@@ -9,7 +9,7 @@ import { idArray, numberArray } from "../connection/literals.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { type Statement, sql } from "../connection/sql.ts";
-import { findEventPlace } from "./delivery.ts";
+import { findEventPosition } from "./delivery.ts";
 
 /** A filter's conditions, except times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
@@ -186,15 +186,15 @@ async function ask<R extends Row>(
 	own: readonly unknown[],
 ): Promise<R[]> {
 	const statuses = statusesOf(kind);
-	const place = statuses.length === 0 ? null : await placeOf(c, projectNo, kind);
-	if (place === null) return [];
-	const { scope, type, more } = place;
+	const found = statuses.length === 0 ? null : await scopeOf(c, projectNo, kind);
+	if (found === null) return [];
+	const { scope, type, more } = found;
 	const { from, to } = range;
 	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), type, from, to, limit, ...own, ...more);
 }
 
 /** The scope of a filter, with its type and other conditions; null if nothing can match. */
-async function placeOf(
+async function scopeOf(
 	c: Session,
 	projectNo: number,
 	kind: AttemptKind,
@@ -203,7 +203,7 @@ async function placeOf(
 	const type = kind.type === undefined ? null : (await findTypes(c, [kind.type]))[0];
 	if (webhook === null || type === undefined) return null;
 	if (kind.eventId !== undefined) {
-		const event = await findEventPlace(c, projectNo, kind.eventId);
+		const event = await findEventPosition(c, projectNo, kind.eventId);
 		if (event === null || (type !== null && type !== event.type)) return null;
 		return webhook === undefined
 			? { scope: "event", type: event.type, more: [event.seq] }

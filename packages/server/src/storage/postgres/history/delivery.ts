@@ -22,7 +22,7 @@ const STANDING = sql(`
 	WHERE l.project_no = $1 AND l.webhook_no = $2`);
 
 /** An event as deliveries refer to it. */
-export interface EventPlace {
+export interface EventPosition {
 	readonly seq: number;
 	/** The code of its type. */
 	readonly type: number;
@@ -30,7 +30,7 @@ export interface EventPlace {
 
 const FIND_EVENT = sql("SELECT seq, type FROM posthorn.events WHERE project_no = $1 AND id = $2");
 
-export async function findEventPlace(c: Session, projectNo: number, eventId: string): Promise<EventPlace | null> {
+export async function findEventPosition(c: Session, projectNo: number, eventId: string): Promise<EventPosition | null> {
 	const row = await c.row<{ seq: number; type: number }>(FIND_EVENT, projectNo, eventId);
 	return row === undefined ? null : { seq: row.seq, type: row.type };
 }
@@ -40,7 +40,7 @@ export async function standingOf(
 	c: Session,
 	projectNo: number,
 	webhookNo: number,
-	event: EventPlace,
+	event: EventPosition,
 ): Promise<Standing | null> {
 	const row = await c.row(STANDING, projectNo, webhookNo, event.seq, event.type);
 	if (row === undefined) return null;

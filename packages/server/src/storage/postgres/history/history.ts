@@ -7,7 +7,7 @@ import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { KINDS } from "./attempt-ranges.ts";
 import { attemptsAt, attemptsFrom, toAttempt } from "./attempt-rows.ts";
-import { findEventPlace, standingOf } from "./delivery.ts";
+import { findEventPosition, standingOf } from "./delivery.ts";
 
 const GET = sql(
 	attemptsAt(`
@@ -36,7 +36,10 @@ export async function getDelivery(
 ): Promise<Delivery | null> {
 	const project = await findProject(c, projectId);
 	if (project === null) return null;
-	const [webhook, event] = await Promise.all([findWebhook(c, project, webhookId), findEventPlace(c, project, eventId)]);
+	const [webhook, event] = await Promise.all([
+		findWebhook(c, project, webhookId),
+		findEventPosition(c, project, eventId),
+	]);
 	if (webhook === null || event === null) return null;
 	const [standing, rows] = await Promise.all([
 		standingOf(c, project, webhook, event),

@@ -71,7 +71,7 @@ export async function lockDeliveries(c: Session, projectNos: readonly number[]):
 }
 
 /** A webhook, by numbers. */
-export interface Place {
+export interface WebhookNumbers {
 	readonly projectNo: number;
 	readonly webhookNo: number;
 }
@@ -94,8 +94,8 @@ const HOLD_LANES = sql(`
  *
  * @returns the projects of which another session holds one
  */
-export async function holdLanes(c: Session, all: readonly Place[]): Promise<Set<number>> {
-	const lanes = [...new Map(all.map((place) => [`${place.projectNo}/${place.webhookNo}`, place])).values()];
+export async function holdLanes(c: Session, all: readonly WebhookNumbers[]): Promise<Set<number>> {
+	const lanes = [...new Map(all.map((webhook) => [`${webhook.projectNo}/${webhook.webhookNo}`, webhook])).values()];
 	if (lanes.length === 0) return new Set();
 	const occupied = await c.rows<{ project_no: number }>(
 		HOLD_LANES,

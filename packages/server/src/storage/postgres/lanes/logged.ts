@@ -16,9 +16,9 @@ const CLOCKS_DIFFER_MS = 86_400_000;
  * back to search.
  */
 const FIND_LOGGED = sql(`
-	SELECT g.place, logged.id
+	SELECT g.nth, logged.id
 	FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[])
-		AS g (place, project_no, webhook_no, seq, replay, attempt)
+		AS g (nth, project_no, webhook_no, seq, replay, attempt)
 	CROSS JOIN LATERAL (
 		SELECT a.id FROM posthorn.attempts a
 		WHERE a.project_no = g.project_no AND a.seq = g.seq AND a.webhook_no = g.webhook_no AND a.replay = g.replay
@@ -35,16 +35,16 @@ const FIND_LOGGED = sql(`
 	) logged`);
 
 /** An attempt and its index in the settlement. */
-interface Placed extends AttemptRow {
-	readonly place: number;
+interface IndexedAttempt extends AttemptRow {
+	readonly nth: number;
 }
 
 /** @returns by the attempt's index, the stored id under which it is logged */
 export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<number, string>> {
-	const placed = rows.map((row, place): Placed => ({ ...row, place }));
-	const { first = [], later = [] } = Object.groupBy(placed, (row) => (isFirst(row) ? "first" : "later"));
+	const indexed = rows.map((row, nth): IndexedAttempt => ({ ...row, nth }));
+	const { first = [], later = [] } = Object.groupBy(indexed, (row) => (isFirst(row) ? "first" : "later"));
 	const [passed, found] = await Promise.all([passedByLanes(c, first), inLog(c, later)]);
-	for (const [place, id] of await inLog(c, passed)) found.set(place, id);
+	for (const [nth, id] of await inLog(c, passed)) found.set(nth, id);
 	return found;
 }
 
@@ -59,13 +59,13 @@ const LANES = sql(`
 	) lane`);
 
 /** Events that their lanes have passed, or whose webhook no longer has a lane. */
-async function passedByLanes(c: Session, rows: readonly Placed[]): Promise<Placed[]> {
+async function passedByLanes(c: Session, rows: readonly IndexedAttempt[]): Promise<IndexedAttempt[]> {
 	if (rows.length === 0) return [];
-	const places = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
+	const byLane = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
 	const lanes = await c.rows<{ project_no: number; webhook_no: number; position: number; open: readonly number[] }>(
 		LANES,
-		numberArray([...places.values()].map((row) => row.projectNo)),
-		numberArray([...places.values()].map((row) => row.webhookNo)),
+		numberArray([...byLane.values()].map((row) => row.projectNo)),
+		numberArray([...byLane.values()].map((row) => row.webhookNo)),
 	);
 	const known = new Map(lanes.map((lane) => [laneOf(lane.project_no, lane.webhook_no), lane]));
 	return rows.filter(({ projectNo, webhookNo, attempt: { seq } }) => {
@@ -76,12 +76,12 @@ async function passedByLanes(c: Session, rows: readonly Placed[]): Promise<Place
 
 const laneOf = (projectNo: number, webhookNo: number): string => `${projectNo}/${webhookNo}`;
 
-async function inLog(c: Session, rows: readonly Placed[]): Promise<Map<number, string>> {
+async function inLog(c: Session, rows: readonly IndexedAttempt[]): Promise<Map<number, string>> {
 	if (rows.length === 0) return new Map();
 	const oldest = oldestEvents(rows);
-	const found = await c.rows<{ place: number; id: string }>(
+	const found = await c.rows<{ nth: number; id: string }>(
 		FIND_LOGGED,
-		numberArray(rows.map(({ place }) => place)),
+		numberArray(rows.map(({ nth }) => nth)),
 		numberArray(rows.map((row) => row.projectNo)),
 		numberArray(rows.map((row) => row.webhookNo)),
 		numberArray(rows.map((row) => row.attempt.seq)),
@@ -90,7 +90,7 @@ async function inLog(c: Session, rows: readonly Placed[]): Promise<Map<number, s
 		numberArray(oldest.map(({ projectNo }) => projectNo)),
 		numberArray(oldest.map(({ seq }) => seq)),
 	);
-	return new Map(found.map(({ place, id }) => [place, id]));
+	return new Map(found.map(({ nth, id }) => [nth, id]));
 }
 
 /** For each project, the first event of the log and the first test event, which are numbered downward. */

@@ -6,7 +6,7 @@ import { idArray, numberArray, pack, textArray, withoutNul } from "../connection
 import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import type { Place } from "./lock.ts";
+import type { WebhookNumbers } from "./lock.ts";
 
 /** An attempt with the numbers of what it refers to. */
 export interface AttemptRow {
@@ -70,10 +70,10 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		mostlySame(({ nextRetryAt }) => nextRetryAt),
 		mostlySame((attempt) => attempt.sent?.timestamp ?? null),
 		idArray(attempts.map(({ id }) => toStoredId(id))),
-		mostlySame(({ url }) => texts.placeOf(url)),
-		mostlySame(({ errorCode }) => texts.placeOf(errorCode)),
-		mostlySame(({ error }) => texts.placeOf(error)),
-		mostlySame((attempt) => texts.placeOf(attempt.sent?.brand ?? null)),
+		mostlySame(({ url }) => texts.indexOf(url)),
+		mostlySame(({ errorCode }) => texts.indexOf(errorCode)),
+		mostlySame(({ error }) => texts.indexOf(error)),
+		mostlySame((attempt) => texts.indexOf(attempt.sent?.brand ?? null)),
 		numberArray(sent.map((one) => (one === null ? null : 32 * signed++))),
 		numberArray(bodies.starts),
 		numberArray(bodies.lengths),
@@ -97,26 +97,26 @@ function column(values: readonly number[]): string {
 /** Distinct texts. */
 class TextTable {
 	readonly texts: string[] = [];
-	readonly #places = new Map<string, number>();
+	readonly #indexes = new Map<string, number>();
 
 	/** Counted from 1, as in PostgreSQL's arrays. */
-	placeOf(text: string | null): number | null {
+	indexOf(text: string | null): number | null {
 		if (text === null) return null;
-		const known = this.#places.get(text);
+		const known = this.#indexes.get(text);
 		if (known !== undefined) return known;
-		const place = this.texts.push(withoutNul(text));
-		this.#places.set(text, place);
-		return place;
+		const index = this.texts.push(withoutNul(text));
+		this.#indexes.set(text, index);
+		return index;
 	}
 }
 
 /** A settlement's changes apart from the log. Each delivery and lane occurs at most once. */
 export interface Moves {
-	readonly schedule: readonly (Omit<Retry, "webhookId"> & Place)[];
-	readonly unschedule: readonly (Place & { readonly seq: number })[];
-	readonly lanes: readonly (Place & Omit<LaneProgress, "webhookId">)[];
+	readonly schedule: readonly (Omit<Retry, "webhookId"> & WebhookNumbers)[];
+	readonly unschedule: readonly (WebhookNumbers & { readonly seq: number })[];
+	readonly lanes: readonly (WebhookNumbers & Omit<LaneProgress, "webhookId">)[];
 	/** An entry for each delivery that became a dead letter. */
-	readonly deadLetters: readonly Place[];
+	readonly deadLetters: readonly WebhookNumbers[];
 }
 
 /**
@@ -181,22 +181,22 @@ const MOVE = sql(`
 
 export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 	const { schedule, unschedule, lanes, deadLetters } = moves;
-	const places = (all: readonly Place[]) => [
+	const webhookColumns = (all: readonly WebhookNumbers[]) => [
 		numberArray(all.map(({ projectNo }) => projectNo)),
 		numberArray(all.map(({ webhookNo }) => webhookNo)),
 	];
 	await c.run(
 		MOVE,
-		...places(unschedule),
+		...webhookColumns(unschedule),
 		numberArray(unschedule.map(({ seq }) => seq)),
-		...places(schedule),
+		...webhookColumns(schedule),
 		numberArray(schedule.map(({ seq }) => seq)),
 		numberArray(schedule.map(({ queue }) => QUEUE_CODE[queue])),
 		numberArray(schedule.map(({ replay }) => replay)),
 		numberArray(schedule.map(({ attempt }) => attempt)),
 		numberArray(schedule.map(({ dueAt }) => c.offset.toDatabase(dueAt))),
-		...places(deadLetters),
-		...places(lanes),
+		...webhookColumns(deadLetters),
+		...webhookColumns(lanes),
 		numberArray(lanes.map(({ position }) => position)),
 		textArray(lanes.map(({ open }) => numberArray(open))),
 	);

@@ -18,7 +18,7 @@ import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
-import { holdLanes, type Place } from "./lock.ts";
+import { holdLanes, type WebhookNumbers } from "./lock.ts";
 import { findLogged } from "./logged.ts";
 import { type AttemptRow, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 
@@ -103,12 +103,12 @@ async function resolveOne(c: Session, settlement: Settlement, projectNo: number)
 			throw new Error(`Webhook ${webhookId} of project ${projectId} is being settled, but doesn't exist.`);
 		numbers.set(webhookId, webhookNo);
 	}
-	const place = ({ webhookId }: { webhookId: string }) => ({ projectNo, webhookNo: numbers.get(webhookId)! });
-	const attempts = settlement.attempts.map((attempt) => ({ ...place(attempt), attempt }));
+	const numbersOf = ({ webhookId }: { webhookId: string }) => ({ projectNo, webhookNo: numbers.get(webhookId)! });
+	const attempts = settlement.attempts.map((attempt) => ({ ...numbersOf(attempt), attempt }));
 	const moves: Moves = {
-		schedule: schedule.map((retry) => ({ ...retry, ...place(retry) })),
-		unschedule: unschedule.map((one) => ({ seq: one.seq, ...place(one) })),
-		lanes: settlement.lanes.map((lane) => ({ ...place(lane), ...lane })),
+		schedule: schedule.map((retry) => ({ ...retry, ...numbersOf(retry) })),
+		unschedule: unschedule.map((one) => ({ seq: one.seq, ...numbersOf(one) })),
+		lanes: settlement.lanes.map((lane) => ({ ...numbersOf(lane), ...lane })),
 		deadLetters: attempts.filter(({ attempt }) => attempt.status === "failed"),
 	};
 	return { settlement, projectNo, attempts, moves };
@@ -154,7 +154,7 @@ async function settleRound(c: Session, round: readonly Resolved[], waits: boolea
 			? new Set<number>()
 			: holdLanes(
 					c,
-					round.flatMap(({ moves }) => Object.values(moves).flat() as Place[]),
+					round.flatMap(({ moves }) => Object.values(moves).flat() as WebhookNumbers[]),
 				),
 		findLogged(c, rows),
 	]);

@@ -12,12 +12,12 @@ import { storedGeneration } from "../../shared/generations.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 
 const KEPT = `
-	SELECT c.place
+	SELECT c.nth
 	FROM unnest(
 		$1::integer[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[],
 		$9::text[], $10::bigint[], $11::integer[], $12::integer[], $13::text[]
 	) AS c (
-		place, project, holder, generation, revision, last_seq, event_seq, event_id, webhook, seq, replay, attempt, attempt_id
+		nth, project, holder, generation, revision, last_seq, event_seq, event_id, webhook, seq, replay, attempt, attempt_id
 	)
 		JOIN posthorn.projects p ON p.id = c.project
 		JOIN posthorn.leases l ON l.project_no = p.no
@@ -41,8 +41,8 @@ export async function keptClaims(client: ClientBase, epoch: number, claims: read
 	if (claims.length === 0) return [];
 	const numbers = (each: (claim: Claim) => number | null) => numberArray(claims.map(each));
 	const texts = (each: (claim: Claim) => string | null) => textArray(claims.map(each));
-	const { rows } = await client.query<{ place: number }>(KEPT, [
-		numberArray(claims.map((_, place) => place)),
+	const { rows } = await client.query<{ nth: number }>(KEPT, [
+		numberArray(claims.map((_, nth) => nth)),
 		texts(({ lease }) => lease.projectId),
 		texts(({ holder }) => holder),
 		numbers(({ lease }) => storedGeneration(epoch, lease.generation)),
@@ -56,5 +56,5 @@ export async function keptClaims(client: ClientBase, epoch: number, claims: read
 		numbers(({ attempt }) => attempt?.attempt ?? null),
 		texts(({ attempt }) => attempt && toStoredId(attempt.id)),
 	]);
-	return rows.map(({ place }) => claims[place]!);
+	return rows.map(({ nth }) => claims[nth]!);
 }

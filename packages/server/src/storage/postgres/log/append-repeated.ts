@@ -47,10 +47,10 @@ export async function appendAgainstLog(
 		const outcome = outcomes.get(one);
 		if (outcome === undefined || mute.has(one.projectNo)) return lockedResult(one, maybeOurs);
 		if (outcome.kind === "conflict") return outcome;
-		const seqOf = (place: number) => ends.get(one.projectNo)! + place;
+		const seqOf = (nth: number) => ends.get(one.projectNo)! + nth;
 		const events = outcome.events.map(
-			({ there: found, place, repeated }): AppendedEvent => ({
-				seq: found.seq ?? seqOf(place),
+			({ there: found, nth, repeated }): AppendedEvent => ({
+				seq: found.seq ?? seqOf(nth),
 				createdAt: found.createdAt,
 				repeated,
 			}),
@@ -59,7 +59,7 @@ export async function appendAgainstLog(
 	});
 }
 
-async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<string, Placed>> {
+async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<string, NumberedEvent>> {
 	const rows = all.flatMap((one) => one.rows);
 	const found = await c.rows(FIND, numberArray(rows.map((row) => row.projectNo)), textArray(rows.map((row) => row.id)));
 	return new Map(
@@ -70,40 +70,40 @@ async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<stri
 				publishedAt: row.published_at as number,
 				body: row.body as Uint8Array,
 			};
-			return [`${row.project_no}/${row.id}`, { there, place: 0 }];
+			return [`${row.project_no}/${row.id}`, { there, nth: 0 }];
 		}),
 	);
 }
 
 /** The event of an id, and its position among the project's new events (from 1; 0 if it existed). */
-interface Placed {
+interface NumberedEvent {
 	readonly there: There;
-	readonly place: number;
+	readonly nth: number;
 }
 
 type Outcome =
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
-	| { readonly kind: "appended"; readonly events: readonly (Placed & { readonly repeated: boolean })[] };
+	| { readonly kind: "appended"; readonly events: readonly (NumberedEvent & { readonly repeated: boolean })[] };
 
 /** Adds what a request appends to `there` and `fresh`, or nothing if one of its events conflicts. */
 function decide(
 	{ request, projectNo, rows }: Resolved,
-	there: Map<string, Placed>,
+	there: Map<string, NumberedEvent>,
 	fresh: NewRow[],
 	maybeOurs: boolean,
 ) {
-	const added = new Map<string, Placed>();
+	const added = new Map<string, NumberedEvent>();
 	const before = fresh.filter((row) => row.projectNo === projectNo).length;
 	const conflicts: number[] = [];
-	const events: (Placed & { repeated: boolean })[] = [];
+	const events: (NumberedEvent & { repeated: boolean })[] = [];
 	for (const [index, row] of rows.entries()) {
 		const key = `${projectNo}/${row.id}`;
 		const found = added.get(key) ?? there.get(key);
 		if (found === undefined) {
 			const { createdAt, publishedAt, body } = row;
-			const placed = { there: { seq: null, createdAt, publishedAt, body }, place: before + added.size + 1 };
-			added.set(key, placed);
-			events.push({ ...placed, repeated: false });
+			const numbered = { there: { seq: null, createdAt, publishedAt, body }, nth: before + added.size + 1 };
+			added.set(key, numbered);
+			events.push({ ...numbered, repeated: false });
 			continue;
 		}
 		const { type, createdAtGiven } = request.events[index]!;
@@ -112,7 +112,7 @@ function decide(
 		else conflicts.push(index);
 	}
 	if (conflicts.length > 0) return { kind: "conflict", indexes: conflicts } satisfies Outcome;
-	for (const [key, placed] of added) there.set(key, placed);
+	for (const [key, numbered] of added) there.set(key, numbered);
 	fresh.push(...rows.filter((_, i) => events[i]!.there.seq === null && events[i]!.repeated === false));
 	return { kind: "appended", events } satisfies Outcome;
 }

@@ -5,7 +5,7 @@ import { numberArray } from "../connection/literals.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { findEventPlace, standingOf } from "../history/delivery.ts";
+import { findEventPosition, standingOf } from "../history/delivery.ts";
 import { lockProject, ringForChange } from "../lanes/lock.ts";
 import type { PostgresNode } from "../node.ts";
 
@@ -57,7 +57,7 @@ export async function replayDelivery(
 	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
 	if (project === null || webhook === null) return { kind: "no_delivery" };
 	await lockProject(c, project);
-	const event = await findEventPlace(c, project, eventId);
+	const event = await findEventPosition(c, project, eventId);
 	const standing = event === null ? null : await standingOf(c, project, webhook, event);
 	if (event === null || standing === null) return { kind: "no_delivery" };
 	if (standing.kind !== "over") return { kind: "attempting" };

@@ -172,10 +172,10 @@ async function deleteEntries(
 	const held = await lockDeliveries(c, [...projects]);
 	// Only for projects that are locked by this node: two nodes that each locked what the other needs would both leave the
 	// project for later.
-	const places = all
+	const webhooks = all
 		.filter(({ project_no }) => held.has(project_no))
 		.map(({ project_no, webhook_no }) => ({ projectNo: project_no, webhookNo: webhook_no }));
-	const occupied = await holdLanes(c, places);
+	const occupied = await holdLanes(c, webhooks);
 	const rows = all.filter(({ project_no }) => held.has(project_no) && !occupied.has(project_no));
 	for (const projectNo of projects) if (!held.has(projectNo) || occupied.has(projectNo)) locked.add(projectNo);
 	if (rows.length === 0) return { found: all.length, deleted: 0 };

@@ -78,13 +78,13 @@ async function deleteUnneeded(c: Session, all: readonly Row[], cutoff: number): 
 	const old = all.filter((row) => held.has(row.project_no as number));
 	if (old.length === 0) return NOTHING;
 	const projects = numberArray([...held]);
-	const places = [
+	const columns = [
 		numberArray(old.map((row) => row.project_no as number)),
 		numberArray(old.map((row) => row.seq as number)),
 	];
 	const [lanes, overdue] = await Promise.all([
 		c.rows<Wanted>(LANES, projects),
-		c.rows<{ project_no: number }>(OVERDUE, ...places, cutoff),
+		c.rows<{ project_no: number }>(OVERDUE, ...columns, cutoff),
 	]);
 	const late = new Set(overdue.map(({ project_no }) => project_no));
 	const wanted = Map.groupBy(lanes, ({ project_no, type }) => `${project_no}/${type}`);

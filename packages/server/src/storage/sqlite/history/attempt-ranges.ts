@@ -1,7 +1,7 @@
 import type { AttemptFilter } from "../../port.ts";
 import { fitsResponse, statusesOf } from "../../shared/response-filter.ts";
 import type { Connection } from "../connection/connection.ts";
-import { findEventPlace } from "./delivery.ts";
+import { findEventPosition } from "./delivery.ts";
 import { mergedRanges } from "./merge.ts";
 
 /** A filter's conditions, except times. */
@@ -81,7 +81,7 @@ function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges |
 	const statuses = statusesOf(kind);
 	if (statuses.length === 0) return null;
 	if (kind.eventId !== undefined) {
-		const event = findEventPlace(c, projectNo, kind.eventId);
+		const event = findEventPosition(c, projectNo, kind.eventId);
 		if (event === null) return null;
 		// The few attempts of one event: no other index is considered.
 		const selection = `

@@ -5,18 +5,18 @@ import type { Connection } from "../connection/connection.ts";
 import { decodeOpen } from "../lanes/open-events.ts";
 
 /** An event as deliveries refer to it. */
-export interface EventPlace {
+export interface EventPosition {
 	readonly seq: number;
 	readonly type: number;
 }
 
-export function findEventPlace(c: Connection, projectNo: number, eventId: string): EventPlace | null {
+export function findEventPosition(c: Connection, projectNo: number, eventId: string): EventPosition | null {
 	const row = c.sql("SELECT seq, type FROM events WHERE project_no = ? AND id = ?").get(projectNo, eventId);
 	return row === undefined ? null : { seq: row.seq as number, type: row.type as number };
 }
 
 /** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
-export function standingOf(c: Connection, projectNo: number, webhookNo: number, event: EventPlace): Standing | null {
+export function standingOf(c: Connection, projectNo: number, webhookNo: number, event: EventPosition): Standing | null {
 	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
 	if (lane === undefined) return null;
 	const retry = c
@@ -51,7 +51,7 @@ export function newestAttempt(
 	return { attempt: row.attempt as number, replay: row.replay as number, status: statusOf(row.status) };
 }
 
-function isSubscribed(c: Connection, webhookNo: number, event: EventPlace): boolean {
+function isSubscribed(c: Connection, webhookNo: number, event: EventPosition): boolean {
 	const row = c
 		.sql("SELECT 1 FROM subscriptions WHERE webhook_no = ? AND type = ? AND from_seq < ?")
 		.get(webhookNo, event.type, event.seq);

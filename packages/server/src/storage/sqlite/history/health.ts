@@ -4,7 +4,7 @@ import type { Connection } from "../connection/connection.ts";
 import { readSummary } from "./attempt-rows.ts";
 
 /** A position in the log: a row and its stored id. */
-interface Place {
+interface LogPosition {
 	readonly no: number;
 	readonly id: string;
 }
@@ -66,20 +66,26 @@ function kindsOf(c: Connection, webhook: number): Kind[] {
 	});
 }
 
-function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): Place | null {
+function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosition | null {
 	const last = c.sql(
 		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1",
 	);
-	const places = kinds.map(({ status, type }) => last.get(webhook, status, type) as Place | undefined);
-	return places.reduce<Place | null>((best, place) => (place && (!best || place.id > best.id) ? place : best), null);
+	const positions = kinds.map(({ status, type }) => last.get(webhook, status, type) as LogPosition | undefined);
+	return positions.reduce<LogPosition | null>(
+		(best, position) => (position && (!best || position.id > best.id) ? position : best),
+		null,
+	);
 }
 
-function firstBehind(c: Connection, webhook: number, kinds: readonly Kind[], after: string): Place | null {
+function firstBehind(c: Connection, webhook: number, kinds: readonly Kind[], after: string): LogPosition | null {
 	const first = c.sql(
 		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id LIMIT 1",
 	);
-	const places = kinds.map(({ status, type }) => first.get(webhook, status, type, after) as Place | undefined);
-	return places.reduce<Place | null>((best, place) => (place && (!best || place.id < best.id) ? place : best), null);
+	const positions = kinds.map(({ status, type }) => first.get(webhook, status, type, after) as LogPosition | undefined);
+	return positions.reduce<LogPosition | null>(
+		(best, position) => (position && (!best || position.id < best.id) ? position : best),
+		null,
+	);
 }
 
 function nextDue(c: Connection, webhook: number): number | null {

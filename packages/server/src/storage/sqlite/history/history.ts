@@ -4,7 +4,7 @@ import { deliveryOf, MAX_DELIVERY_ATTEMPTS } from "../../shared/delivery.ts";
 import type { Connection } from "../connection/connection.ts";
 import { findPage, pageOf } from "./attempt-list.ts";
 import { readAttempt } from "./attempt-rows.ts";
-import { findEventPlace, standingOf } from "./delivery.ts";
+import { findEventPosition, standingOf } from "./delivery.ts";
 
 export function listAttempts(c: Connection, { projectId, filter, page }: Params<"listAttempts">): AttemptRows<Attempt> {
 	const found = findPage(c, projectId, filter, page);
@@ -34,7 +34,7 @@ export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getA
 export function getDelivery(c: Connection, { projectId, webhookId, eventId }: Params<"getDelivery">): Delivery | null {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
-	const event = project === null ? null : findEventPlace(c, project, eventId);
+	const event = project === null ? null : findEventPosition(c, project, eventId);
 	if (project === null || webhook === null || event === null) return null;
 	const standing = standingOf(c, project, webhook, event);
 	if (standing === null) return null;

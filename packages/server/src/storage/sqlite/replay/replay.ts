@@ -2,7 +2,7 @@ import type { Params, ReplayFilter, ReplayResult, RetryQueue, TestEventResult } 
 import { STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import type { Connection } from "../connection/connection.ts";
-import { findEventPlace, isQueued, newestAttempt, standingOf } from "../history/delivery.ts";
+import { findEventPosition, isQueued, newestAttempt, standingOf } from "../history/delivery.ts";
 import { mergedRanges } from "../history/merge.ts";
 import { addToCounters, putRetry } from "../lanes/retries.ts";
 import { ringForChange } from "../leases/alarm.ts";
@@ -44,7 +44,7 @@ export function replayDelivery(
 ): ReplayResult {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
-	const event = project === null ? null : findEventPlace(c, project, eventId);
+	const event = project === null ? null : findEventPosition(c, project, eventId);
 	if (project === null || webhook === null || event === null) return { kind: "no_delivery" };
 	const standing = standingOf(c, project, webhook, event);
 	if (standing === null) return { kind: "no_delivery" };

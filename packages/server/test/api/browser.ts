@@ -1,5 +1,5 @@
-import type { Answer } from "./answer.fixture.ts";
-import { PUBLIC_URL, type TestApi } from "./api.fixture.ts";
+import { PUBLIC_URL, type TestApi } from "./api.ts";
+import type { ApiResponse } from "./response.ts";
 
 export const PASSWORD = "correct horse battery staple";
 
@@ -37,7 +37,7 @@ export class Browser {
 		return this.cookie?.split("=")[1] ?? "";
 	}
 
-	async call(method: string, url: string, { body, headers = {} }: BrowserCall = {}): Promise<Answer> {
+	async call(method: string, url: string, { body, headers = {} }: BrowserCall = {}): Promise<ApiResponse> {
 		const answer = await this.#api.call(method, url, {
 			key: null,
 			body,
@@ -49,7 +49,7 @@ export class Browser {
 	}
 
 	/** Signs in with e-mail and password. */
-	signIn(email: string, password = PASSWORD): Promise<Answer> {
+	signIn(email: string, password = PASSWORD): Promise<ApiResponse> {
 		return this.call("POST", "/v1/session", { body: { email, password } });
 	}
 
@@ -73,7 +73,7 @@ export class Browser {
 		return this.#options.from === undefined ? {} : { from: this.#options.from };
 	}
 
-	#keep({ headers, json }: Answer): void {
+	#keep({ headers, json }: ApiResponse): void {
 		const [, name, value] = /^([^=]+)=([^;]*)/.exec(headers["set-cookie"] ?? "") ?? [];
 		if (name !== undefined) this.cookie = value ? `${name}=${value}` : null;
 		if (json?.csrf_token === undefined) return;

@@ -4,31 +4,31 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { keyHash } from "../accounts/api-keys.ts";
-import { ApiKeys, Passwords, startAccounts } from "../accounts/index.ts";
-import { REQUESTS } from "../base/budgets.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
-import { IdSource } from "../base/ids.ts";
-import type { Logger } from "../base/logger.ts";
-import { Seal } from "../base/seal.ts";
-import { type RunningEngine, startEngine } from "../engine/index.ts";
-import { createAuthority } from "../engine/send/credentials.fixture.ts";
-import { createGuard } from "../engine/send/guard.ts";
-import { createHttpSender } from "../engine/send/http-sender.ts";
-import { answered, Receiver } from "../engine/send/receiver.fixture.ts";
-import { createResolver } from "../engine/send/resolver.ts";
-import { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
-import type { Storage } from "../storage/port.ts";
-import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { startStore } from "../store/index.ts";
-import type { Answer, Json } from "./answer.fixture.ts";
-import { SessionCookie } from "./auth/authorize.ts";
-import { Changes } from "./live/changes.ts";
-import { Arrivals } from "./live/long-poll.ts";
-import { createMetrics } from "./metrics/metrics.ts";
-import type { ApiParts } from "./parts.ts";
-import { ResponseCheck } from "./response-check.fixture.ts";
-import { createApi } from "./server.ts";
+import { keyHash } from "../../src/accounts/api-keys.ts";
+import { ApiKeys, Passwords, startAccounts } from "../../src/accounts/index.ts";
+import { SessionCookie } from "../../src/api/auth/authorize.ts";
+import { Changes } from "../../src/api/live/changes.ts";
+import { Arrivals } from "../../src/api/live/long-poll.ts";
+import { createMetrics } from "../../src/api/metrics/metrics.ts";
+import type { ApiParts } from "../../src/api/parts.ts";
+import { createApi } from "../../src/api/server.ts";
+import { REQUESTS } from "../../src/base/budgets.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { IdSource } from "../../src/base/ids.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import { Seal } from "../../src/base/seal.ts";
+import { type RunningEngine, startEngine } from "../../src/engine/index.ts";
+import { createAuthority } from "../../src/engine/send/credentials.fixture.ts";
+import { createGuard } from "../../src/engine/send/guard.ts";
+import { createHttpSender } from "../../src/engine/send/http-sender.ts";
+import { answered, Receiver } from "../../src/engine/send/receiver.fixture.ts";
+import { createResolver } from "../../src/engine/send/resolver.ts";
+import { Projects, UrlCheck, Webhooks } from "../../src/registry/index.ts";
+import type { Storage } from "../../src/storage/port.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite/index.ts";
+import { startStore } from "../../src/store/index.ts";
+import type { ApiResponse, Json } from "./response.ts";
+import { ResponseCheck } from "./response-check.ts";
 
 export const OPERATOR_KEY = "operator-key-of-32-characters-or-more";
 /** The address of the tests' dashboard. */
@@ -190,7 +190,7 @@ export class TestApi {
 		method: string,
 		url: string,
 		{ key = OPERATOR_KEY, body, raw, headers = {}, from }: CallOptions = {},
-	): Promise<Answer> {
+	): Promise<ApiResponse> {
 		const payload = raw === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : raw;
 		const response = await this.app.inject({
 			method: method as NonNullable<InjectOptions["method"]>,

@@ -1,4 +1,4 @@
-export interface Answer {
+export interface ApiResponse {
 	readonly status: number;
 	readonly headers: Record<string, string>;
 	readonly text: string;
