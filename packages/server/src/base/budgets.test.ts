@@ -48,7 +48,7 @@ test("the page for operators names the limits that the code has", () => {
 		`by status code | ${n(LOG_READS.attemptsScanned)}`,
 		`may send ${n(UNAUTHENTICATED.wrongTokensPerMinute)} invalid API keys`,
 		`looked up ${UNAUTHENTICATED.lookups} at a time, one per address. ${n(UNAUTHENTICATED.lookupsWaiting)} of an address may wait, or ${UNAUTHENTICATED.lookupsWaitingThen} once`,
-		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node. People may use ${WAITERS.callsOfPeople} of them`,
+		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node. Signed-in users may use ${WAITERS.callsOfPeople} of them`,
 		`${WAITERS.streams} streams of changes`,
 		`${SIGN_IN.wrongForAccount} wrong passwords or links for an account, or ${SIGN_IN.wrongFromAddress} from a network address, within ${SIGN_IN.windowMs / 60_000} minutes`,
 		`hashed ${SIGN_IN.hashes} at a time, each with 19 MiB. ${SIGN_IN.hashesWaiting} may wait`,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { BoundedMap } from "../../base/bounded-map.ts";
-import { STRANGERS } from "../../base/budgets.ts";
+import { UNAUTHENTICATED } from "../../base/budgets.ts";
 
 type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie">;
 
@@ -10,7 +10,7 @@ type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie">;
  * It grants nothing: each request is authorized as before. Only hashes are kept.
  */
 export class KnownCallers {
-	readonly #hashes = new BoundedMap<string, true>(STRANGERS.knownTokens);
+	readonly #hashes = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
 
 	/** A name for whoever has these credentials; null if they aren't known. */
 	find(credentials: Credentials): string | null {
