@@ -22,7 +22,7 @@ type Side = "here" | "there";
 
 /**
  * Throughput and CPU per delivery of this checkout over those of another one, with 100 webhooks and one event to each.
- * In each round both services start anew, since two processes of the same code differ by several percent from start to
+ * In each round both services are restarted, since two processes of the same code differ by several percent from start to
  * end. Both run at once and take turns at the same work, seconds apart, so that a machine that slows down slows both.
  * Which one starts first, and which one takes the first turn, alternates.
  *

@@ -18,7 +18,7 @@ export const ACCOUNTS = [
 			replace:
 				"try {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) {\n\t\t\t\tforAccount.failed(name);\n\t\t\t\tif (address !== null) fromAddress.failed(address);\n\t\t\t\treturn null;\n\t\t\t}",
 			only: "concurrent tries are limited like successive|concurrent tries don",
-			why: "Who guesses passwords sends a thousand at once, and is counted when they are done.",
+			why: "A thousand concurrent guesses are only counted once they are done.",
 		},
 		{
 			name: "people-busy-counts-as-wrong",
@@ -46,7 +46,7 @@ export const ACCOUNTS = [
 			find: "const name = normalEmail(email);",
 			replace: "const name = email;",
 			only: "compares addresses without case",
-			why: "Who writes an address in capitals cannot sign in.",
+			why: "A user who types the address in capitals can't sign in.",
 		},
 	]),
 	...of(
@@ -85,7 +85,7 @@ export const ACCOUNTS = [
 			name: "sessions-not-prolonged",
 			find: "if (now - session.lastSeenAt >= TOUCH_EVERY_MS)",
 			replace: "if (now - session.lastSeenAt < 0)",
-			why: "People are signed out a month after they signed in, however often they come.",
+			why: "Users are signed out a month after they signed in, however often they come.",
 		},
 	]),
 	...of("server/src/accounts/api-keys.ts", inAccounts("api-keys"), [
@@ -94,7 +94,7 @@ export const ACCOUNTS = [
 			find: "if (deleted) this.#cache.drop(keyId);",
 			replace: "",
 			only: "a deleted key stops working immediately|a key deleted during its lookup",
-			why: "A key that leaked is good for seconds after it was deleted.",
+			why: "A leaked key works for seconds after it was deleted.",
 		},
 		{
 			name: "api-keys-use-not-noted",
@@ -116,25 +116,25 @@ export const ACCOUNTS = [
 			name: "key-cache-forever",
 			find: "if (foundAt + ms > this.#clock.now()) return key;",
 			replace: "if (ms > 0) return key;",
-			why: "A key that was deleted on another node is good there for ever.",
+			why: "A key that was deleted on another node works there forever.",
 		},
 		{
 			name: "key-cache-keeps-deleted",
 			find: "if (revision !== this.#revision || this",
 			replace: "if (this",
-			why: "A key that is deleted while it is looked up is good for five seconds more.",
+			why: "A key that is deleted while it is looked up works for five more seconds.",
 		},
 		{
 			name: "key-cache-hint-of-same-moment",
 			find: "?? Number.NEGATIVE_INFINITY) >= at;",
 			replace: "?? Number.NEGATIVE_INFINITY) > at;",
-			why: "A hint in the millisecond of the lookup is taken for older than it.",
+			why: "A hint in the millisecond of the lookup is mistaken for an older one.",
 		},
 		{
 			name: "key-cache-hint-for-all",
 			find: "this.#isHintedSince(key.projectId, foundAt) ? trustedAfterHintMs : trustedMs",
 			replace: "this.#hintedAt.size > 0 ? trustedAfterHintMs : trustedMs",
-			why: "One busy project has the keys of all looked up four times a second.",
+			why: "One busy project makes everyone's keys be looked up four times a second.",
 		},
 		{
 			name: "key-cache-from-answer",
@@ -164,7 +164,7 @@ export const ACCOUNTS = [
 			name: "members-operator-is-stranger",
 			find: 'return account.operator ? "owner" : this',
 			replace: "return this",
-			why: "The operator cannot get at a project that has lost its members.",
+			why: "The operator can't access a project that has lost its members.",
 		},
 	]),
 	...of("server/src/accounts/password.ts", inAccounts("password"), [
@@ -187,7 +187,7 @@ export const ACCOUNTS = [
 			name: "guesses-known-wait",
 			find: "this.#known.has(hash) ? find() : this.#inTurn(network, find)",
 			replace: "this.#inTurn(network, find)",
-			why: "Who guesses keys from an office keeps those out who have one.",
+			why: "Someone who guesses keys locks out everyone in the same office.",
 			tests: inAccounts("guesses"),
 		},
 		{

@@ -33,7 +33,7 @@ export const ENGINE_LANES = [
 			name: "lane-replay-skipped",
 			find: "if (retry.replay > 0 || retry.seq < 0) return null;",
 			replace: "if (retry.seq < 0) return null;",
-			why: "A replay of an event that was once left out is closed instead of sent.",
+			why: "A replay of an event that was once skipped is closed instead of sent.",
 		},
 		{
 			name: "lane-goes-back",
@@ -77,13 +77,13 @@ export const ENGINE_LANES = [
 			name: "lane-not-woken-by-any-read",
 			find: "if (this.awaits !== key && this.awaits !== ANY_READ) return false;",
 			replace: "if (this.awaits !== key) return false;",
-			why: "Lanes that found too many reads under way stand still for ever.",
+			why: "Lanes that found too many reads under way stops forever.",
 		},
 		{
 			name: "lane-ignores-elsewhere-ended",
 			find: "for (const one of before) if (!attempts.some((other) => isSame(one, other))) this.#endedElsewhere(one);",
 			replace: "",
-			why: "An attempt of a node that died counts as in flight for ever: the lane stands still.",
+			why: "An attempt of a node that died counts as in flight forever: the lane stops.",
 		},
 		{
 			name: "lane-keeps-old-url",
@@ -152,13 +152,13 @@ export const ENGINE_LANES = [
 			name: "retry-queue-order",
 			find: "a.dueAt === b.dueAt && a.seq < b.seq",
 			replace: "a.dueAt === b.dueAt && a.seq > b.seq",
-			why: "Replays, which are all due at once, go out newest first.",
+			why: "Replays, which are all due together, go out newest first.",
 		},
 		{
 			name: "retry-queue-twice",
 			find: "if (there >= 0) this.#head.splice(there, 1);",
 			replace: "",
-			why: "A retry that was read before its commit was answered is made twice.",
+			why: "A retry that was read before its commit returned is made twice.",
 		},
 		{
 			name: "retry-queue-forgets-nothing",
@@ -190,7 +190,7 @@ export const ENGINE_LANES = [
 			name: "open-events-put-back-settled",
 			find: "if (!this.#seqs.includes(seq)) return;",
 			replace: "",
-			why: "A withheld attempt that the owner has left out since is sent.",
+			why: "A cancelled attempt that the owner has since skipped is sent.",
 		},
 		{
 			name: "open-events-lost-on-reload",
@@ -202,7 +202,7 @@ export const ENGINE_LANES = [
 			name: "open-events-missing-one-stays",
 			find: "if (!found.has(seq) && this.#waiting.includes(seq)) this.settle(seq);",
 			replace: "if (!found.has(seq)) break;",
-			why: "One open event that is not in the log any more stops its lane for ever.",
+			why: "One open event that is not in the log any more stops its lane forever.",
 		},
 		{
 			name: "open-events-not-stored",
@@ -215,7 +215,7 @@ export const ENGINE_LANES = [
 			name: "open-events-put-back-last",
 			find: "this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, seq);",
 			replace: "this.#waiting.push(seq);",
-			why: "Withheld first attempts go out in the order in which they were withheld, not in that of the log.",
+			why: "Cancelled first attempts go out in the order of cancelling, not in log order.",
 		},
 	]),
 	...of(

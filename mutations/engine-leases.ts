@@ -17,13 +17,13 @@ export const ENGINE_LEASES = [
 			replace: "this.#lease = lease;\n\t\treturn lapsed;",
 			tests: ENGINE,
 			only: "outages|attempts and replays",
-			why: "A node stops sending when a lease's first term has expired.",
+			why: "A node stops sending when a lease's first duration has passed.",
 		},
 		{
 			name: "lease-opens-late",
 			find: "\t\t\tthis.#opensAt = 0;\n",
 			replace: "",
-			why: "A timer that fires a moment early leaves the project suspended for good.",
+			why: "A timer that fires a moment early leaves the project suspended permanently.",
 		},
 		{
 			name: "lease-lapse-not-told",
@@ -31,7 +31,7 @@ export const ENGINE_LEASES = [
 			replace: "return false;",
 			tests: ENGINE,
 			only: "outages|may not leave",
-			why: "A project whose lease was renewed late stands still until something else happens.",
+			why: "A project whose lease was renewed late stops until something else happens.",
 		},
 	]),
 	...of("server/src/engine/actor/context.ts", ENGINE, [
@@ -48,7 +48,7 @@ export const ENGINE_LEASES = [
 			name: "keeper-trusts-late-renewal",
 			find: "this.#apply(leases, renewal, since);",
 			replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
-			why: "A renewal that took long is trusted beyond its term.",
+			why: "A renewal that took long is trusted beyond its end.",
 			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
@@ -56,14 +56,14 @@ export const ENGINE_LEASES = [
 			find: "const renewal = this.#renewing.catch(() => undefined).then(() => this.#renewNow());",
 			replace: "const renewal = this.#renewNow();",
 			tests: inEngine("cluster/lease-keeper"),
-			why: "An older renewal that is written last ends the term that this node trusts.",
+			why: "An older renewal that is written last ends the lease that this node trusts.",
 		},
 		{
 			name: "keeper-leaves-handed-over",
 			find: "if (handover) this.#await(handover.over);",
 			replace: "",
 			tests: NODES,
-			why: "A node that stops drops attempts that it has handed over: they are made again.",
+			why: "A node that stops drops attempts that it has handed over: they are repeated.",
 		},
 		{
 			name: "keeper-gives-back-busiest",
@@ -99,7 +99,7 @@ export const ENGINE_LEASES = [
 			name: "taker-trusts-from-answer",
 			find: "for (const lease of leases) onTaken(lease, since);",
 			replace: "for (const lease of leases) onTaken(lease, momentOf(clock));",
-			why: "A lease that took long to come is trusted beyond its term, and two nodes send.",
+			why: "A lease that took long to come is trusted beyond its end, and two nodes send.",
 			review: "lease-taker.ts: a lease is trusted from the answer on",
 		},
 		{
@@ -108,7 +108,7 @@ export const ENGINE_LEASES = [
 			replace: "",
 			tests: ENGINE,
 			only: "outages",
-			why: "A project whose lease came late stands still until the next renewal.",
+			why: "A project whose lease came late stops until the next renewal.",
 		},
 		{
 			name: "taker-misses-alarm",
@@ -152,7 +152,7 @@ export const ENGINE_LEASES = [
 			name: "taker-asks-at-once",
 			find: "this.#pollAt(this.#context.clock.now() + RETRY_MS);",
 			replace: "this.#pollAt(this.#context.clock.now());",
-			why: "Storage that is away is asked again without a pause.",
+			why: "Storage that is away is called again without a pause.",
 		},
 		{
 			name: "taker-ignores-closing",
@@ -188,7 +188,7 @@ export const ENGINE_LEASES = [
 			find: "if (actor) actor.appended(events);\n\t\telse this.poke(projectId);",
 			replace: "actor?.appended(events);",
 			only: "an event of a project without",
-			why: "An event of an idle project waits for the next look at the alarms.",
+			why: "An event of an idle project waits for the next poll.",
 		},
 		{
 			name: "directory-does-not-wait-for-others",
@@ -203,7 +203,7 @@ export const ENGINE_LEASES = [
 			find: 'if (why === "rewound") {\n\t\t\tvoid this.#retake(actor);\n\t\t\treturn;\n\t\t}',
 			replace: "",
 			only: "a log that went back",
-			why: "After a failover a project stands still for a term.",
+			why: "After a failover a project stops for a lease duration.",
 		},
 	]),
 	...of("server/src/engine/cluster/setbacks.ts", inEngine("cluster/setbacks"), [
@@ -225,20 +225,20 @@ export const ENGINE_LEASES = [
 			name: "handover-no-margin",
 			find: "const until = clock.now() + leftMs + MARGIN_MS;",
 			replace: "const until = clock.now() + leftMs;",
-			why: "An attempt that ends at its deadline is made again while its outcome is on its way.",
+			why: "An attempt that ends at its deadline is repeated while its outcome is on its way.",
 		},
 		{
 			name: "handover-leaves-event-open",
 			find: "open.filter((seq) => seq !== event.seq)",
 			replace: "open",
 			tests: NODES,
-			why: "An attempt that was handed over and settled is made again.",
+			why: "An attempt that was handed over and settled is repeated.",
 		},
 		{
 			name: "handover-settles-before-release",
 			find: "\t\tawait this.#released.promise;\n",
 			replace: "",
-			why: "An outcome that comes while the lease is released is refused, and its attempt made again.",
+			why: "An outcome that comes while the lease is released is refused, and its attempt repeated.",
 		},
 		{
 			name: "handover-next-holder-not-told",
@@ -252,7 +252,7 @@ export const ENGINE_LEASES = [
 			name: "remote-attempts-wait-forever",
 			find: "await storage.forgetHandedOver({ projectId });",
 			replace: "",
-			why: "Attempts of a node that died are never made again: their lanes stand still.",
+			why: "Attempts of a node that died are never repeated: their lanes stops.",
 		},
 	]),
 	...of("server/src/engine/cluster/peers.ts", NODES, [

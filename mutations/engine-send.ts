@@ -51,7 +51,7 @@ export const ENGINE_SEND = [
 			replace: "if (!this.#shipment.mayLeave()) {",
 			tests: ["server/test/engine-memory.test.ts", ...inEngine("send/burst")],
 			only: "withholding|paused in the same turn",
-			why: "After a pause was answered a request leaves that waited to connect.",
+			why: "After a pause has returned, a request that waited to connect leaves.",
 		},
 		{
 			name: "exchange-sends-without-lease",
@@ -65,7 +65,7 @@ export const ENGINE_SEND = [
 			find: "} else if (target.url !== this.#destination.url) {",
 			replace: "} else if (target.url === null) {",
 			only: "after a change of URL",
-			why: "After a change of the URL was answered a request goes to the old one.",
+			why: "After a change of the URL has returned, a request goes to the old one.",
 		},
 		{
 			name: "exchange-answered-attempt-again",
@@ -73,14 +73,14 @@ export const ENGINE_SEND = [
 			replace: "const stale = this.#reused && isConnectionClosed(error);",
 			tests: inEngine("send/connections"),
 			only: "broke off during the response",
-			why: "A receiver that broke off within its answer gets the request twice, as one attempt.",
+			why: "A receiver that broke off within its response gets the request twice, as one attempt.",
 		},
 		{
 			name: "exchange-malformed-body-fails",
 			find: "#endMalformed(): void {\n\t\tif (this.#answer.status !== 0) this.#endAnswered(false);\n\t\telse",
 			replace: "#endMalformed(): void {\n\t\t",
 			tests: inEngine("send/answers"),
-			why: "An event that was accepted is sent again because its answer's body was malformed.",
+			why: "An event that was accepted is sent again because its response's body was malformed.",
 		},
 	]),
 	...of("server/src/engine/send/handshakes.ts", inEngine("send/handshakes"), [
@@ -229,7 +229,7 @@ export const ENGINE_SEND = [
 			name: "deadlines-timer-left",
 			find: "\t\tthis.#timer?.cancel();\n",
 			replace: "",
-			why: "A timer is left behind, and cuts the next attempt early.",
+			why: "A timer stays set, and cuts the next attempt early.",
 		},
 	]),
 ];

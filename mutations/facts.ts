@@ -8,20 +8,20 @@ export const FACTS = [
 			name: "basket-timer-touch-slept-over",
 			find: "this.#sleepUntil(Math.min(next, this.#wakeAt));",
 			replace: "this.#sleepUntil(next);",
-			why: "A basket touched while the timer looks is abandoned hours late.",
+			why: "A basket touched during the timer's lookup is abandoned hours late.",
 			review: "basket-timer.ts: a touch is slept over",
 		},
 		{
 			name: "basket-timer-locked-each-batch",
 			find: "if (!locked.has(id) && (await",
 			replace: "if ((await",
-			why: "A project whose rows are locked holds up each batch of baskets.",
+			why: "A project whose rows are locked delays each batch of baskets.",
 		},
 		{
 			name: "basket-timer-later-wakes",
 			find: "if (at < this.#wakeAt) this.#sleepUntil(at);",
 			replace: "this.#sleepUntil(at);",
-			why: "Each touch puts off the baskets that are due before it.",
+			why: "Each touch delays the baskets that are due before it.",
 		},
 		{
 			name: "basket-timer-all-or-none",
@@ -43,7 +43,7 @@ export const FACTS = [
 			replace: "",
 			tests: inStore("baskets"),
 			only: "on SQLite",
-			why: "An abandoned basket is reported when the project is next looked at.",
+			why: "An abandoned basket is reported when the project next wakes.",
 		},
 	]),
 	...of("server/src/store/baskets.ts", inStore("basket-timer"), [
@@ -52,7 +52,7 @@ export const FACTS = [
 			find: "\t\t\tthis.#options.onTouched(dueAt);\n\t\t\tconst kind = await this.#recorder.storage.touchBasket({ projectId, touch: { basketId, at, dueAt, data } });",
 			replace:
 				"\t\t\tconst kind = await this.#recorder.storage.touchBasket({ projectId, touch: { basketId, at, dueAt, data } });\n\t\t\tthis.#options.onTouched(dueAt);",
-			why: "A basket that storage kept although it failed is abandoned hours late.",
+			why: "A basket that storage kept despite an error is abandoned hours late.",
 			review: "baskets.ts: a touch is slept over",
 		},
 		{
@@ -87,7 +87,7 @@ export const FACTS = [
 			find: "digest: digestOf({ ...purchase, basket_id }),",
 			replace: "digest: digestOf(purchase),",
 			only: "on SQLite",
-			why: "An order reported again with another basket is answered as recorded, and that basket as abandoned.",
+			why: "An order reported again with another basket is reported as recorded, and that basket as abandoned.",
 			review: "orders.ts: the basket is not in the digest",
 		},
 		{
@@ -102,7 +102,7 @@ export const FACTS = [
 			find: '("orderId" in each ? results.next().value! : each)',
 			replace: '("orderId" in each ? [...results].at(-1)! : each)',
 			tests: ["server/src/api/facts-orders.test.ts", "server/src/api/facts.test.ts"],
-			why: "In a batch each order is answered with what became of another.",
+			why: "In a batch each order gets another one's result.",
 		},
 	]),
 	...of("server/src/store/recorder.ts", inStore("store"), [
@@ -127,7 +127,7 @@ export const FACTS = [
 			find: "\t\t\tqueue.give(projectId, weight);\n",
 			replace: "",
 			only: "on SQLite",
-			why: "After some minutes every fact is refused as busy.",
+			why: "After a few minutes every fact is refused as busy.",
 		},
 		{
 			name: "recorder-batch-weighs-one",
@@ -142,7 +142,7 @@ export const FACTS = [
 			replace: "",
 			tests: inStore("store"),
 			only: "on SQLite",
-			why: "What follows from a fact is sent when the project is next looked at.",
+			why: "What follows from a fact is sent when the project next wakes.",
 		},
 		{
 			name: "recorder-size-in-characters",
@@ -174,7 +174,7 @@ export const FACTS = [
 			find: "digest: digestOf({ orderId, deliverableId, ...input }),",
 			replace: "digest: digestOf({ orderId, deliverableId }),",
 			only: "on SQLite",
-			why: "A deliverable that failed and is then reported as delivered is answered as recorded.",
+			why: "A deliverable that failed and is then reported as delivered is reported as recorded.",
 		},
 	]),
 	...of(

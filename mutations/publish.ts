@@ -15,13 +15,13 @@ export const PUBLISH = [
 			name: "publisher-room-never-given-back",
 			find: ".finally(() => this.budget.give(projectId, bytes))",
 			replace: "",
-			why: "After some minutes every publish is refused as busy.",
+			why: "After a few minutes every publish is refused as busy.",
 		},
 		{
 			name: "publisher-forgets-maybe-written",
 			find: "if (result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };",
 			replace: "",
-			why: "An event that an unanswered commit wrote is answered as repeated, and not given to the lanes at once.",
+			why: "An event that a commit without a response wrote is reported as repeated, and not given to the lanes at once.",
 		},
 		{
 			name: "publisher-encodes-at-once",

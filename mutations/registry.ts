@@ -47,7 +47,7 @@ export const REGISTRY = [
 			find: 'if (fields.from !== undefined && fields.status !== "active")',
 			replace: "if (fields.from !== undefined && fields.status === undefined)",
 			tests: inApi("webhooks"),
-			why: "Pausing a webhook leaves out its backlog.",
+			why: "Pausing a webhook skips its backlog.",
 		},
 	]),
 	...of("server/src/registry/projects.ts", inApi("webhook-changes"), [

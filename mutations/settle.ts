@@ -22,7 +22,7 @@ export const SETTLE = [
 			replace: 'case "not_sent":\n\t\t\treturn "failure";',
 			tests: ["server/test/engine-memory.test.ts"],
 			only: "age out|pending deliveries of a deleted webhook",
-			why: "What expired is tried again for two hours before it is dead-lettered.",
+			why: "An expired attempt is retried for two hours before it is dead-lettered.",
 		},
 	]),
 	...of("server/src/engine/settle/settler.ts", inEngine("settle/settler"), [
@@ -68,7 +68,7 @@ export const SETTLE = [
 			name: "settler-locked-take-room",
 			find: "\t\tthis.budget.give(projectId, outcomes);\n\t\tthis.#locked.set",
 			replace: "\t\tthis.#locked.set",
-			why: "A project with locked rows takes up the room of others.",
+			why: "A project with locked rows takes the room of others.",
 		},
 		{
 			name: "settler-refuses-all",

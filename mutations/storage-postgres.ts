@@ -8,7 +8,7 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-append-all-repeated",
 			find: "repeated: !(maybeOurs && isOurs(found.there, row))",
 			replace: "repeated: true",
-			why: "An event whose commit was not answered is not given to the lanes at once.",
+			why: "An event whose commit got no response is not given to the lanes immediately.",
 			review: "append-repeated.ts: always repeated",
 		},
 		{
@@ -38,14 +38,14 @@ export const STORAGE_POSTGRES = [
 			find: 'if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";',
 			replace: "",
 			tests: inPostgres("faults"),
-			why: "A commit whose answer was lost has the project dropped and its events read again.",
+			why: "A commit whose response was lost has the project dropped and its events read again.",
 		},
 		{
 			name: "postgres-settle-released",
 			find: "CASE WHEN l.until IS NOT NULL THEN l.generation END AS generation",
 			replace: "l.generation",
 			only: "leases and alarms|settling|outlive their lease",
-			why: "A node settles under a lease that it has given back.",
+			why: "A node settles under a lease that it has released.",
 		},
 		{
 			name: "postgres-settle-twice-in-one",
@@ -82,7 +82,7 @@ export const STORAGE_POSTGRES = [
 			find: "SELECT FROM posthorn.retries r\n\t\t\t\tWHERE",
 			replace: "SELECT FROM posthorn.retries r\n\t\t\t\tWHERE false AND",
 			only: "settling",
-			why: "A retry of a deleted webhook stays as it was when its attempt fails: the attempt is made again.",
+			why: "A retry of a deleted webhook stays as it was when its attempt fails: the attempt is repeated.",
 		},
 		{
 			name: "postgres-retry-counted-again",
@@ -113,7 +113,7 @@ export const STORAGE_POSTGRES = [
 			find: "g.last_seq > $4 OR g.revision <> $5",
 			replace: "g.last_seq > $4 OR g.revision < $5",
 			only: "leases and alarms",
-			why: "A replay or test stored while the lease was given back waits for the next event.",
+			why: "A replay or test stored while the lease was released waits for the next event.",
 		},
 		{
 			name: "postgres-next-alarm-latest",
@@ -168,7 +168,7 @@ export const STORAGE_POSTGRES = [
 			find: "WHERE project_no = $2 AND until <= ",
 			replace: "WHERE project_no = $2 AND until + 1000 <= ",
 			only: "outlive their lease",
-			why: "Attempts of a node that died are made again later than said.",
+			why: "Attempts of a node that died are repeated late.",
 		},
 	]),
 	...of("server/src/storage/postgres/leases/neighbours.ts", inPostgres("nodes"), [
@@ -203,7 +203,7 @@ export const STORAGE_POSTGRES = [
 			find: "FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no",
 			replace: "FROM dead WHERE l.project_no = dead.project_no",
 			only: "retention",
-			why: "Dead letters that go are counted off all webhooks of their project.",
+			why: "Deleted dead letters are subtracted from all webhooks of their project.",
 			review: "retention-attempts.ts: the wrong counter",
 		},
 		{
@@ -211,7 +211,7 @@ export const STORAGE_POSTGRES = [
 			find: "AND waiting.seq IS NULL\n\t\tGROUP BY",
 			replace: "GROUP BY",
 			only: "retention",
-			why: "A dead letter that is being replayed is counted off twice.",
+			why: "A dead letter that is being replayed is subtracted twice.",
 		},
 	]),
 	...of("server/src/storage/postgres/retention/events.ts", POSTGRES, [
@@ -220,14 +220,14 @@ export const STORAGE_POSTGRES = [
 			find: "(seq > position || open.includes(seq))",
 			replace: "seq > position",
 			only: "retention",
-			why: "An event that is open behind a pause is deleted without an attempt.",
+			why: "An event that is open during a pause is deleted without an attempt.",
 		},
 		{
 			name: "postgres-sweep-referred",
 			find: "WHERE logged.seq IS NULL AND waiting.seq IS NULL\n\t))",
 			replace: "WHERE logged.seq IS NULL\n\t))",
 			only: "retention",
-			why: "An event goes while its retry waits: the retry finds nothing to send.",
+			why: "An event is deleted while its retry is pending: the retry finds nothing to send.",
 		},
 	]),
 	...of("server/src/storage/postgres/registry/webhooks.ts", POSTGRES, [

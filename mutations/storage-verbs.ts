@@ -57,7 +57,7 @@ export const STORAGE_VERBS = [
 			find: `s.expires_at > \${p.at}\`);\n\tif (found === undefined)`,
 			replace: `s.expires_at >= \${p.at}\`);\n\tif (found === undefined)`,
 			only: "accounts and sessions",
-			why: "A session is good for a moment longer than it says.",
+			why: "A session works slightly longer than it says.",
 		},
 		{
 			name: "verbs-session-of-others",
@@ -80,7 +80,7 @@ export const STORAGE_VERBS = [
 			find: "\tyield* lockAccounts();\n",
 			replace: "",
 			tests: inVerbs("operator"),
-			why: "Two people who open set-up links at the same time both become the operator.",
+			why: "Two people who open setup links at the same time both become the operator.",
 		},
 	]),
 	...of("server/src/storage/verbs/keys.ts", SQLITE, [
@@ -139,7 +139,7 @@ export const STORAGE_VERBS = [
 			find: 'if (Buffer.compare(fact.digest, digest) !== 0) return { kind: "conflict" };',
 			replace: "",
 			only: "store facts",
-			why: "Another order under a number used before is answered as recorded.",
+			why: "Another order under a number used before is reported as recorded.",
 		},
 	]),
 ];

@@ -6093,7 +6093,7 @@ export interface operations {
                         /** @description The deliverable's identifier. */
                         readonly deliverable_id?: string;
                         /**
-                         * @description What was to be delivered.
+                         * @description The kind of deliverable.
                          * @enum {unknown}
                          */
                         readonly kind?: "game_command" | "chat_role" | "file";
@@ -6187,7 +6187,7 @@ export interface operations {
                         /** @description The deliverable's identifier. */
                         readonly deliverable_id?: string;
                         /**
-                         * @description What was to be delivered.
+                         * @description The kind of deliverable.
                          * @enum {unknown}
                          */
                         readonly kind?: "game_command" | "chat_role" | "file";

@@ -6,7 +6,7 @@ const schema: JsonSchema = {
 	properties: {
 		order_id: identifier("The order that the deliverable belongs to."),
 		deliverable_id: identifier("The deliverable's identifier."),
-		kind: { enum: ["game_command", "chat_role", "file"], description: "What was to be delivered." },
+		kind: { enum: ["game_command", "chat_role", "file"], description: "The kind of deliverable." },
 		detail: { type: "string", description: "The store platform's details of the result." },
 	},
 };

@@ -21,7 +21,7 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 	const next = health.waiting.next_at;
 	const now = useNow(next === null ? 0 : Date.parse(next));
 	const waits = waitingSentence(health, now);
-	const [advice = "Open the log for what came back."] = last === null ? [] : adviceFor(last).tries;
+	const [advice = "Open the log to see the responses."] = last === null ? [] : adviceFor(last).tries;
 	return (
 		<section className={classes.banner} aria-label="What is wrong">
 			<div className={classes.words}>

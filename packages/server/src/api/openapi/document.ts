@@ -34,7 +34,7 @@ const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed
 
 Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project; a project's key sees only its own project, and gets 404 for anything else. Errors are \`application/problem+json\` (RFC 9457); for invalid input, \`errors\` lists every fault. Each response has an \`X-Request-Id\`: yours, if you sent one.
 
-Strings are well-formed Unicode. Besides the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
+Strings are well-formed Unicode. In addition to the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
 
 /** This API as an OpenAPI 3.1 document, built from the routes that the server registers. */
 export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOptions): Record<string, unknown> {
