@@ -14,30 +14,30 @@ export interface PurchaseCompleted {
 	order_id: string;
 	/** The buyer's e-mail address. */
 	customer_email: string;
-	/** What was paid, in minor currency units. */
+	/** The amount paid, in minor currency units. */
 	amount_cents: number;
 	/** The currency code of three capital letters (ISO 4217). */
 	currency: string;
-	/** What was ordered. */
+	/** The ordered items. */
 	items: {
 		/** The product's identifier in the store. */
 		product_id?: string | number;
 		/** The product's name as the buyer saw it. */
 		name?: string;
-		/** How many of the product. */
+		/** The quantity. */
 		quantity?: number;
-		/** The price of one, in minor currency units. */
+		/** The unit price, in minor currency units. */
 		unit_amount_cents?: number;
 	}[];
 }
 
-/** A refund was processed. `partial` tells a refund of a part from one that completes the whole amount. */
+/** A refund was processed. `partial` distinguishes a partial refund from one that completes the whole amount. */
 export interface PurchaseRefunded {
 	/** The refunded order. */
 	order_id: string;
 	/** The refund's identifier. */
 	refund_id?: string;
-	/** What this refund paid back, in minor currency units. */
+	/** The amount of this refund, in minor currency units. */
 	amount_cents?: number;
 	/** The currency code of three capital letters (ISO 4217). */
 	currency?: string;
@@ -51,9 +51,9 @@ export interface DeliverySuccess {
 	order_id?: string;
 	/** The deliverable's identifier. */
 	deliverable_id?: string;
-	/** What was to be delivered. */
+	/** The kind of deliverable. */
 	kind?: "game_command" | "chat_role" | "file";
-	/** What the store platform has to say about the result. */
+	/** The store platform's details of the result. */
 	detail?: string;
 }
 
@@ -63,9 +63,9 @@ export interface DeliveryFailed {
 	order_id?: string;
 	/** The deliverable's identifier. */
 	deliverable_id?: string;
-	/** What was to be delivered. */
+	/** The kind of deliverable. */
 	kind?: "game_command" | "chat_role" | "file";
-	/** What the store platform has to say about the result. */
+	/** The store platform's details of the result. */
 	detail?: string;
 }
 
@@ -75,15 +75,15 @@ export interface BasketAbandoned {
 	basket_id?: string;
 	/** The buyer's e-mail address. */
 	customer_email?: string;
-	/** What lies in the basket. */
+	/** The items in the basket. */
 	items?: {
 		/** The product's identifier in the store. */
 		product_id?: string | number;
 		/** The product's name as the buyer saw it. */
 		name?: string;
-		/** How many of the product. */
+		/** The quantity. */
 		quantity?: number;
-		/** The price of one, in minor currency units. */
+		/** The unit price, in minor currency units. */
 		unit_amount_cents?: number;
 	}[];
 }
@@ -94,7 +94,7 @@ export interface SubscriptionCreated {
 	subscription_id?: string;
 	/** The buyer's e-mail address. */
 	customer_email?: string;
-	/** The plan that was subscribed to. */
+	/** The plan. */
 	plan?: string;
 }
 
@@ -104,7 +104,7 @@ export interface SubscriptionCanceled {
 	subscription_id?: string;
 	/** The buyer's e-mail address. */
 	customer_email?: string;
-	/** The plan that was subscribed to. */
+	/** The plan. */
 	plan?: string;
 }
 

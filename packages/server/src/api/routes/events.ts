@@ -188,7 +188,8 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		do {
 			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
 			if (wait === null) {
-				const most = scope === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
+				const most =
+					scope === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
 				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
 			}
 			raw.socket.once("close", wait.cancel);
