@@ -13,9 +13,9 @@ export type Behaviour =
 	/** Never reads a request. */
 	| "unread";
 
-/** What the neighbour's receiver does before or instead of a response. */
+/** What the neighbor's receiver does before or instead of a response. */
 export type TlsAttack =
-	/** Presents certificates that take long to check, and nobody trusts. */
+	/** Presents certificates that take long to check, and that no one trusts. */
 	| "certificate chains"
 	/** Sends nothing but new keys after each request. */
 	| "key updates";

@@ -1,7 +1,7 @@
 /** Something that a {@link Bag} may hold. */
 export interface Baggable {
 	/** Its index in the bag; -1 if it is in none. Only the bag sets it. */
-	bagIndex: number;
+	place: number;
 }
 
 /**
@@ -21,11 +21,11 @@ export class Bag<T extends Baggable> {
 	}
 
 	add(item: T): void {
-		item.bagIndex = this.#items.push(item) - 1;
+		item.place = this.#items.push(item) - 1;
 	}
 
 	has(item: T): boolean {
-		return this.#items[item.bagIndex] === item;
+		return this.#items[item.place] === item;
 	}
 
 	/** @returns whether it was present */
@@ -33,17 +33,17 @@ export class Bag<T extends Baggable> {
 		if (!this.has(item)) return false;
 		const last = this.#items.pop()!;
 		if (last !== item) {
-			this.#items[item.bagIndex] = last;
-			last.bagIndex = item.bagIndex;
+			this.#items[item.place] = last;
+			last.place = item.place;
 		}
-		item.bagIndex = -1;
+		item.place = -1;
 		return true;
 	}
 
 	/** Removes and returns all items. */
 	takeAll(): T[] {
 		const all = this.#items.splice(0);
-		for (const item of all) item.bagIndex = -1;
+		for (const item of all) item.place = -1;
 		return all;
 	}
 

@@ -155,7 +155,7 @@ export class Connections {
 		const { work, waiting, network, socket } = connection;
 		const caller = this.#options.callerOf(request);
 		const start = (): void => {
-			const each: Work = { request, response, unread: null, bagIndex: -1 };
+			const each: Work = { request, response, unread: null, place: -1 };
 			work.add(each);
 			this.#used(connection);
 			response.once("close", () => {

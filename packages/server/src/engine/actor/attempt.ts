@@ -219,7 +219,7 @@ export class Attempts {
 			retry,
 			slot,
 			writtenAt: null,
-			bagIndex: -1,
+			place: -1,
 		};
 		this.#work.inFlight.add(inFlight);
 		return inFlight;

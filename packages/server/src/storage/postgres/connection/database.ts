@@ -144,7 +144,7 @@ export class Database {
 
 	/** Tracks a call until it ends. */
 	#track(call: Promise<unknown>): void {
-		const underWay: UnderWay = { ended: call, bagIndex: -1 };
+		const underWay: UnderWay = { ended: call, place: -1 };
 		this.#underWay.add(underWay);
 		const over = () => void this.#underWay.delete(underWay);
 		call.then(over, over);
