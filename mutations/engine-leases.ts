@@ -255,10 +255,31 @@ export const ENGINE_LEASES = [
 			why: "Attempts of a node that died are never repeated: their lanes stops.",
 		},
 	]),
+	...of("server/src/engine/cluster/mark-poller.ts", inEngine("cluster/mark-poller"), [
+		{
+			name: "marks-hints-wait-in-line",
+			find: "for (const list of [this.#urgent, this.#regular])",
+			replace: "for (const list of [this.#regular, this.#urgent])",
+			why: "On a node with many projects, another node's events wait until the others are read.",
+		},
+		{
+			name: "marks-no-regular-poll",
+			find: "this.#read();\n\t\t\tthis.#pollLater();",
+			replace: "this.#pollLater();",
+			why: "A lost hint delays another node's events until the next hint.",
+		},
+		{
+			name: "marks-reads-wait-for-watchers",
+			find: "for (const receive of receivers) this.#react(receive(marks));",
+			replace: "for (const receive of receivers) await receive(marks);",
+			only: "takes long",
+			why: "One project that can't be reloaded delays what other nodes publish to all others.",
+		},
+	]),
 	...of("server/src/engine/cluster/peers.ts", NODES, [
 		{
 			name: "peers-ignore-changes",
-			find: "if (stored.revision > known.revision) await this.#options.reload(actor);",
+			find: "if (stored.revision > known.revision) await this.#reload(actor, stored.revision);",
 			replace: "",
 			why: "What another node changes of a webhook is not in force here.",
 		},
@@ -267,7 +288,7 @@ export const ENGINE_LEASES = [
 			find: "if (before !== null && (stored === undefined || isBehind(stored, before))) {",
 			replace: "if (before !== null && stored === undefined) {",
 			tests: ["server/test/nodes.test.ts"],
-			only: "a log that went back",
+			only: "the log went back",
 			why: "A log that went back under this node is not noticed: new events are taken for old ones.",
 		},
 	]),

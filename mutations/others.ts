@@ -1,4 +1,5 @@
 import { of } from "./mutation.ts";
+import { inApi } from "./tests.ts";
 
 /** Spots elsewhere that a review found untested. */
 export const OTHERS = [
@@ -29,4 +30,12 @@ export const OTHERS = [
 			},
 		],
 	),
+	...of("server/src/api/live/remote-changes.ts", inApi("remote-changes"), [
+		{
+			name: "remote-changes-first-read-ignored",
+			find: "const hasGrown = seen?.mark.lastSeq !== mark.lastSeq;",
+			replace: "const hasGrown = seen !== undefined && seen.mark.lastSeq !== mark.lastSeq;",
+			why: "A call that waits misses an event that another node published just before the first read.",
+		},
+	]),
 ];

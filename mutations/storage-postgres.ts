@@ -171,7 +171,7 @@ export const STORAGE_POSTGRES = [
 			why: "Attempts of a node that died are repeated late.",
 		},
 	]),
-	...of("server/src/storage/postgres/leases/neighbours.ts", inPostgres("nodes"), [
+	...of("server/src/storage/postgres/leases/peers.ts", inPostgres("nodes"), [
 		{
 			name: "postgres-in-force-too-soon",
 			find: "coalesce(acknowledged, -1) < $3",

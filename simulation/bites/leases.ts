@@ -59,7 +59,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "",
 		breaks: "Attempts of a node that died after handing them over are never made again.",
 		style: "churn",
-		firstSeed: 5,
+		firstSeed: 4,
 		worlds: 6,
 	},
 	{
@@ -85,7 +85,7 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "changes of other nodes",
 		file: "packages/server/src/engine/cluster/peers.ts",
-		find: "if (stored.revision > known.revision) await this.#options.reload(actor);",
+		find: "if (stored.revision > known.revision) await this.#reload(actor, stored.revision);",
 		replace: "",
 		breaks: "What another node changes of a webhook is not in force here.",
 		style: "churn",
@@ -99,7 +99,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 		breaks: "A lease whose renewal took long to be answered is trusted beyond its term.",
 		style: "churn",
-		firstSeed: 40,
+		firstSeed: 586,
 		worlds: 6,
 	},
 	{

@@ -20,6 +20,8 @@ export function inFlight(witness: Witness): Check {
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
 			if (!webhook || !delivery || !isFirst(delivery)) return;
 			const { projectId, id: webhookId } = webhook;
+			// It may be a retry, if a failover has just lost the first attempt.
+			if (witness.isUnsettled(projectId, request.node)) return;
 			// Later ones are made again, even if a suspended node still has them in flight.
 			const handedOverUntil = witness.nodeNow(request.node) + CLOCKS_MS + witness.disagreementMs();
 			const handedOver = (witness.ledger.handedOver.get(projectId) ?? []).filter(

@@ -88,7 +88,9 @@ export function order(witness: Witness): Check {
 				const { request, at } = happening;
 				const { webhook, seq, eventId } = witness.wire.read(request, at);
 				const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
-				if (webhook && seq !== null && delivery && isFirst(delivery)) sent(webhook, seq, request.node, eventId, at);
+				if (!webhook || seq === null || !delivery || !isFirst(delivery)) return;
+				// It may be a retry, if a failover has just lost the first attempt.
+				if (!witness.isUnsettled(webhook.projectId, request.node)) sent(webhook, seq, request.node, eventId, at);
 			}
 		},
 	};

@@ -2,7 +2,7 @@
  * A node's way to its database: each call takes its time to get there and to come back, and may fail or stand still on
  * either way. What the call does in the database it does in between, all at once.
  */
-import type { EpochKeeper, NeighbourStorage } from "../../packages/server/src/storage/port/neighbours.ts";
+import type { EpochKeeper, PeerStorage } from "../../packages/server/src/storage/port/peers.ts";
 import { type Storage, StorageError } from "../../packages/server/src/storage/port.ts";
 import type { News } from "../happenings.ts";
 import type { Host } from "../nodes/host.ts";
@@ -72,13 +72,13 @@ export class HostileStorage {
 	}
 
 	#behind(): Storage {
-		let neighbours: NeighbourStorage | null | undefined;
+		let peers: PeerStorage | null | undefined;
 		return new Proxy({} as Storage, {
 			get: (_, key) => {
 				const value: unknown = Reflect.get(this.#storage, key, this.#storage);
-				if (key === "neighbours") {
-					neighbours ??= value === null ? null : this.#neighbours(value as NeighbourStorage);
-					return neighbours;
+				if (key === "peers") {
+					peers ??= value === null ? null : this.#peers(value as PeerStorage);
+					return peers;
 				}
 				if (typeof value !== "function") return value;
 				if (LOCAL.has(key as string)) return value.bind(this.#storage);
@@ -87,19 +87,19 @@ export class HostileStorage {
 		});
 	}
 
-	#neighbours(neighbours: NeighbourStorage): NeighbourStorage {
+	#peers(peers: PeerStorage): PeerStorage {
 		const { timeline, host, hints, tell } = this.#options;
-		return new Proxy(neighbours, {
+		return new Proxy(peers, {
 			get: (_, key) => {
 				if (key === "subscribe")
 					return (listener: (projectIds: readonly string[]) => void) =>
-						neighbours.subscribe((projectIds) => {
+						peers.subscribe((projectIds) => {
 							if (!this.#options.hasHints || this.#faultOf("subscribe", hints) !== null) return;
 							timeline.after(hints.between(0, 20), () => host.run(() => listener(projectIds)));
 						});
 				if (key === "onEpoch")
 					return (listener: () => void, keeper?: EpochKeeper) =>
-						neighbours.onEpoch(
+						peers.onEpoch(
 							() => {
 								if (!host.isDead) listener();
 							},
@@ -111,9 +111,9 @@ export class HostileStorage {
 								},
 							},
 						);
-				const value: unknown = Reflect.get(neighbours, key, neighbours);
+				const value: unknown = Reflect.get(peers, key, peers);
 				if (typeof value !== "function") return value;
-				return (...args: unknown[]) => this.#call(key as string, args, () => value.apply(neighbours, args));
+				return (...args: unknown[]) => this.#call(key as string, args, () => value.apply(peers, args));
 			},
 		});
 	}

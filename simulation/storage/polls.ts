@@ -54,7 +54,7 @@ export class Polls {
 		return new Proxy(object, {
 			get: (_, key) => {
 				const value: unknown = Reflect.get(object, key, object);
-				if (key === "neighbours" && value !== null) return this.#watch(value as object);
+				if (key === "peers" && value !== null) return this.#watch(value as object);
 				if (typeof value !== "function") return value;
 				return (...args: unknown[]) => {
 					const call = () => value.apply(object, args);

@@ -8,8 +8,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiKeys, createOperatorKey, findOperatorKey, startAccounts } from "./accounts/index.ts";
 import { Changes, createApi, createMetrics, type Metrics, SessionCookie } from "./api/index.ts";
-import { Elsewhere } from "./api/live/elsewhere.ts";
 import { Arrivals } from "./api/live/long-poll.ts";
+import { RemoteChanges } from "./api/live/remote-changes.ts";
 import { CONNECTIONS, STOP } from "./base/budgets.ts";
 import { systemClock } from "./base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
@@ -164,9 +164,7 @@ async function build(
 	metrics.watchBudgets(engine.budgets);
 	metrics.watchShortages(shortages);
 	metrics.watchHandshakes(handshakes);
-	const elsewhere = new Elsewhere({ storage, arrivals, changes, clock, logger });
-	undo.push(() => elsewhere.stop());
-	elsewhere.start();
+	engine.watchMarks(new RemoteChanges({ storage, arrivals, changes }));
 
 	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
 	const store = startStore({ storage, engine, clock, ids, logger, ...limits });

@@ -73,7 +73,7 @@ export class FaultyStorage {
 		return new Proxy(object, {
 			get: (_, key) => {
 				const value: unknown = Reflect.get(object, key, object);
-				if (key === "neighbours" && value) return this.#before(value);
+				if (key === "peers" && value) return this.#before(value);
 				if (typeof value !== "function") return value;
 				if (key === "close" || key === "subscribe" || key === "onEpoch") return value.bind(object);
 				return (...args: unknown[]) => this.#call(key as Method, async () => value.apply(object, args));

@@ -18,7 +18,7 @@ import {
 import { FaultyStorage } from "./faulty-storage.ts";
 
 /** Another node alongside the rig's. */
-class Neighbour {
+class Peer {
 	readonly sender: ScriptedSender;
 	readonly settled: Settled[] = [];
 	readonly engine: ReturnType<typeof startEngine>;
@@ -53,9 +53,9 @@ class Neighbour {
 }
 
 /** Another node on the rig's database, and a way to advance the clock for both. */
-async function startNeighbour(rig: EngineRig, database: RigDatabase, storage: FaultyStorage) {
+async function startPeer(rig: EngineRig, database: RigDatabase, storage: FaultyStorage) {
 	const otherStorage = new FaultyStorage();
-	const other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
+	const other = new Peer(rig, otherStorage.wrap(await database.open(rig.clock)));
 	/** Advances the clock until this is true. */
 	const pass = async (isSo: () => boolean, stepMs = 10): Promise<void> => {
 		const end = rig.clock.now() + 120_000;
@@ -87,7 +87,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			for (const method of ["renewLeases", "renewLeases", "acquireLeases"] as const)
 				stuck.use(storage.holdCall(method));
 			const otherStorage = new FaultyStorage();
-			await using other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
+			await using other = new Peer(rig, otherStorage.wrap(await database.open(rig.clock)));
 			const pass = async (isSo: () => boolean): Promise<void> => {
 				const stillInTime = patience("the nodes to get there");
 				while (!isSo()) {
@@ -131,7 +131,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);
 			const { id } = await rig.webhook("a");
-			const { other, pass } = await startNeighbour(rig, database, storage);
+			const { other, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			await rig.engine.stop();
 			const draft = { type: "delivery.success", data: "{}" };
@@ -161,7 +161,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const { url } = await rig.webhook("a");
 			const ids = await rig.publish(1);
 			await rig.settledCount(1);
-			const { other, pass } = await startNeighbour(rig, database, storage);
+			const { other, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			const result = await other.engine.publish(rig.projectId, [{ type: "delivery.success", data: "{}" }]);
 			if (result.kind !== "published") throw new Error(`Publishing ended as ${result.kind}.`);
@@ -180,7 +180,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const reading = await rig.webhook("reading", { events: [failed] });
 			await rig.publish(1, success);
 			await rig.settledCount(1);
-			const { other, pass } = await startNeighbour(rig, database, storage);
+			const { other, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			const publish = async (...types: readonly string[]): Promise<void> => {
 				const drafts = types.map((type) => ({ type, data: "{}" }));
@@ -212,7 +212,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			rig.sender.script = ({ target }) => (target.url === hanging.url ? hang.promise : 200);
 			const ids = await rig.publishAll(3);
 			await rig.settledCount(3);
-			const { other, pass } = await startNeighbour(rig, database, storage);
+			const { other, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			using _end = { [Symbol.dispose]: () => hang.resolve("timeout") };
 			let stopped = false;
@@ -247,7 +247,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const ids = await rig.publishAll(2);
 			await rig.sentCount(2);
 			const startedAt = rig.clock.now();
-			const { other, pass } = await startNeighbour(rig, database, storage);
+			const { other, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			using _end = { [Symbol.dispose]: () => hang.resolve(200) };
 			const stopping = rig.engine.stop();
@@ -270,7 +270,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			rig.sender.beforeWriting = () => connected.promise;
 			const ids = await rig.publishAll(2);
 			await rig.sentCount(1);
-			const { other, pass } = await startNeighbour(rig, database, storage);
+			const { other, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			using _end = { [Symbol.dispose]: () => connected.resolve() };
 			const stopping = rig.engine.stop();

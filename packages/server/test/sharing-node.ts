@@ -152,7 +152,7 @@ function behind<T extends object>(gate: Gate, object: T, instead: Partial<T> = {
 	return new Proxy(object, {
 		get(_, key) {
 			const value: unknown = Reflect.get(key in instead ? instead : object, key, object);
-			if (typeof value !== "function") return key === "neighbours" && value ? behind(gate, value) : value;
+			if (typeof value !== "function") return key === "peers" && value ? behind(gate, value) : value;
 			if (key === "subscribe" || key === "onEpoch") return value.bind(object);
 			return async (...args: unknown[]) => {
 				await gate.pass();

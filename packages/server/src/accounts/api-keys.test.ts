@@ -85,7 +85,7 @@ test("a key deleted during its lookup isn't cached", async () => {
 		goOn = resolve;
 	});
 	const slow = keysOf({
-		neighbours: null,
+		peers: null,
 		createApiKey: (...args) => storage.createApiKey(...args),
 		getApiKey: (...args) => storage.getApiKey(...args),
 		listApiKeys: (...args) => storage.listApiKeys(...args),

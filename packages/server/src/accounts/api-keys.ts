@@ -15,7 +15,7 @@ export const API_KEY_PREFIX = "phk_";
 const SHOWN_CHARACTERS = 12;
 
 export interface ApiKeysOptions {
-	readonly storage: KeyStorage & Pick<Storage, "neighbours">;
+	readonly storage: KeyStorage & Pick<Storage, "peers">;
 	/** SHA-256 of the operator's key; null if there is none yet. */
 	readonly operatorKeyHash: () => Uint8Array | null;
 	readonly clock: Clock;
@@ -34,12 +34,9 @@ export class ApiKeys {
 		this.#options = options;
 		this.#cache = new KeyCache(options.clock);
 		this.#uses = new LastUses(options);
-		const { neighbours } = options.storage;
-		this.#unsubscribe = neighbours
-			? [
-					neighbours.subscribe((projectIds) => this.#cache.hint(projectIds)),
-					neighbours.onEpoch(() => this.#cache.clear()),
-				]
+		const { peers } = options.storage;
+		this.#unsubscribe = peers
+			? [peers.subscribe((projectIds) => this.#cache.hint(projectIds)), peers.onEpoch(() => this.#cache.clear())]
 			: [];
 	}
 

@@ -39,7 +39,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 	/** Resolves when the node is notified of this project. */
 	function hint(storage: PostgresStorage, projectId: string): Promise<void> {
 		return new Promise((resolve) => {
-			const end = storage.neighbours.subscribe((projectIds) => {
+			const end = storage.peers.subscribe((projectIds) => {
 				if (!projectIds.includes(projectId)) return;
 				end();
 				resolve();

@@ -7,6 +7,7 @@ import type { Seal } from "../base/seal.ts";
 import type { LogEvent, NewAttempt, Storage } from "../storage/port.ts";
 import type { ProjectLoss } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
+import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
@@ -18,6 +19,7 @@ import { Settler, Unsettled } from "./settle/settler.ts";
 
 export type { ProjectLoss } from "./actor/context.ts";
 export type { NodeState } from "./cluster/directory.ts";
+export type { Marks, MarkWatcher } from "./cluster/mark-poller.ts";
 export type * from "./engine.ts";
 
 export interface EngineOptions {
@@ -62,6 +64,11 @@ export interface RunningEngine extends Engine {
 	readonly budgets: Slots["budgets"];
 	/** Number of uncommitted outcomes. Once it stops, includes those that this node will never commit. */
 	readonly unsettled: number;
+	/**
+	 * Hands the marks of its projects to this watcher, so that it notices what other nodes change. Does nothing where one
+	 * process has the database to itself.
+	 */
+	watchMarks(watcher: MarkWatcher): void;
 	/** Runs one pass of the retention sweep now. */
 	sweep(): Promise<void>;
 	/**
@@ -142,6 +149,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		change: (projectId, change, scopeOf) => directory.change(projectId, change, scopeOf),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
 		appended,
+		watchMarks: (watcher) => directory.marks?.watch(watcher),
 		recheck: (projectId) => directory.recheck(projectId),
 		sweep: () => sweeper.sweep(),
 

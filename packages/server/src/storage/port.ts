@@ -15,7 +15,7 @@ import type { FactStorage } from "./port/facts.ts";
 import type { Gauges, HistoryStorage, RetentionStorage } from "./port/history.ts";
 import type { InsightStorage } from "./port/insight.ts";
 import type { LogStorage } from "./port/log.ts";
-import type { NeighbourStorage } from "./port/neighbours.ts";
+import type { PeerStorage } from "./port/peers.ts";
 import type { RegistryStorage } from "./port/registry.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
@@ -44,7 +44,7 @@ export interface Storage extends DomainVerbs, Omit<ColdStorage, keyof DomainVerb
 	 */
 	readonly epoch: string;
 	/** Null if only one process can use the database. */
-	readonly neighbours: NeighbourStorage | null;
+	readonly peers: PeerStorage | null;
 	/** Resolves once a read and a write have succeeded. */
 	ping(): Promise<void>;
 	gauges(): Promise<Gauges>;
@@ -92,7 +92,7 @@ export * from "./port/facts.ts";
 export type * from "./port/history.ts";
 export type * from "./port/insight.ts";
 export type * from "./port/log.ts";
-export type * from "./port/neighbours.ts";
+export type * from "./port/peers.ts";
 export type * from "./port/registry.ts";
 export * from "./port/roles.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";

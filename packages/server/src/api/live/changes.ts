@@ -30,6 +30,10 @@ export class Changes {
 		return this.#byProject.keys();
 	}
 
+	isListenedTo(projectId: string): boolean {
+		return this.#byProject.has(projectId);
+	}
+
 	note(projectId: string, hint: Hint): void {
 		const streams = this.#byProject.get(projectId);
 		if (streams) for (const stream of streams) stream.hint(hint);

@@ -32,6 +32,10 @@ export class Arrivals {
 		return this.#byProject.keys();
 	}
 
+	isWaitedFor(projectId: string): boolean {
+		return this.#byProject.has(projectId);
+	}
+
 	note(projectId: string, events: readonly { readonly type: string }[]): void {
 		for (const { types, end } of this.#byProject.get(projectId) ?? [])
 			if (types === undefined || events.some(({ type }) => types.includes(type))) end("arrived");

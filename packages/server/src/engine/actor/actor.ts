@@ -18,7 +18,7 @@
  */
 import { Bag } from "../../base/bag.ts";
 import type { Moment } from "../../base/clock.ts";
-import type { Claim } from "../../storage/port/neighbours.ts";
+import type { Claim } from "../../storage/port/peers.ts";
 import type { AlarmMark, Lease, LogEvent } from "../../storage/port.ts";
 import { HeldLease } from "../cluster/lease.ts";
 import { LogReader } from "../lanes/log-reader.ts";

@@ -1,5 +1,5 @@
 import type { Baggable } from "../../base/bag.ts";
-import type { Claim } from "../../storage/port/neighbours.ts";
+import type { Claim } from "../../storage/port/peers.ts";
 import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type ClosingReason, type Deferred, explain, type Outcome, type Withheld } from "../send/outcome.ts";

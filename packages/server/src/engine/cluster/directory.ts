@@ -15,6 +15,7 @@ import type { ChangeScope } from "../engine.ts";
 import { EpochChange } from "./epoch-change.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
+import { MarkPoller } from "./mark-poller.ts";
 import { OwnedProjects } from "./owned-projects.ts";
 import { Peers } from "./peers.ts";
 import { Setbacks } from "./setbacks.ts";
@@ -54,8 +55,9 @@ export class Directory {
 	readonly #setbacks: Setbacks;
 	readonly #taker: LeaseTaker;
 	readonly #keeper: LeaseKeeper;
-	/** Null where this node has the database to itself. */
+	/** Both are null where this node has the database to itself. */
 	readonly #peers: Peers | null;
+	readonly marks: MarkPoller | null;
 	readonly #epochChange: EpochChange;
 	#unsubscribe: (() => void) | null = null;
 
@@ -63,20 +65,18 @@ export class Directory {
 		this.#context = context;
 		this.#options = options;
 		const { holder } = options;
+		const { clock, logger } = context;
 		this.#owned = new OwnedProjects(options.activeProjects);
-		this.#setbacks = new Setbacks(context.clock, context.leaseTermMs);
+		this.#setbacks = new Setbacks(clock, context.leaseTermMs);
 		const owned = this.#owned;
-		const { neighbours: storage } = context.storage;
-		const peers = storage
-			? new Peers(context, {
-					storage,
-					holder,
-					actors: owned.actors,
-					reload: (actor) => this.#reloadHeld(actor),
-					takeDue: () => this.#taker.takeDue(),
-				})
-			: null;
+		const { peers: storage } = context.storage;
+		const peers =
+			storage &&
+			new Peers(context, { storage, holder, actors: owned.actors, reload: (actor) => this.#reloadHeld(actor) });
 		this.#peers = peers;
+		this.marks =
+			storage && new MarkPoller({ storage, clock, logger, onHint: (projectIds) => this.#hinted(projectIds) });
+		if (peers) this.marks?.watch(peers);
 		this.#keeper = new LeaseKeeper(context, {
 			holder,
 			owned,
@@ -103,8 +103,8 @@ export class Directory {
 
 	start(): void {
 		const change = this.#epochChange;
-		this.#unsubscribe = this.#context.storage.neighbours?.onEpoch(() => change.halt(), change) ?? null;
-		this.#peers?.start();
+		this.#unsubscribe = this.#context.storage.peers?.onEpoch(() => change.halt(), change) ?? null;
+		this.marks?.start();
 		this.#keeper.start();
 		this.#taker.takeDue();
 	}
@@ -187,10 +187,16 @@ export class Directory {
 	async stop(): Promise<void> {
 		this.#owned.closing = true;
 		this.#taker.sleep();
-		await this.#peers?.stop();
+		await this.marks?.stop();
+		await this.#peers?.leave();
 		await this.#taker.whenDone();
 		await this.#keeper.stop();
 		this.#unsubscribe?.();
+	}
+
+	/** Other nodes gave these projects work or changed them: takes those that no node owns. */
+	#hinted(projectIds: readonly string[]): void {
+		if (projectIds.some((projectId) => !this.#owned.actors.has(projectId))) this.#taker.takeDue();
 	}
 
 	/** Another node changed the project: reloads it from storage while its lanes are held. */

@@ -1,21 +1,16 @@
 /**
- * Where nodes share a database, other nodes publish to the projects that this node owns, change their webhooks and
- * queue replays. Alarms of leased projects aren't polled, so this node checks the projects' marks itself: regularly,
- * and immediately when storage passes on a hint.
+ * How this node's actors and its peers keep up with each other. Alarms of leased projects aren't polled, so actors learn
+ * from their projects' marks what other nodes published, changed and queued.
  *
  * Conversely, a change made by this node takes effect only once the project's owner applies it. So the lease holder
  * acknowledges the revision that it has loaded, and the node that made the change waits for that, or for the lease to
  * end, before it responds.
  */
-import type { Timer } from "../../base/clock.ts";
-import { type AlarmMark, type NeighbourStorage, StorageError } from "../../storage/port.ts";
+import { type AlarmMark, type PeerStorage, StorageError } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
+import type { Marks, MarkWatcher } from "./mark-poller.ts";
 
-/** Hints are batched for this long, so that a busy peer costs only a few reads per second. */
-const BATCH_MS = 50;
-/** How often marks are read without a hint. */
-const LOOK_MS = 1_000;
 /** How long a change waits for the lease holder, in lease durations. */
 const PATIENCE = 1.5;
 /** How often to check for an acknowledgement. */
@@ -24,8 +19,6 @@ const CHECK_MS = 20;
 const ACKNOWLEDGE_AGAIN_MS = 10;
 /** … up to this. After that, the regular checks repeat it. */
 const ACKNOWLEDGE_AGAIN_MAX_MS = 1_000;
-/** Maximum number of projects whose marks are read in one call. */
-const MARKS_BATCH = 1_000;
 
 /** The revision that an actor applies and hasn't acknowledged yet. */
 interface Unacknowledged {
@@ -34,46 +27,34 @@ interface Unacknowledged {
 }
 
 export interface PeersOptions {
-	readonly storage: NeighbourStorage;
+	readonly storage: PeerStorage;
 	readonly holder: string;
 	readonly actors: ReadonlyMap<string, Actor>;
 	/** Makes an actor apply what is stored while its lanes are held. */
 	readonly reload: (actor: Actor) => Promise<void>;
-	/** Takes projects that no node owns. */
-	readonly takeDue: () => void;
 }
 
-export class Peers {
+export class Peers implements MarkWatcher {
 	readonly #context: ActorContext;
 	readonly #options: PeersOptions;
 	/** The acknowledged revision of each actor's lease. */
 	readonly #acknowledged = new WeakMap<Actor, number>();
-	readonly #hinted = new Set<string>();
-	#timer: Timer | null = null;
-	#gathering: Timer | null = null;
-	#unsubscribe: (() => void) | null = null;
-	#looking: Promise<void> | null = null;
+	/** The revision for which each actor is being reloaded. */
+	readonly #reloading = new Map<Actor, number>();
 	#nodes = 1;
-	#stopped = false;
+	#left = false;
 
 	constructor(context: ActorContext, options: PeersOptions) {
 		this.#context = context;
 		this.#options = options;
 	}
 
-	start(): void {
-		this.#unsubscribe = this.#options.storage.subscribe((projectIds) => this.#hint(projectIds));
-		this.#lookAgain();
-	}
-
-	async stop(): Promise<void> {
-		this.#stopped = true;
-		this.#unsubscribe?.();
-		this.#timer?.cancel();
-		this.#gathering?.cancel();
-		await this.#looking;
+	/** This node takes no part any more. */
+	async leave(): Promise<void> {
+		this.#left = true;
+		const { storage, holder } = this.#options;
 		try {
-			await this.#options.storage.leave(this.#options.holder);
+			await storage.leave({ holder });
 		} catch (error) {
 			this.#context.logger.warn({ err: error }, "failed to announce to other nodes that this one is leaving");
 		}
@@ -86,7 +67,7 @@ export class Peers {
 
 	/** This node's share of all projects, so that they are spread evenly over the nodes. */
 	async fairShare(): Promise<number> {
-		const { nodes, projects } = await this.#options.storage.share(this.#options.holder);
+		const { nodes, projects } = await this.#options.storage.share({ holder: this.#options.holder });
 		this.#nodes = nodes;
 		return Math.ceil(projects / Math.max(1, nodes));
 	}
@@ -100,14 +81,14 @@ export class Peers {
 			return [{ actor, revision }];
 		});
 		if (unacknowledged.length === 0) return;
-		const locked = await this.#tellOwners(unacknowledged);
+		const locked = await this.#sendAcknowledgements(unacknowledged);
 		if (locked.length > 0) this.#acknowledgeLater(locked, ACKNOWLEDGE_AGAIN_MS);
 	}
 
 	/** @returns those whose lease row was locked */
-	async #tellOwners(unacknowledged: readonly Unacknowledged[]): Promise<Unacknowledged[]> {
-		const told = unacknowledged.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
-		const left = await this.#options.storage.acknowledge(told);
+	async #sendAcknowledgements(unacknowledged: readonly Unacknowledged[]): Promise<Unacknowledged[]> {
+		const acknowledgements = unacknowledged.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
+		const left = await this.#options.storage.acknowledge({ acknowledgements });
 		const locked = new Set(left.map(({ lease }) => lease.projectId));
 		for (const { actor, revision } of unacknowledged)
 			if (!locked.has(actor.projectId)) this.#acknowledged.set(actor, revision);
@@ -122,8 +103,8 @@ export class Peers {
 			const left = unacknowledged.filter(({ actor, revision }) => {
 				return actors.get(actor.projectId) === actor && (this.#acknowledged.get(actor) ?? -1) < revision;
 			});
-			if (this.#stopped || left.length === 0) return;
-			this.#tellOwners(left).then(
+			if (this.#left || left.length === 0) return;
+			this.#sendAcknowledgements(left).then(
 				(locked) => {
 					if (locked.length > 0 && waitMs < ACKNOWLEDGE_AGAIN_MAX_MS) this.#acknowledgeLater(locked, waitMs * 2);
 				},
@@ -137,14 +118,14 @@ export class Peers {
 	 * is unavailable, it asks again, but no longer than a lease that can't be renewed meanwhile would last.
 	 */
 	async untilInForce(projectId: string): Promise<void> {
-		const { actors } = this.#options;
+		const { actors, storage } = this.#options;
 		const { clock, leaseTermMs, logger } = this.#context;
 		const deadline = clock.elapsed() + leaseTermMs * PATIENCE;
 		let revision: number | null = null;
 		while (!actors.get(projectId)?.inCharge) {
 			try {
-				revision ??= (await this.#options.storage.readMarks([projectId])).get(projectId)?.revision ?? -1;
-				if (await this.#options.storage.isInForce(projectId, revision)) return;
+				revision ??= (await storage.readMarks({ projectIds: [projectId] })).get(projectId)?.revision ?? -1;
+				if (await storage.isInForce({ projectId, revision })) return;
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") throw error;
 				logger.error({ err: error, projectId }, "failed to read whether a change is in force");
@@ -157,41 +138,23 @@ export class Peers {
 		}
 	}
 
-	#hint(projectIds: readonly string[]): void {
-		if (this.#stopped) return;
-		for (const projectId of projectIds) this.#hinted.add(projectId);
-		this.#gathering ??= this.#context.clock.setTimeout(() => {
-			this.#gathering = null;
-			const hinted = [...this.#hinted];
-			this.#hinted.clear();
-			const worked = hinted.flatMap((id) => this.#options.actors.get(id) ?? []);
-			if (worked.length < hinted.length) this.#options.takeDue();
-			if (worked.length > 0) this.#looking = this.#look(worked);
-		}, BATCH_MS);
+	get projectIds(): Iterable<string> {
+		return this.#options.actors.keys();
 	}
 
-	#lookAgain(): void {
-		this.#timer = this.#context.clock.setTimeout(() => {
-			this.#looking = this.#look([...this.#options.actors.values()]);
-			void this.#looking.finally(() => {
-				if (!this.#stopped) this.#lookAgain();
-			});
-		}, LOOK_MS);
+	watches(projectId: string): boolean {
+		return this.#options.actors.has(projectId);
 	}
 
-	async #look(actors: readonly Actor[]): Promise<void> {
-		try {
-			for (let at = 0; at < actors.length; at += MARKS_BATCH) {
-				const some = actors.slice(at, at + MARKS_BATCH);
-				// An actor may learn of something newer while the marks are being read.
-				const before = some.map((actor) => actor.mark);
-				const marks = await this.#options.storage.readMarks(some.map(({ projectId }) => projectId));
-				await Promise.all(some.map((actor, i) => this.#compare(actor, before[i]!, marks.get(actor.projectId))));
-				await this.acknowledge(some.filter((actor) => this.#options.actors.get(actor.projectId) === actor));
-			}
-		} catch (error) {
-			this.#context.logger.error({ err: error, retryInMs: LOOK_MS }, "failed to read what other nodes changed");
-		}
+	/** An actor may learn of something newer while the marks are being read, so this keeps what it knows now. */
+	beforeRead(projectIds: readonly string[]): (marks: Marks) => Promise<void> {
+		const { actors } = this.#options;
+		const watched = projectIds.flatMap((projectId) => actors.get(projectId) ?? []);
+		const known = watched.map(({ mark }) => mark);
+		return async (marks) => {
+			await Promise.all(watched.map((actor, i) => this.#compare(actor, known[i]!, marks.get(actor.projectId))));
+			await this.acknowledge(watched.filter((actor) => actors.get(actor.projectId) === actor));
+		};
 	}
 
 	async #compare(actor: Actor, before: AlarmMark | null, stored: AlarmMark | undefined): Promise<void> {
@@ -201,8 +164,19 @@ export class Peers {
 			return;
 		}
 		if (stored === undefined || known === null) return;
-		if (stored.revision > known.revision) await this.#options.reload(actor);
+		if (stored.revision > known.revision) await this.#reload(actor, stored.revision);
 		if (stored.lastSeq > known.lastSeq) actor.reaches(stored.lastSeq);
+	}
+
+	/** Reloads the actor, unless it is already being reloaded for this revision or a later one. */
+	async #reload(actor: Actor, revision: number): Promise<void> {
+		if ((this.#reloading.get(actor) ?? -1) >= revision) return;
+		this.#reloading.set(actor, revision);
+		try {
+			await this.#options.reload(actor);
+		} finally {
+			if (this.#reloading.get(actor) === revision) this.#reloading.delete(actor);
+		}
 	}
 }
 

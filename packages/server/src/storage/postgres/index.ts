@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/observer.ts";
-import type { NeighbourStorage, Storage } from "../port.ts";
+import type { PeerStorage, Storage } from "../port.ts";
 import { prepareDatabase } from "./connection/connection.ts";
 import { Database } from "./connection/database.ts";
 import { Hosts } from "./connection/hosts.ts";
 import { checkSessions } from "./connection/sessions-check.ts";
 import { ping, setSetting } from "./connection/settings.ts";
 import { readGauges } from "./lanes/gauges.ts";
-import { neighboursOf } from "./leases/neighbours.ts";
+import { peersOf } from "./leases/peers.ts";
 import { Wakes } from "./leases/wake.ts";
 import { epochName } from "./log/log.ts";
 import { PostgresNode } from "./node.ts";
@@ -15,7 +15,7 @@ import { daysAhead, makeDays } from "./retention/partitions.ts";
 import { callsOf } from "./verbs.ts";
 
 export interface PostgresStorage extends Storage {
-	readonly neighbours: NeighbourStorage;
+	readonly peers: PeerStorage;
 	/** How its connections are currently used. */
 	readonly pools: Database["state"];
 }
@@ -77,7 +77,7 @@ function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
 	return {
 		...callsOf(node),
 		capabilities: { manyNodes: true },
-		neighbours: neighboursOf(node, wakes),
+		peers: peersOf(node, wakes),
 		get epoch() {
 			return epochName(database.epoch);
 		},

@@ -92,7 +92,9 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 				expect(renewal.renewed.map(({ projectId }) => projectId)).toContain(free.id);
 				expect(renewal.renewed.length + renewal.locked.length).toBe(2);
 				const told = [held, free].map(({ lease }) => ({ lease, revision: mark.revision }));
-				expect((await storage.neighbours.acknowledge(told)).map(({ lease }) => lease.projectId)).not.toContain(free.id);
+				expect(
+					(await storage.peers.acknowledge({ acknowledgements: told })).map(({ lease }) => lease.projectId),
+				).not.toContain(free.id);
 			}
 			// Neither the sweep nor acquiring projects waits.
 			await storage.sweepAttempts({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });

@@ -143,16 +143,16 @@ describe("many nodes on one database", () => {
 		const [former, current] = [await node(), await node()];
 		const project = await (await worldOn(former)).project();
 		const revision = 9;
-		const isInForce = () => former.neighbours!.isInForce(project, revision);
+		const isInForce = () => former.peers!.isInForce({ projectId: project, revision });
 		const [lease] = await former.acquireLeases({ holder: "former", limit: 1, projectIds: [project] });
 		expect(await isInForce()).toBe(false);
-		await former.neighbours!.acknowledge([{ lease: lease!, revision }]);
+		await former.peers!.acknowledge({ acknowledgements: [{ lease: lease!, revision }] });
 		expect(await isInForce()).toBe(true);
 		const { seen } = await former.loadLanes({ projectId: project });
 		await former.releaseLease({ lease: lease!, wakeAt: null, seen });
 		const [next] = await current.acquireLeases({ holder: "current", limit: 1, projectIds: [project] });
 		expect(await isInForce()).toBe(false);
-		await current.neighbours!.acknowledge([{ lease: next!, revision }]);
+		await current.peers!.acknowledge({ acknowledgements: [{ lease: next!, revision }] });
 		expect(await isInForce()).toBe(true);
 	});
 

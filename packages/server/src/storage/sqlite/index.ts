@@ -41,7 +41,7 @@ export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: S
 		return {
 			...verbs,
 			capabilities: { manyNodes: false },
-			neighbours: null,
+			peers: null,
 			// There is only one.
 			epoch: "1.00000000",
 			async ping() {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Claim } from "../../../src/storage/port/neighbours.ts";
+import type { Claim } from "../../../src/storage/port/peers.ts";
 import type { World } from "./world.ts";
 
 const HOLDER = "node_a";
@@ -30,7 +30,7 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 			const lease = await world.lease(project, HOLDER);
 			const attempt = await world.finish(lease, webhook, first!, "delivered");
 			const { revision, lastSeq } = (await world.storage.loadLanes({ projectId: project })).seen;
-			await world.storage.neighbours!.acknowledge([{ lease, revision }]);
+			await world.storage.peers!.acknowledge({ acknowledgements: [{ lease, revision }] });
 			return { lease, holder: HOLDER, revision, lastSeq, event: { seq: second!.seq, id: second!.id }, attempt };
 		}
 

@@ -1,7 +1,7 @@
 /** A standby that lacks the last commits replaces the primary, as in `postgres/leases/epochs.test.ts`. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Claim } from "../../../src/storage/port/neighbours.ts";
 import type { LostTail } from "../../../src/storage/port/observer.ts";
+import type { Claim } from "../../../src/storage/port/peers.ts";
 import type { Lease, Storage } from "../../../src/storage/port.ts";
 import { storedGeneration } from "../../../src/storage/shared/generations.ts";
 import { describeClaims } from "../conformance/claims.ts";
@@ -27,7 +27,7 @@ beforeEach(async () => {
 	memory = await MemoryWorld.open({ lostTail: (tail) => lost.push(tail) });
 	({ world, storage } = memory);
 	other = await memory.node();
-	storage.neighbours!.onEpoch(() => events.push("told"), {
+	storage.peers!.onEpoch(() => events.push("told"), {
 		claims: () => {
 			events.push("asked");
 			return claims;
@@ -42,7 +42,7 @@ beforeEach(async () => {
 	await world.publish(kept, "a", "a");
 	await world.publish(cut, "a", "a", "a");
 	leases = [await world.lease(kept), await world.lease(cut)];
-	for (const lease of leases) await storage.neighbours!.acknowledge([{ lease, revision: 1 }]);
+	for (const lease of leases) await storage.peers!.acknowledge({ acknowledgements: [{ lease, revision: 1 }] });
 	const standby = memory.database.snapshot();
 	await world.publish(cut, "a", "new", "a", "a");
 	gone = await world.project();
@@ -111,7 +111,7 @@ test("an old lease is void, and for its duration only its holder can acquire it"
 	await storage.releaseLease({ lease: leases[0]!, wakeAt: null, seen: { lastSeq: 2, revision: 9 } });
 	expect(await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [kept, cut] })).toEqual([]);
 	expect(await other.acquireLeases({ holder: "node_b", limit: 10 })).toEqual([]);
-	expect(await other.neighbours!.isInForce(kept, 9)).toBe(false);
+	expect(await other.peers!.isInForce({ projectId: kept, revision: 9 })).toBe(false);
 	const [again] = await storage.acquireLeases({ holder: "node_a", limit: 10, projectIds: [kept], heldBefore: true });
 	expect(again).toMatchObject({ projectId: kept });
 	expect(again!.generation).toBeGreaterThan(leases[0]!.generation);
@@ -121,9 +121,9 @@ test("an old lease is void, and for its duration only its holder can acquire it"
 	const [taken] = await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [cut] });
 	expect(taken).toMatchObject({ projectId: cut });
 	expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
-	expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);
-	await other.neighbours!.acknowledge([{ lease: taken!, revision: 9 }]);
-	expect(await other.neighbours!.isInForce(cut, 9)).toBe(true);
+	expect(await other.peers!.isInForce({ projectId: cut, revision: 9 })).toBe(false);
+	await other.peers!.acknowledge({ acknowledgements: [{ lease: taken!, revision: 9 }] });
+	expect(await other.peers!.isInForce({ projectId: cut, revision: 9 })).toBe(true);
 });
 
 test("another server without losses is recognized, and every claim holds there", async () => {
@@ -140,8 +140,8 @@ test("another server without losses is recognized, and every claim holds there",
 describe("hints", () => {
 	test("reach the other nodes, but never the one that made the change", async () => {
 		const [mine, theirs]: string[][] = [[], []];
-		storage.neighbours!.subscribe((projectIds) => mine!.push(...projectIds));
-		const end = other.neighbours!.subscribe((projectIds) => theirs!.push(...projectIds));
+		storage.peers!.subscribe((projectIds) => mine!.push(...projectIds));
+		const end = other.peers!.subscribe((projectIds) => theirs!.push(...projectIds));
 		await meet();
 		await meet(other);
 		await world.publish(kept, "a");

@@ -56,7 +56,7 @@ test("calls for several projects skip the locked one, and continue once it is re
 	const renewal = await storage.renewLeases({ holder: NODE, leases: [held.lease, free.lease] });
 	expect(renewal).toMatchObject({ renewed: [{ projectId: free.id }], locked: [held.lease] });
 	const told = [held, free].map(({ lease }) => ({ lease, revision: 9 }));
-	expect(await storage.neighbours!.acknowledge(told)).toEqual([told[0]]);
+	expect(await storage.peers!.acknowledge({ acknowledgements: told })).toEqual([told[0]]);
 	await storage.sweepAttempts({ cutoff: START + 1, limit: 100, from: 0 });
 	expect(await storage.settle({ settlements })).toEqual(["locked", "settled"]);
 	memory.database.unlock(held.id);

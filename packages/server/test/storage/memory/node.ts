@@ -1,7 +1,7 @@
 import { PROJECT_WRITES } from "../../../src/base/budgets.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { EpochKeeper } from "../../../src/storage/port/neighbours.ts";
 import type { DatabaseObserver } from "../../../src/storage/port/observer.ts";
+import type { EpochKeeper } from "../../../src/storage/port/peers.ts";
 import { StorageError } from "../../../src/storage/port.ts";
 import { ClockOffset } from "../../../src/storage/shared/clock-offset.ts";
 import { storedGeneration, toGeneration } from "../../../src/storage/shared/generations.ts";

@@ -6,8 +6,8 @@ import { epochName } from "./epochs.ts";
 import { settleHandedOver } from "./handover.ts";
 import { releaseLease, renewLeases } from "./leases.ts";
 import { ProjectLocks } from "./locks.ts";
-import { neighboursOf } from "./neighbours.ts";
 import type { MemoryNode } from "./node.ts";
+import { peersOf } from "./peers.ts";
 import { settle } from "./settle.ts";
 import { freeCalls, holdingCalls } from "./verbs.ts";
 
@@ -32,7 +32,7 @@ export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage
 		...freeCalls(node),
 		...holdingCalls(node),
 		capabilities,
-		neighbours: capabilities.manyNodes ? neighboursOf(node) : null,
+		peers: capabilities.manyNodes ? peersOf(node) : null,
 		get epoch() {
 			return epochName(node.epoch);
 		},

@@ -31,7 +31,7 @@ export async function runEveryVerb(
 	return { called };
 }
 
-/** The storage, recording the names of the methods called, including those of its `neighbours`. */
+/** The storage, recording the names of the methods called, including those of its `peers`. */
 function noting<T extends object>(called: Set<string>, object: T): T {
 	return new Proxy(object, {
 		get(_, key) {
@@ -49,9 +49,9 @@ function noting<T extends object>(called: Set<string>, object: T): T {
 /** Publishing and settling, leases and peers. */
 async function runDelivery(world: World, project: string, webhook: string): Promise<void> {
 	const { storage } = world;
-	const neighbours = storage.neighbours!;
-	neighbours.subscribe(() => undefined)();
-	neighbours.onEpoch(() => undefined)();
+	const peers = storage.peers!;
+	peers.subscribe(() => undefined)();
+	peers.onEpoch(() => undefined)();
 	const events = await world.publish(project, "a", "b", "a", "a");
 	await storage.appendEvents({ requests: [{ projectId: project, publishedAt: START, events: [events[0]!] }] });
 	const conflicting = { ...events[0]!, body: Buffer.from("{}") };
@@ -61,11 +61,11 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	world.clock.time += 1_000;
 	const lease = await world.lease(project);
 	await storage.renewLeases({ holder: "n", leases: [lease] });
-	await neighbours.readMarks([project]);
-	await neighbours.acknowledge([{ lease, revision: 1 }]);
-	await neighbours.isInForce(project, 1);
-	await neighbours.share("n");
-	await neighbours.leave("n");
+	await peers.readMarks({ projectIds: [project] });
+	await peers.acknowledge({ acknowledgements: [{ lease, revision: 1 }] });
+	await peers.isInForce({ projectId: project, revision: 1 });
+	await peers.share({ holder: "n" });
+	await peers.leave({ holder: "n" });
 	await world.settle(lease, {
 		attempts: [world.attempt(webhook, events[0]!), world.attempt(webhook, events[1]!, { status: "failed" })],
 		schedule: [{ webhookId: webhook, seq: 3, queue: "retry", replay: 0, attempt: 2, dueAt: 5 }],

@@ -1,7 +1,7 @@
 import type { PoolConfig } from "pg";
 import { Bag, type Baggable } from "../../../base/bag.ts";
-import type { EpochKeeper } from "../../port/neighbours.ts";
 import type { DatabaseObserver, PoolState } from "../../port/observer.ts";
+import type { EpochKeeper } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
 import { storedGeneration, toGeneration } from "../../shared/generations.ts";
 import { type Epoch, EpochMemory, type Joining, joinEpoch } from "../leases/epochs.ts";

@@ -56,7 +56,7 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		const world = await worldOf(async () => storage);
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
-		const heard = new Promise<readonly string[]>((resolve) => other.neighbours.subscribe(resolve));
+		const heard = new Promise<readonly string[]>((resolve) => other.peers.subscribe(resolve));
 		let isHeard = false;
 		void heard.then(() => {
 			isHeard = true;

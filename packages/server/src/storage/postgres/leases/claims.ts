@@ -6,7 +6,7 @@
  * numbers may have been reused. The last attempt that it committed covers all earlier outcomes, retries and positions.
  */
 import type { ClientBase } from "pg";
-import type { Claim } from "../../port/neighbours.ts";
+import type { Claim } from "../../port/peers.ts";
 import { toStoredId } from "../../shared/attempt-codes.ts";
 import { storedGeneration } from "../../shared/generations.ts";
 import { numberArray, textArray } from "../connection/literals.ts";

@@ -61,7 +61,7 @@ describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => 
 			dispose: (one) => one.close(),
 		});
 		storage = world.storage;
-		storage.neighbours!.onEpoch(() => {
+		storage.peers!.onEpoch(() => {
 			epochs += 1;
 		});
 		epochBefore = storage.epoch;
@@ -157,7 +157,7 @@ describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => 
 		try {
 			expect(await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [kept, cut] })).toEqual([]);
 			expect(await other.acquireLeases({ holder: "node_b", limit: 10 })).toEqual([]);
-			expect(await other.neighbours!.isInForce(kept, 9)).toBe(false);
+			expect(await other.peers!.isInForce({ projectId: kept, revision: 9 })).toBe(false);
 
 			const [again] = await storage.acquireLeases({
 				holder: "node_a",
@@ -177,9 +177,9 @@ describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => 
 			const [taken] = await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [cut] });
 			expect(taken).toMatchObject({ projectId: cut });
 			expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
-			expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);
-			await other.neighbours!.acknowledge([{ lease: taken!, revision: 9 }]);
-			expect(await other.neighbours!.isInForce(cut, 9)).toBe(true);
+			expect(await other.peers!.isInForce({ projectId: cut, revision: 9 })).toBe(false);
+			await other.peers!.acknowledge({ acknowledgements: [{ lease: taken!, revision: 9 }] });
+			expect(await other.peers!.isInForce({ projectId: cut, revision: 9 })).toBe(true);
 		} finally {
 			await other.close();
 		}

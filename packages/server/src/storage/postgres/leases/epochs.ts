@@ -27,8 +27,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { Client, type ClientBase, type ClientConfig } from "pg";
-import type { Claim } from "../../port/neighbours.ts";
 import type { LostTail } from "../../port/observer.ts";
+import type { Claim } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
 import { sqlState } from "../connection/errors.ts";
 import { numberArray, textArray } from "../connection/literals.ts";

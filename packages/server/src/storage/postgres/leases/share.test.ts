@@ -34,14 +34,14 @@ describe("sharing projects among nodes", () => {
 		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
 	}
 
-	const share = (holder: string, storage = world.storage) => storage.neighbours!.share(holder);
+	const share = (holder: string, storage = world.storage) => storage.peers!.share({ holder });
 
 	test("a node counts once from its first report until it leaves, however often it reports", async () => {
 		expect(await share("a")).toEqual({ nodes: 1, projects: 0 });
 		expect(await share("b")).toMatchObject({ nodes: 2 });
 		expect(await share("a")).toMatchObject({ nodes: 2 });
-		await world.storage.neighbours!.leave("b");
-		await world.storage.neighbours!.leave("never reported");
+		await world.storage.peers!.leave({ holder: "b" });
+		await world.storage.peers!.leave({ holder: "never reported" });
 		expect(await share("a")).toMatchObject({ nodes: 1 });
 	});
 

@@ -41,7 +41,7 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 	function ears(storage: PostgresStorage): () => Promise<string> {
 		const heard: string[] = [];
 		let waiting: (() => void) | null = null;
-		storage.neighbours.subscribe((projectIds) => {
+		storage.peers.subscribe((projectIds) => {
 			heard.push(...projectIds);
 			waiting?.();
 		});
@@ -135,7 +135,7 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 		const next = ears(holder);
 		await untilHeard(next);
 		let inVain = 0;
-		holder.neighbours.subscribe(() => inVain++)();
+		holder.peers.subscribe(() => inVain++)();
 		const events = [world.event(project, "a")];
 		await holder.appendEvents({ requests: [{ projectId: project, publishedAt: 1, events }] });
 		await world.publish(other, "a");
@@ -145,25 +145,25 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 
 	test("a change is in force once the lease holder has acknowledged it or no longer holds the lease", async () => {
 		const project = await world.project();
-		const neighbours = world.storage.neighbours!;
-		const revision = async () => (await neighbours.readMarks([project, "proj_none"])).get(project)!.revision;
-		expect(await neighbours.isInForce(project, await revision())).toBe(true);
+		const peers = world.storage.peers!;
+		const revision = async () => (await peers.readMarks({ projectIds: [project, "proj_none"] })).get(project)!.revision;
+		expect(await peers.isInForce({ projectId: project, revision: await revision() })).toBe(true);
 		const [lease] = await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [project] });
 		const { seen } = await holder.loadLanes({ projectId: project });
-		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
-		await holder.neighbours.acknowledge([{ lease: lease!, revision: seen.revision }]);
-		expect(await neighbours.isInForce(project, seen.revision)).toBe(true);
+		expect(await peers.isInForce({ projectId: project, revision: seen.revision })).toBe(false);
+		await holder.peers.acknowledge({ acknowledgements: [{ lease: lease!, revision: seen.revision }] });
+		expect(await peers.isInForce({ projectId: project, revision: seen.revision })).toBe(true);
 		await world.webhook(project, ["a"]);
 		expect(await revision()).toBeGreaterThan(seen.revision);
-		expect(await neighbours.isInForce(project, await revision())).toBe(false);
+		expect(await peers.isInForce({ projectId: project, revision: await revision() })).toBe(false);
 		const stale = { ...lease!, generation: lease!.generation - 1 };
-		await holder.neighbours.acknowledge([{ lease: stale, revision: await revision() }]);
-		expect(await neighbours.isInForce(project, await revision())).toBe(false);
+		await holder.peers.acknowledge({ acknowledgements: [{ lease: stale, revision: await revision() }] });
+		expect(await peers.isInForce({ projectId: project, revision: await revision() })).toBe(false);
 		await holder.releaseLease({ lease: lease!, wakeAt: null, seen });
-		expect(await neighbours.isInForce(project, await revision())).toBe(true);
+		expect(await peers.isInForce({ projectId: project, revision: await revision() })).toBe(true);
 		// The next holder has acknowledged nothing.
 		await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [project] });
-		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
+		expect(await peers.isInForce({ projectId: project, revision: seen.revision })).toBe(false);
 	});
 });
 
@@ -190,7 +190,7 @@ describe("a read-only server", { timeout: 60_000 }, () => {
 		const url = await server.createDatabase();
 		proxy = await PostgresProxy.start(url);
 		storage = await openPostgresStorage({ url: proxy.url(url), clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
-		storage.neighbours.subscribe(() => {});
+		storage.peers.subscribe(() => {});
 		await until("the node to listen", async () => (await listening(server, url)).length > 0);
 	}, START_TIMEOUT_MS);
 	afterEach(async () => {
@@ -232,7 +232,7 @@ test("closing completes even if the network is silently gone", { timeout: START_
 	via.port = String((network.address() as AddressInfo).port);
 	try {
 		const storage = await openPostgresStorage({ url: via.href, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
-		storage.neighbours.subscribe(() => {});
+		storage.peers.subscribe(() => {});
 		await until("the node to listen", async () => (await listening(server, url)).length > 0);
 		for (const socket of sockets) socket.unpipe().pause();
 		await storage.close();

@@ -188,7 +188,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 	test("listening nodes are notified of the projects at commit", async () => {
 		const heard: string[] = [];
 		let ring = (): void => undefined;
-		database.storage.neighbours.subscribe((projectIds) => {
+		database.storage.peers.subscribe((projectIds) => {
 			heard.push(...projectIds);
 			ring();
 		});

@@ -1,4 +1,4 @@
-import type { Acknowledgement, AlarmMark, NeighbourStorage } from "../../port.ts";
+import type { Acknowledgement, AlarmMark, PeerStorage } from "../../port.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
@@ -67,13 +67,13 @@ async function isInForce(c: Session, time: LeaseTime, projectId: string, revisio
 	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
 }
 
-export function neighboursOf(node: PostgresNode, wakes: Wakes): NeighbourStorage {
+export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
 	return {
-		readMarks: (projectIds) => node.read((c) => readMarks(c, projectIds), "engine"),
-		acknowledge: (acknowledgements) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
-		isInForce: (projectId, revision) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
-		share: (holder) => node.write((c) => share(c, node.time(), holder, node.leaseTermMs), "engine"),
-		leave: (holder) => node.write((c) => leave(c, holder), "engine"),
+		readMarks: ({ projectIds }) => node.read((c) => readMarks(c, projectIds), "engine"),
+		acknowledge: ({ acknowledgements }) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
+		isInForce: ({ projectId, revision }) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
+		share: ({ holder }) => node.write((c) => share(c, node.time(), holder, node.leaseTermMs), "engine"),
+		leave: ({ holder }) => node.write((c) => leave(c, holder), "engine"),
 		onEpoch: (listener, keeper) => node.database.onEpoch(listener, keeper),
 		subscribe: (listener) => wakes.subscribe(listener),
 	};

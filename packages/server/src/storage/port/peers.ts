@@ -5,25 +5,25 @@ import type { AlarmMark, Lease, NewAttempt } from "./delivery.ts";
  * regularly and after hints. A node that changes a project which another node runs waits until that node applies the
  * change.
  */
-export interface NeighbourStorage {
+export interface PeerStorage {
 	/** The current marks of these projects, without those that don't exist. */
-	readMarks(projectIds: readonly string[]): Promise<ReadonlyMap<string, AlarmMark>>;
+	readMarks(p: { readonly projectIds: readonly string[] }): Promise<ReadonlyMap<string, AlarmMark>>;
 	/**
 	 * Records the revision that each lease holder applies. Leases that have changed hands are ignored.
 	 * @returns those whose lease row another session has locked: record them again later
 	 */
-	acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<Acknowledgement[]>;
+	acknowledge(p: { readonly acknowledgements: readonly Acknowledgement[] }): Promise<Acknowledgement[]>;
 	/**
 	 * Whether no node applies an earlier revision: the project's lease is free, has expired, or has acknowledged this
 	 * one.
 	 */
-	isInForce(projectId: string, revision: number): Promise<boolean>;
+	isInForce(p: { readonly projectId: string; readonly revision: number }): Promise<boolean>;
 	/**
 	 * Reports that this node is alive, for about a lease's duration. Returns the work to share, including this node's own.
 	 */
-	share(holder: string): Promise<Share>;
+	share(p: { readonly holder: string }): Promise<Share>;
 	/** This node stops taking a share. */
-	leave(holder: string): Promise<void>;
+	leave(p: { readonly holder: string }): Promise<void>;
 	/**
 	 * Calls `listener` when the database turns out to be in another epoch, before anything is read or written there.
 	 * Its state may be an earlier one, as after a failover to a standby that lacked the last commits. So everything

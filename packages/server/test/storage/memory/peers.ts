@@ -1,15 +1,15 @@
-import type { Acknowledgement, AlarmMark, NeighbourStorage, Share } from "../../../src/storage/port.ts";
+import type { Acknowledgement, AlarmMark, PeerStorage, Share } from "../../../src/storage/port.ts";
 import { areLeasesOpen } from "./epochs.ts";
 import { findHeld } from "./leases.ts";
 import type { MemoryNode } from "./node.ts";
 
-export function neighboursOf(node: MemoryNode): NeighbourStorage {
+export function peersOf(node: MemoryNode): PeerStorage {
 	return {
-		readMarks: (projectIds) => node.run(() => readMarks(node, projectIds)),
-		acknowledge: (acknowledgements) => node.run(() => acknowledge(node, acknowledgements)),
-		isInForce: (projectId, revision) => node.run(() => isInForce(node, projectId, revision)),
-		share: (holder) => node.run(() => share(node, holder)),
-		leave: (holder) =>
+		readMarks: ({ projectIds }) => node.run(() => readMarks(node, projectIds)),
+		acknowledge: ({ acknowledgements }) => node.run(() => acknowledge(node, acknowledgements)),
+		isInForce: ({ projectId, revision }) => node.run(() => isInForce(node, projectId, revision)),
+		share: ({ holder }) => node.run(() => share(node, holder)),
+		leave: ({ holder }) =>
 			node.run(() => {
 				node.tables.nodes.delete(holder);
 			}),
