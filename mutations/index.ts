@@ -14,6 +14,7 @@ import { STORAGE_POSTGRES } from "./storage-postgres.ts";
 import { STORAGE_SHARED } from "./storage-shared.ts";
 import { STORAGE_SQLITE } from "./storage-sqlite.ts";
 import { STORAGE_VERBS } from "./storage-verbs.ts";
+import { WEBHOOKS } from "./webhooks.ts";
 
 export type Areas = Readonly<Record<string, readonly Mutation[]>>;
 
@@ -33,5 +34,6 @@ export const AREAS: Areas = {
 	registry: REGISTRY,
 	accounts: ACCOUNTS,
 	facts: FACTS,
+	webhooks: WEBHOOKS,
 	others: OTHERS,
 };

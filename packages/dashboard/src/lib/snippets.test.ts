@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { headerNames, DEFAULT_BRAND as PROTOCOL_BRAND, SIGNATURE_VECTORS } from "@posthorn/protocol";
@@ -225,5 +225,15 @@ describe("every language", () => {
 		expect(snippet(language)).toMatch(
 			/timingSafeEqual\(|compare_digest\(|hash_equals\(|hmac\.Equal\(|secure_compare\(/,
 		);
+	});
+});
+
+describe("docs/guides/receiving.md", () => {
+	const guide = readFileSync(new URL("../../../../docs/guides/receiving.md", import.meta.url), "utf8");
+
+	it.each(["python", "php"] as const)("shows code of the %s snippet", (language) => {
+		const [, code] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(guide)!;
+		expect(code).toContain("verify(");
+		expect(snippet(language)).toContain(code);
 	});
 });

@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import express from "express";
+import fastify from "fastify";
+import { describe, expect, it } from "vitest";
+import { fastifyWebhooks } from "../src/adapters/fastify.ts";
+import { fetchHandler } from "../src/adapters/fetch.ts";
+import { nodeHandler } from "../src/adapters/node.ts";
+import { createReceiver, memoryStore, type ReceiverOptions } from "../src/index.ts";
+import { sampleEvent, signBody, signEvent } from "../src/testing.ts";
+import { ADAPTERS, serve } from "./servers.fixture.ts";
+
+const SECRET = "whsec_test";
+const MAX_BYTES = 2_000;
+
+function setUp(options: Partial<ReceiverOptions> = {}) {
+	const handled: string[] = [];
+	const receiver = createReceiver({
+		secret: SECRET,
+		store: memoryStore(),
+		maxBytes: MAX_BYTES,
+		on: { "*": ({ raw }) => void handled.push(raw) },
+		...options,
+	});
+	return { handled, receiver };
+}
+
+async function post(
+	url: string,
+	{ headers, body }: { headers: Record<string, string>; body: string | ReadableStream },
+) {
+	const response = await fetch(url, { method: "POST", headers, body, duplex: "half" } as RequestInit);
+	return { status: response.status, ...((await response.json()) as { code?: string; result?: string }) };
+}
+
+describe.each(ADAPTERS)("$name", ({ listener }) => {
+	it("hands over the exact bytes, and responds with the receiver's status and a body for the delivery log", async () => {
+		const { handled, receiver } = setUp();
+		await using server = await serve(await listener(receiver));
+		const request = await signEvent({ type: "customer.created", data: { name: "Zoë 🎺" } }, SECRET);
+		expect(await post(server.url, request)).toEqual({ status: 200, result: "handled" });
+		expect(await post(server.url, request)).toEqual({ status: 200, result: "duplicate" });
+		expect(handled).toEqual([request.body]);
+		expect(await post(server.url, { ...request, body: `${request.body} ` })).toMatchObject({
+			status: 401,
+			code: "body_reserialized",
+		});
+		const stale = await signEvent(sampleEvent("customer.created"), SECRET, { now: Date.now() - 400_000 });
+		expect(await post(server.url, stale)).toMatchObject({ status: 400, code: "timestamp_too_old" });
+	});
+
+	it("verifies an empty body and one that is not JSON", async () => {
+		const { receiver } = setUp();
+		await using server = await serve(await listener(receiver));
+		for (const body of ["", "{", "\ufeff{}"]) {
+			const headers = await signBody(body, SECRET);
+			expect(await post(server.url, { headers, body }), JSON.stringify(body)).toMatchObject({
+				status: 400,
+				code: "body_not_json",
+			});
+		}
+	});
+
+	it("refuses other methods", async () => {
+		const { receiver } = setUp();
+		await using server = await serve(await listener(receiver));
+		expect([404, 405]).toContain((await fetch(server.url)).status);
+	});
+});
+
+// Express's own parser has its own limit.
+describe.each(ADAPTERS.filter(({ name }) => !name.includes("raw")))("$name", ({ listener }) => {
+	it("refuses bodies over the limit, announced or not", async () => {
+		const { handled, receiver } = setUp();
+		await using server = await serve(await listener(receiver));
+		const request = await signEvent({ type: "customer.created", data: { filler: "x".repeat(MAX_BYTES) } }, SECRET);
+		expect((await post(server.url, request)).status).toBe(413);
+		const chunked = new Blob([request.body]).stream();
+		expect((await post(server.url, { headers: request.headers, body: chunked })).status).toBe(413);
+		expect(handled).toEqual([]);
+	});
+
+	it("survives a sender that breaks off", async () => {
+		const { receiver, handled } = setUp();
+		await using server = await serve(await listener(receiver));
+		const { port } = new URL(server.url);
+		const socket = connect(Number(port), "127.0.0.1");
+		await once(socket, "connect");
+		socket.write(
+			"POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+		);
+		socket.resetAndDestroy();
+		await once(socket, "close");
+		const request = await signEvent(sampleEvent("customer.created"), SECRET);
+		expect((await post(server.url, request)).status).toBe(200);
+		expect(handled).toEqual([request.body]);
+	});
+});
+
+describe("Express after express.json()", () => {
+	it("says that the body was parsed before", async () => {
+		const { receiver } = setUp();
+		await using server = await serve(express().use(express.json()).post("/webhooks", nodeHandler(receiver)));
+		const request = await signEvent(sampleEvent("customer.created"), SECRET);
+		expect(await post(server.url, request)).toMatchObject({ status: 401, code: "body_parsed" });
+	});
+
+	it("uses the raw body if a parser kept it", async () => {
+		const { receiver } = setUp();
+		const keep = (request: object, _response: unknown, rawBody: Buffer) => void Object.assign(request, { rawBody });
+		const app = express()
+			.use(express.json({ verify: keep }))
+			.post("/webhooks", nodeHandler(receiver));
+		await using server = await serve(app);
+		const request = await signEvent(sampleEvent("customer.created"), SECRET);
+		expect(await post(server.url, request)).toMatchObject({ status: 200, result: "handled" });
+	});
+});
+
+describe("Fastify", () => {
+	it("keeps the parsers of other routes", async () => {
+		const { receiver } = setUp();
+		const app = fastify();
+		await app.register(fastifyWebhooks(receiver, { path: "/in" }));
+		app.post("/other", async (request) => ({ got: request.body }));
+		const reply = await app.inject({ method: "POST", url: "/other", payload: { a: 1 } });
+		expect(reply.json()).toEqual({ got: { a: 1 } });
+		const { headers, body } = await signEvent(sampleEvent("customer.created"), SECRET);
+		expect((await app.inject({ method: "POST", url: "/in", headers, payload: body })).statusCode).toBe(200);
+	});
+});
+
+describe("fetch", () => {
+	it("says that the body was read before", async () => {
+		const { receiver } = setUp();
+		const request = new Request("http://localhost", {
+			method: "POST",
+			...(await signEvent(sampleEvent("customer.created"), SECRET)),
+		});
+		await request.json();
+		expect(await (await fetchHandler(receiver)(request)).json()).toMatchObject({ code: "body_parsed" });
+	});
+
+	it("keeps the function alive until a slow handler has ended", async () => {
+		const slow = Promise.withResolvers<void>();
+		const { receiver } = setUp({ timeout: 0.01, on: { "*": () => slow.promise } });
+		const works: Promise<unknown>[] = [];
+		const handler = fetchHandler(receiver, { waitUntil: (work) => works.push(work) });
+		const signed = await signEvent(sampleEvent("customer.created"), SECRET);
+		const send = () => handler(new Request("http://localhost", { method: "POST", ...signed }));
+		expect((await send()).status).toBe(503);
+		expect(works).toHaveLength(1);
+		slow.resolve();
+		await works[0];
+		expect(await (await send()).json()).toEqual({ result: "duplicate" });
+	});
+});

@@ -1,0 +1,136 @@
+import { DatabaseSync } from "node:sqlite";
+import { Signal } from "@posthorn/testkit";
+import { expect, it } from "vitest";
+import { createInbox, type Inbox, type InboxOptions, type InboxStore } from "../src/index.ts";
+import { sqliteStore } from "../src/stores/sqlite.ts";
+import { sampleEvent, signEvent } from "../src/testing.ts";
+
+const SECRET = "whsec_test";
+const event = { ...sampleEvent("purchase.completed"), id: "evt_1" };
+
+/** An inbox in memory with a clock of its own, and what it reported. */
+function setUp(options: Partial<InboxOptions> = {}) {
+	let now = 1_000_000_000_000;
+	const errors: unknown[] = [];
+	const reported = new Signal();
+	const store = sqliteStore(new DatabaseSync(":memory:"), { now: () => now });
+	const onError = (error: unknown) => {
+		errors.push(error);
+		reported.look();
+	};
+	const inbox = createInbox({ secret: SECRET, store, on: {}, onError, ...options });
+	const pass = (seconds: number) => {
+		now += seconds * 1_000;
+	};
+	return { inbox, store, errors, reported, pass };
+}
+
+async function send(inbox: Inbox, id: string) {
+	return (await inbox.receive(await signEvent({ ...event, id }, SECRET)).reply).body;
+}
+
+it("responds once the event is stored, and handles it afterwards, in order", async () => {
+	const seen: string[] = [];
+	const { inbox } = setUp({ on: { "purchase.completed": ({ id }) => seen.push(id) } });
+	expect(await send(inbox, "evt_1")).toEqual({ result: "stored" });
+	expect(await send(inbox, "evt_2")).toEqual({ result: "stored" });
+	expect(await send(inbox, "evt_1")).toEqual({ result: "duplicate" });
+	expect(seen).toEqual([]);
+	await inbox.drain();
+	expect(seen).toEqual(["evt_1", "evt_2"]);
+	expect(await send(inbox, "evt_1")).toEqual({ result: "duplicate" });
+	await inbox.drain();
+	expect(seen).toHaveLength(2);
+});
+
+it("handles events as they arrive once it is started, and none after stop", async () => {
+	const seen: string[] = [];
+	const arrived = new Signal();
+	const on = {
+		"*": ({ id }: { id: string }) => {
+			seen.push(id);
+			arrived.look();
+		},
+	};
+	const { inbox } = setUp({ on });
+	await send(inbox, "evt_before");
+	inbox.start();
+	await arrived.until("the stored event", () => seen.includes("evt_before"));
+	await send(inbox, "evt_after");
+	await arrived.until("the next event", () => seen.includes("evt_after"));
+	await inbox.stop();
+	await send(inbox, "evt_stopped");
+	expect(seen).toEqual(["evt_before", "evt_after"]);
+	await inbox.drain();
+	expect(seen).toEqual(["evt_before", "evt_after", "evt_stopped"]);
+});
+
+it("repeats a handler that fails, later each time, and lets other events pass", async () => {
+	const seen: string[] = [];
+	let isBroken = true;
+	const { inbox, errors, pass } = setUp({
+		on: {
+			"*": ({ id }) => {
+				seen.push(id);
+				if (id === "evt_1" && isBroken) throw new Error("broken");
+			},
+		},
+	});
+	await send(inbox, "evt_1");
+	await send(inbox, "evt_2");
+	await inbox.drain();
+	expect(seen).toEqual(["evt_1", "evt_2"]);
+	pass(1.9);
+	await inbox.drain();
+	expect(seen).toHaveLength(2);
+	pass(0.2);
+	await inbox.drain();
+	expect(seen).toHaveLength(3);
+	pass(3.9);
+	await inbox.drain();
+	expect(seen).toHaveLength(3);
+	isBroken = false;
+	pass(0.2);
+	await inbox.drain();
+	pass(10_000);
+	await inbox.drain();
+	expect(seen).toEqual(["evt_1", "evt_2", "evt_1", "evt_1"]);
+	expect(errors).toHaveLength(2);
+});
+
+it("handles an event that an inbox left behind when its process died", async () => {
+	const seen: string[] = [];
+	const { inbox, store, pass } = setUp({ on: { "*": ({ id }) => seen.push(id) } });
+	await send(inbox, "evt_1");
+	await store.next("died", 60_000);
+	await inbox.drain();
+	expect(seen).toEqual([]);
+	pass(60);
+	await inbox.drain();
+	expect(seen).toEqual(["evt_1"]);
+});
+
+it("keeps looking after the store failed", async () => {
+	const { store } = setUp();
+	let failures = 2;
+	const flaky: InboxStore = {
+		...store,
+		next: (...args) => (failures-- > 0 ? Promise.reject(new Error("down")) : store.next(...args)),
+	};
+	const handled = Promise.withResolvers<string>();
+	const { inbox, errors, reported } = setUp({ store: flaky, poll: 0.01, on: { "*": ({ id }) => handled.resolve(id) } });
+	await send(inbox, "evt_1");
+	inbox.start();
+	await reported.until("both failures", () => errors.length === 2);
+	expect(await handled.promise).toBe("evt_1");
+	await inbox.stop();
+});
+
+it("responds with 503 unless the event is stored", async () => {
+	const { store } = setUp();
+	const { inbox } = setUp({
+		store: { ...store, put: () => Promise.reject(new Error("disk full")) },
+		on: { "*": () => undefined },
+	});
+	expect(await send(inbox, "evt_1")).toMatchObject({ code: "receiver_unavailable" });
+});
