@@ -10,7 +10,7 @@ const TICK_MS = 10;
 
 export interface ApiResponse {
 	readonly status: number;
-	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
+	// biome-ignore lint/suspicious/noExplicitAny: tests read any response of the service
 	readonly body: any;
 }
 

@@ -137,7 +137,7 @@ export class Site {
 	/** A call of any node that responds. */
 	async ask(method: string, path: string, body?: unknown): Promise<ApiResponse> {
 		let turn = 0;
-		return until(`a node to answer ${method} ${path}`, async () => {
+		return until(`a node to respond to ${method} ${path}`, async () => {
 			const node = this.nodes[turn++ % this.nodes.length]!;
 			const answer = await node.call(method, path, body).catch(() => null);
 			return answer !== null && answer.status < 500 && answer;

@@ -21,7 +21,7 @@ export class FactClient {
 
 	/** A node's final response: that it recorded the fact, or why it never will. */
 	async report(method: string, path: string, body?: object): Promise<ApiResponse> {
-		const stillInTime = patience(`an answer to ${method} ${path}`);
+		const stillInTime = patience(`a response to ${method} ${path}`);
 		for (;;) {
 			const answer = await this.#try(method, this.#shop.path(path), body);
 			if (answer !== null && answer.status < 500) return answer;

@@ -54,7 +54,7 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 	clean.defer(() => sound.close());
 
 	let node = await startNode();
-	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
+	// biome-ignore lint/suspicious/noExplicitAny: tests read any response of the service
 	const call = async (method: string, path: string, body?: object): Promise<any> => {
 		const headers = { authorization: `Bearer ${settings.POSTHORN_OPERATOR_KEY}`, "content-type": "application/json" };
 		const answer = await fetch(node.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });

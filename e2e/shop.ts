@@ -8,7 +8,7 @@ export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export interface ApiResponse {
 	readonly status: number;
-	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
+	// biome-ignore lint/suspicious/noExplicitAny: tests read any response of the service
 	readonly body: any;
 }
 
@@ -92,7 +92,7 @@ export class Shop {
 	}
 
 	/** All rows of a list, page by page. */
-	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
+	// biome-ignore lint/suspicious/noExplicitAny: tests read any response of the service
 	async all(path: string): Promise<any[]> {
 		const rows = [];
 		for (let cursor: string | null = ""; cursor !== null; ) {

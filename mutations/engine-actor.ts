@@ -243,7 +243,7 @@ export const ENGINE_ACTOR = [
 			name: "attempts-next-attempt-twice",
 			find: "if (schedule && !lane.isInFlight(schedule)) ",
 			replace: "if (schedule) ",
-			only: "late responses",
+			only: "late results",
 			why: "A retry that began before its commit returned is made twice.",
 		},
 		{
@@ -288,7 +288,7 @@ export const ENGINE_ACTOR = [
 			find: 'queue: "retry", replay, attempt',
 			replace: 'queue: "retry", replay: 0, attempt',
 			tests: ENGINE,
-			only: "attempts and replays|late responses",
+			only: "attempts and replays|late results",
 			why: "The retries of a replay continue the series before it.",
 		},
 		{

@@ -20,7 +20,7 @@ export type TlsAttack =
 	/** Sends nothing but new keys after each request. */
 	| "key updates";
 
-/** What the neighbour does to the service's API until it is killed. */
+/** What the neighbor does to the service's API until it is killed. */
 export type Attack =
 	/** Publishes single events of `bytes` each to its projects in turn, at a fixed rate. */
 	| { readonly kind: "events"; readonly perSecond: number; readonly bytes: number }

@@ -125,7 +125,7 @@ export function describeLoads(start: StartRig): void {
 			await rig.settledCount(1);
 			const move = (name: string) =>
 				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { url: urlOf(name) } });
-			using late = storage.holdAnswer("loadLanes");
+			using late = storage.holdResult("loadLanes");
 			const first = rig.change(() => move("first"), { webhookId: id });
 			await late.reached;
 			await rig.change(() => move("second"), { webhookId: id });

@@ -92,7 +92,7 @@ export function describeOutages(start: StartRig): void {
 			await rig.webhook("a");
 			// After this long idle, the project was released.
 			await storage.pass(rig.clock, 3 * MINUTE_MS);
-			using taken = storage.holdAnswer("acquireLeases");
+			using taken = storage.holdResult("acquireLeases");
 			const [eventId] = await rig.publish(1);
 			await taken.reached;
 			await storage.pass(rig.clock, 0.9 * LEASE_TERM_MS);

@@ -5,7 +5,7 @@ import { describeFairness } from "./engine-fairness.ts";
 import { describeFaults } from "./engine-faults.ts";
 import { describeHandover } from "./engine-handover.ts";
 import { describeLanes } from "./engine-lanes.ts";
-import { describeLateAnswers } from "./engine-late-answers.ts";
+import { describeLateResults } from "./engine-late-results.ts";
 import { describeLoads } from "./engine-loads.ts";
 import { describeOutages } from "./engine-outages.ts";
 import { describeRefused } from "./engine-refused.ts";
@@ -28,7 +28,7 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeLoads(start);
 		describeFaults(start);
 		describeAlarms(start);
-		describeLateAnswers(start);
+		describeLateResults(start);
 		describeOutages(start);
 		describeHandover(start);
 		describeWithholding(start);

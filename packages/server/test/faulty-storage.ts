@@ -38,7 +38,7 @@ export class FaultyStorage {
 	}
 
 	/** Holds the result of the next call of this method (that isn't held yet): storage has applied it. */
-	holdAnswer(method: Method): HeldCall {
+	holdResult(method: Method): HeldCall {
 		return this.#hold(method, "answer");
 	}
 

@@ -154,6 +154,6 @@ test("a respond that throws rejects all waits, and close()", async () => {
 	const failed = expect(waiting).rejects.toMatchObject({ cause: { message: "wrong expectation" } });
 	expect(await post(receiver.url())).toMatch(/^500 /);
 	await failed;
-	await expect(receiver.next()).rejects.toThrow("answering failed");
-	await expect(receiver.close()).rejects.toThrow("answering failed");
+	await expect(receiver.next()).rejects.toThrow("`respond` failed");
+	await expect(receiver.close()).rejects.toThrow("`respond` failed");
 });

@@ -71,9 +71,9 @@ export async function startReceiver(options: ReceiverOptions) {
 		{ ...(await authority.issue(hosts ? { hosts } : {})), keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 },
 		(incoming, outgoing) => {
 			handle(incoming, outgoing).catch((error: unknown) => {
-				inbox.fail(new Error("The receiver's own answering failed.", { cause: error }));
+				inbox.fail(new Error("The receiver's `respond` failed.", { cause: error }));
 				if (outgoing.headersSent) outgoing.destroy();
-				else outgoing.writeHead(500).end("the receiver's own answering failed");
+				else outgoing.writeHead(500).end("the receiver's `respond` failed");
 			});
 		},
 	);

@@ -6,7 +6,7 @@ const AT = "2026-11-21T14:02:11.000Z";
 const answered = (status_code: number) => ({ status_code, error_code: null });
 const unanswered = (error_code: string) => ({ status_code: null, error_code });
 
-describe("an answer", () => {
+describe("a response", () => {
 	it.each([
 		[answered(500), "500", "returned 500"],
 		// A redirect has both a code and a status; the status says more.

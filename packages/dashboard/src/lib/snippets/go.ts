@@ -21,7 +21,7 @@ import (
 
 var secret = []byte(os.Getenv("${SECRET_VARIABLE}"))
 
-// verify answers 200 for a genuine request, otherwise the status to refuse it with.
+// verify returns 200 for a genuine request, otherwise the status to refuse it with.
 func verify(body []byte, timestamp, signature string) int {
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
 	if age := time.Now().Unix() - sent; err != nil || age > ${TOLERANCE_SECONDS} || age < -${TOLERANCE_SECONDS} {

@@ -12,7 +12,7 @@ type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie">;
 export class KnownCallers {
 	readonly #hashes = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
 
-	/** A name for whoever has these credentials; null if they aren't known. */
+	/** A name for the holder of these credentials; null if they aren't known. */
 	find(credentials: Credentials): string | null {
 		const name = nameOf(credentials);
 		return name !== null && this.#hashes.has(name) ? name : null;

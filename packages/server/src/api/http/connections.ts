@@ -31,7 +31,7 @@ export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	/** CIDRs of proxies. Their connections carry many clients, so they are closed last. */
 	readonly trustProxy: readonly string[];
-	/** Names whoever has a request's credentials, if they were valid when last used; else null. */
+	/** Names the holder of a request's credentials, if they were valid when last used; else null. */
 	readonly callerOf: (request: IncomingMessage) => string | null;
 }
 

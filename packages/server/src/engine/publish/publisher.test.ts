@@ -97,7 +97,7 @@ test("only the project that fills its share of the queue is refused; a full node
 	void Promise.all(all).then(() => {
 		over = true;
 	});
-	await until("all to be answered", async () => {
+	await until("all to return", async () => {
 		await commitOne();
 		return over;
 	});

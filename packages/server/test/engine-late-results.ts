@@ -20,14 +20,14 @@ async function replay(rig: EngineRig, webhookId: string, eventId: string): Promi
 }
 
 /** Storage has applied a call before the engine learns of it, and another read may return the result first. */
-export function describeLateAnswers(start: StartRig): void {
-	describe("late responses", () => {
+export function describeLateResults(start: StartRig): void {
+	describe("late results", () => {
 		test("a retry that is read before its commit returns is made once", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
 			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
-			using commit = storage.holdAnswer("settle");
+			using commit = storage.holdResult("settle");
 			await rig.publish(1);
 			await commit.reached;
 			rig.engine.wake(rig.projectId);
@@ -45,7 +45,7 @@ export function describeLateAnswers(start: StartRig): void {
 			await rig.webhook("a");
 			const answer = Promise.withResolvers<number>();
 			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : answer.promise);
-			using commit = storage.holdAnswer("settle");
+			using commit = storage.holdResult("settle");
 			await rig.publish(1);
 			await commit.reached;
 			rig.engine.wake(rig.projectId);
@@ -68,7 +68,7 @@ export function describeLateAnswers(start: StartRig): void {
 			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
 			const [eventId] = await rig.publish(1);
 			await rig.settledCount(1);
-			using commit = storage.holdAnswer("settle");
+			using commit = storage.holdResult("settle");
 			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
 			await commit.reached;
 			await replay(rig, id, eventId!);
@@ -91,12 +91,12 @@ export function describeLateAnswers(start: StartRig): void {
 			const { id } = await rig.webhook("a");
 			const [eventId] = await rig.publish(1);
 			await rig.settledCount(1);
-			using commit = storage.holdAnswer("settle");
+			using commit = storage.holdResult("settle");
 			await replay(rig, id, eventId!);
 			await commit.reached;
 			// The lane's retries are read, then its replays.
-			using retries = storage.holdAnswer("readRetries");
-			using replays = storage.holdAnswer("readRetries");
+			using retries = storage.holdResult("readRetries");
+			using replays = storage.holdResult("readRetries");
 			await replay(rig, id, eventId!);
 			await retries.reached;
 			await replays.reached;
@@ -125,7 +125,7 @@ export function describeLateAnswers(start: StartRig): void {
 			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
 			expect(rig.sender.sent).toHaveLength(2);
 			using held = new DisposableStack();
-			const reads = QUEUE_NAMES.map(() => held.use(storage.holdAnswer("readRetries")));
+			const reads = QUEUE_NAMES.map(() => held.use(storage.holdResult("readRetries")));
 			rig.engine.wake(rig.projectId);
 			await Promise.all(reads.map(({ reached }) => reached));
 			answer.resolve(200);
