@@ -1,4 +1,4 @@
-import { flagOf, SETTINGS, variableOf } from "@posthorn/server/config";
+import { fileVariableOf, flagOf, hasFlag, SETTINGS, variableOf } from "@posthorn/server/config";
 import { type Command, Option } from "commander";
 
 const EXAMPLES = {
@@ -9,7 +9,8 @@ Examples:
   posthorn backup backup.db          copy the database while the service runs
   posthorn doctor                    check what the service needs, and report what to fix`,
 	serve: `
-Each setting can also be an environment variable, shown in parentheses; the flag takes precedence.
+Each setting can also be an environment variable, shown in parentheses; the flag takes precedence. A variable that ends
+in _FILE names a file with the value.
 
 Examples:
   posthorn serve
@@ -48,10 +49,15 @@ export const examples = (command: keyof typeof EXAMPLES): string => EXAMPLES[com
 
 /** Adds a flag for every setting, grouped, with its meaning, default and variable. */
 export function addSettings(command: Command): Command {
+	const secrets: string[] = [];
 	for (const setting of Object.values(SETTINGS)) {
 		const shown = setting.defaultText ?? setting.default;
-		const text = `${setting.meaning} Default: ${shown}. (${variableOf(setting)})`;
-		command.addOption(new Option(`${flagOf(setting)} <${setting.placeholder}>`, text).helpGroup(`${setting.group}:`));
+		const names = [variableOf(setting), fileVariableOf(setting) ?? []].flat().join(" or ");
+		const text = `${setting.meaning} Default: ${shown}. (${names})`;
+		const option = new Option(`${flagOf(setting)} <${setting.placeholder}>`, text).helpGroup(`${setting.group}:`);
+		// Reading the configuration refuses them, and says what to use instead.
+		command.addOption(hasFlag(setting) ? option : option.hideHelp());
+		if (!hasFlag(setting)) secrets.push(`  ${names}\n    ${setting.meaning} Default: ${shown}.`);
 	}
-	return command;
+	return command.addHelpText("after", `\nSecrets, which have no flags:\n${secrets.join("\n")}`);
 }

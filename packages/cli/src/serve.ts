@@ -1,6 +1,6 @@
 import { startService } from "@posthorn/server";
 import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
-import { examineNeeds } from "@posthorn/server/doctor";
+import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
 import { banner } from "./banner.ts";
 import { StartRefused, UsageError } from "./command-error.ts";
 import { findingLine } from "./finding-line.ts";
@@ -47,6 +47,8 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 		onFatal: (error) => fail(error, error.message),
 	});
 	banner({ config, service, sealKeyMade: seal.made });
+	for (const finding of examineDashboard(config))
+		if (finding.state === "warning") console.error(`${findingLine(finding)}\n`);
 	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;

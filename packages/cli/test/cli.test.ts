@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { flagOf, SETTINGS, variableOf } from "@posthorn/server/config";
+import { flagOf, hasFlag, SETTINGS, variableOf } from "@posthorn/server/config";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { afterAll, expect, test } from "vitest";
 
@@ -47,7 +47,8 @@ test("help lists every setting with its flag, variable and default", async () =>
 	expect(code).toBe(0);
 	const text = out.replaceAll(/\s+/g, " ");
 	for (const setting of Object.values(SETTINGS)) {
-		expect(text).toContain(flagOf(setting));
+		if (hasFlag(setting)) expect(text).toContain(flagOf(setting));
+		else expect(text).not.toContain(flagOf(setting));
 		expect(text).toContain(variableOf(setting));
 		expect(text).toContain(`Default: ${setting.defaultText ?? setting.default}.`);
 	}
@@ -63,6 +64,31 @@ test("exits with 2 on wrong usage, and lists all faults of a wrong configuration
 	expect(code).toBe(2);
 	expect(err.trim().split("\n")).toHaveLength(2);
 	expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("refuses secrets as flags, and says what to use instead", async () => {
+	const cwd = newFolder();
+	const { code, err } = await run(["serve", "--operator-key", KEY], {}, cwd);
+	expect([code, err]).toEqual([
+		2,
+		"--operator-key would show a secret in the list of processes; set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it.\n",
+	]);
+	const backup = await run(["backup", "copy.db", "--database-url", "postgres://u:hunter2@h/d"], {}, cwd);
+	expect(backup).toMatchObject({ code: 2, err: expect.stringMatching(/^--database-url would show a secret/) });
+	expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("warns if it listens to other machines over plain HTTP", async () => {
+	const warned = async (settings: Record<string, string>) => {
+		const port = String(await unusedPort());
+		const service = await Posthorn.start({ settings: { POSTHORN_PORT: port, ...settings }, cwd: newFolder() });
+		// The warning follows the banner, and the stop is logged after both.
+		await service.stopWith(0);
+		return service.output.includes("over plain HTTP");
+	};
+	expect(await warned({ POSTHORN_HOST: "0.0.0.0" })).toBe(true);
+	expect(await warned({})).toBe(false);
+	expect(await warned({ POSTHORN_HOST: "0.0.0.0", POSTHORN_PUBLIC_URL: "https://hooks.example.com" })).toBe(false);
 });
 
 test("the first start that succeeds prints the operator's key, once", async () => {

@@ -64,12 +64,20 @@ export interface Setting<T> {
 	/** The default in words, if the value doesn't explain itself. */
 	readonly defaultText?: string;
 	readonly meaning: string;
-	/** Its value is never shown. */
-	readonly secret?: boolean;
+	/**
+	 * Its value is never shown and may come from a file. As a flag it is refused, or if this is a function, values for
+	 * which it returns true: other users of the machine can read flags in the list of processes.
+	 */
+	readonly secret?: boolean | ((text: string) => boolean);
 	readonly parse: (text: string) => Parsed<T>;
 }
 
 export const variableOf = (setting: Pick<Setting<unknown>, "name">): string => `POSTHORN_${setting.name}`;
+/** The variable that names a file with the value; null for settings that aren't secrets. */
+export const fileVariableOf = (setting: Pick<Setting<unknown>, "name" | "secret">): string | null =>
+	setting.secret ? `${variableOf(setting)}_FILE` : null;
+/** Whether it has a flag: secrets have none. */
+export const hasFlag = (setting: Pick<Setting<unknown>, "secret">): boolean => setting.secret !== true;
 export const flagOf = (setting: Pick<Setting<unknown>, "name">): string =>
 	`--${setting.name.toLowerCase().replaceAll("_", "-")}`;
 

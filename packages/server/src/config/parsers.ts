@@ -77,6 +77,11 @@ export function database(text: string): Parsed<DatabaseConfig> {
 	return mustBe("sqlite:PATH, such as sqlite:./data/posthorn.db, or postgres://USER:PASSWORD@HOST/DATABASE");
 }
 
+/** Whether a database URL contains a password: before the host, or as a parameter as libpq takes it. */
+export function hasPassword(text: string): boolean {
+	return /^\w+:\/\/[^/?#@]*:[^/?#]*@/.test(text) || /[?&](?:ssl)?password=/i.test(text);
+}
+
 /** Which of several servers to use, as in libpq; read-only targets are no use here. */
 const TARGETS: readonly string[] = ["any", "primary", "read-write"];
 

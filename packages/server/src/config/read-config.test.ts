@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { flagOf, variableOf } from "./config.ts";
+import { fileVariableOf, flagOf, variableOf } from "./config.ts";
 import { readConfig } from "./read-config.ts";
 import { readOrMakeSealKey } from "./seal-key.ts";
 import { SETTINGS } from "./settings.ts";
@@ -11,6 +11,10 @@ import { SETTINGS } from "./settings.ts";
 const folder = mkdtempSync(join(tmpdir(), "posthorn-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const faultsFor = (flags: Partial<Record<keyof typeof SETTINGS, string>>): readonly string[] => {
+	const result = readConfig({ env: {}, flags });
+	return result.ok ? [] : result.faults;
+};
 const faultsOf = (env: Record<string, string>): readonly string[] => {
 	const result = readConfig({ env });
 	return result.ok ? [] : result.faults;
@@ -114,6 +118,53 @@ test("PostgreSQL needs a seal key, and secrets are never quoted", () => {
 	expect(faults.join()).not.toContain("hunter2");
 });
 
+test("secrets come from files, whose surrounding space is dropped", () => {
+	const inFile = (name: string, text: string): string => {
+		writeFileSync(join(folder, name), text);
+		return join(folder, name);
+	};
+	const key = Buffer.alloc(32, 1);
+	const env = {
+		POSTHORN_DATABASE_URL_FILE: inFile("url", "postgres://u:hunter2@h/d\n"),
+		POSTHORN_OPERATOR_KEY_FILE: inFile("operator", `${"x".repeat(32)}\n`),
+		POSTHORN_SEAL_KEY_FILE: inFile("seal", `  ${key.toString("base64")}\r\n`),
+	};
+	expect(readConfig({ env })).toMatchObject({
+		ok: true,
+		config: { database: { url: "postgres://u:hunter2@h/d" }, operatorKey: "x".repeat(32), sealKey: key },
+	});
+	const wrong = faultsOf({ ...env, POSTHORN_OPERATOR_KEY_FILE: inFile("short", "hunter2") });
+	expect(wrong).toEqual([expect.stringMatching(/^POSTHORN_OPERATOR_KEY_FILE is not valid; it must be 32/)]);
+	const absent = faultsOf({ ...env, POSTHORN_OPERATOR_KEY_FILE: join(folder, "none") });
+	expect(absent).toEqual([expect.stringMatching(/^POSTHORN_OPERATOR_KEY_FILE is .*must be a file .*ENOENT/)]);
+	const both = faultsOf({ ...env, POSTHORN_SEAL_KEY: key.toString("base64") });
+	expect(both).toEqual(["POSTHORN_SEAL_KEY and POSTHORN_SEAL_KEY_FILE are both set; set one of them."]);
+	expect(faultsOf({ POSTHORN_PORT_FILE: "x" })).toEqual([expect.stringContaining("POSTHORN_PORT_FILE is not")]);
+});
+
+// `ps` showed them to every user of the machine.
+test("secrets are refused as flags, and not quoted", () => {
+	const sealKey = Buffer.alloc(32, 1).toString("base64");
+	for (const [flags, start] of [
+		[
+			{ operatorKey: "hunter2".repeat(5) },
+			"--operator-key would show a secret in the list of processes; set POSTHORN_OPERATOR_KEY, or",
+		],
+		[{ sealKey }, "--seal-key would"],
+		[{ database: "postgres://u:hunter2@h/d" }, "--database-url would"],
+		[{ database: "postgres://u:hun%2Fter2@a:1,b:2/d" }, "--database-url would"],
+		[{ database: "postgres://u@h/d?password=hunter2" }, "--database-url would"],
+		[{ database: "postgres://u@h/d?sslmode=require&PASSWORD=hunter2" }, "--database-url would"],
+	] as const) {
+		const result = readConfig({ env: { POSTHORN_SEAL_KEY: sealKey }, flags });
+		const faults = result.ok ? [] : result.faults;
+		expect(faults, JSON.stringify(flags)).toEqual([expect.stringMatching(new RegExp(`^${start}`))]);
+		expect(faults[0]).not.toMatch(/hunter2|ter2|AQEB/);
+	}
+	for (const database of ["sqlite:./a.db", "postgres://u@h:5432/d", "postgres://h:5432/d", "postgres:///d?host=/run"])
+		expect(faultsFor({ database }), database).not.toContainEqual(expect.stringContaining("secret"));
+});
+
 test("a database URL may name several servers and a target", () => {
 	for (const url of ["postgres://u@a:5432,b:5433/d", "postgresql://a,[::1]/d?target_session_attrs=read-write"]) {
 		const env = { POSTHORN_DATABASE_URL: url, POSTHORN_SEAL_KEY: Buffer.alloc(32).toString("base64") };
@@ -151,9 +202,11 @@ test("accepts single addresses, fractional delays, and ranges", () => {
 
 test("reading never throws, and every fault names a variable or a flag", () => {
 	const settings = Object.entries(SETTINGS);
-	const names = settings.flatMap(([, setting]) => [variableOf(setting), flagOf(setting)]);
+	const names = settings.flatMap(([, setting]) =>
+		[variableOf(setting), fileVariableOf(setting) ?? [], flagOf(setting)].flat(),
+	);
 	const some = fc.dictionary(
-		fc.constantFrom(...settings.map(([, setting]) => variableOf(setting))),
+		fc.constantFrom(...settings.flatMap(([, setting]) => [variableOf(setting), fileVariableOf(setting) ?? []].flat())),
 		fc.string({ unit: "binary" }),
 	);
 	const flags = fc.dictionary(fc.constantFrom(...settings.map(([key]) => key)), fc.string());

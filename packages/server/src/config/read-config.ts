@@ -1,6 +1,7 @@
 /** How many letters a variable's name may differ by for a suggestion. */
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Config, flagOf, type Parsed, type Setting, shown, variableOf } from "./config.ts";
+import { type Config, fileVariableOf, flagOf, type Parsed, type Setting, shown, variableOf } from "./config.ts";
 import { SETTINGS, type SettingKey } from "./settings.ts";
 
 const MAX_SLIPS = 3;
@@ -19,21 +20,48 @@ export type ConfigResult =
 /** Reads and checks everything at once. Never throws. */
 export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 	const faults = unknownVariables(env);
-	const given = (key: SettingKey): string | undefined => flags[key] ?? env[variableOf(SETTINGS[key])];
+	/** Where a setting is given, and its text; null if it isn't given. */
+	const find = (key: SettingKey, setting: Setting<unknown>): Given | "refused" | null => {
+		const [variable, fileVariable] = [variableOf(setting), fileVariableOf(setting)];
+		const [flag, value] = [flags[key], env[variable]];
+		const file = fileVariable === null ? undefined : env[fileVariable];
+		if (flag !== undefined && isSecret(setting, flag)) {
+			faults.push(
+				`${flagOf(setting)} would show a secret in the list of processes; set ${variable}, or ${fileVariable} to a file with it.`,
+			);
+			return "refused";
+		}
+		if (flag !== undefined) return { where: flagOf(setting), text: flag };
+		if (file === undefined) return value === undefined ? null : { where: variable, text: value };
+		if (value !== undefined) {
+			faults.push(`${variable} and ${fileVariable} are both set; set one of them.`);
+			return "refused";
+		}
+		try {
+			return { where: fileVariable!, text: readFileSync(file, "utf8").trim() };
+		} catch (error) {
+			const code = (error as NodeJS.ErrnoException).code ?? "not a path";
+			faults.push(`${fileVariable} is ${shown(file)}; it must be a file that can be read (${code}).`);
+			return "refused";
+		}
+	};
+	const given = new Set<SettingKey>();
 	const read = <T>(key: SettingKey, setting: Setting<T>): T | null => {
-		const text = given(key) ?? setting.default;
+		const found = find(key, setting);
+		if (found !== null) given.add(key);
+		if (found === "refused") return null;
+		const text = found?.text ?? setting.default;
 		if (text === null) return null;
 		const parsed: Parsed<T> = setting.parse(text);
 		if (parsed.ok) return parsed.value;
-		const where = flags[key] === undefined ? variableOf(setting) : flagOf(setting);
-		faults.push(`${where} ${found(setting, text)}; it must be ${parsed.must}.`);
+		faults.push(`${found?.where ?? variableOf(setting)} ${wrong(setting, text)}; it must be ${parsed.must}.`);
 		return null;
 	};
 	const values = Object.fromEntries(
 		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting<unknown>)]),
 	) as { [K in SettingKey]: ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T | null : never };
 
-	if (values.database?.engine === "postgres" && given("sealKey") === undefined)
+	if (values.database?.engine === "postgres" && !given.has("sealKey"))
 		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.");
 	if (faults.length > 0) return { ok: false, faults };
 
@@ -67,13 +95,26 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 	};
 }
 
-function found(setting: Setting<unknown>, text: string): string {
+interface Given {
+	/** The variable or flag. */
+	readonly where: string;
+	readonly text: string;
+}
+
+/** Whether a value must not be a flag. */
+const isSecret = ({ secret = false }: Setting<unknown>, text: string): boolean =>
+	typeof secret === "function" ? secret(text) : secret;
+
+/** What is wrong with a value; without the value of a secret. */
+function wrong(setting: Setting<unknown>, text: string): string {
 	if (text === "") return "is empty";
 	return setting.secret ? "is not valid" : `is ${shown(text)}`;
 }
 
 function unknownVariables(env: ConfigSource["env"]): string[] {
-	const known = Object.values(SETTINGS).map(variableOf);
+	const known = Object.values(SETTINGS).flatMap((setting) =>
+		[variableOf(setting), fileVariableOf(setting) ?? []].flat(),
+	);
 	return Object.keys(env)
 		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
 		.map((name) => {

@@ -63,13 +63,13 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 						text: `At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`,
 					},
 				];
-	const local = host === "127.0.0.1" || host === "::1" || host === "localhost";
+	const local = /^127\.[\d.]+$/.test(host) || host === "::1" || host === "localhost";
 	if (local) return [{ state: "ok", name, text: "Reachable only from this machine." }];
 	return [
 		{
 			state: "warning",
 			name,
-			text: `Listens on ${host} without HTTPS: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL.`,
+			text: `Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`,
 		},
 	];
 }
