@@ -6,24 +6,24 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/people.ts", inAccounts("people"), [
 		{
 			name: "people-right-counts-as-wrong",
-			find: "forAccount.forget(name);\n\t\t\tif (address !== null) fromAddress.takeBack(address);",
-			replace: "forAccount.forget(name);",
+			find: "if (answer === null) return null;\n\t\t\ttakeBack();",
+			replace: "if (answer === null) return null;",
 			only: "sign-ins from an address don",
 			why: "A hundred people who sign in from one office lock it out.",
 			review: "people.ts: a successful sign-in is not subtracted",
 		},
 		{
 			name: "people-tries-at-once",
-			find: "forAccount.failed(name);\n\t\tif (address !== null) fromAddress.failed(address);\n\t\ttry {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) return null;",
+			find: "for (const [throttle, name] of tried) throttle.failed(name);\n\t\ttry {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) return null;",
 			replace:
-				"try {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) {\n\t\t\t\tforAccount.failed(name);\n\t\t\t\tif (address !== null) fromAddress.failed(address);\n\t\t\t\treturn null;\n\t\t\t}",
+				"try {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) {\n\t\t\t\tfor (const [throttle, name] of tried) throttle.failed(name);\n\t\t\t\treturn null;\n\t\t\t}",
 			only: "concurrent tries are limited like successive|concurrent tries don",
 			why: "A thousand concurrent guesses are only counted once they are done.",
 		},
 		{
 			name: "people-busy-counts-as-wrong",
-			find: "\t\t\tforAccount.takeBack(name);\n",
-			replace: "",
+			find: "\t\t\ttakeBack();\n\t\t\tthrow error;",
+			replace: "\t\t\tthrow error;",
 			only: "rejected as busy",
 			why: "While the machine is busy people are locked out of their accounts.",
 		},
@@ -40,6 +40,21 @@ export const ACCOUNTS = [
 			replace: "const account = this.#account(person, true);",
 			tests: [...inApi("invitations"), ...inApi("roles")],
 			why: "Every invited person becomes the operator.",
+		},
+		{
+			name: "people-strangers-lock-out",
+			find: `[this.#wrongForAccount, \`\${name}\\n\${network}\`],`,
+			replace: "[this.#wrongForAccount, name],",
+			only: "don't lock out others",
+			why: "Ten wrong passwords by a stranger lock the owner out.",
+		},
+		{
+			name: "people-easy-passwords",
+			find: "if (!isCommonPassword(password, known)) return [];",
+			replace: "return [];",
+			tests: inApi("sessions"),
+			only: "easy to guess",
+			why: "Accounts have the password 1234567890.",
 		},
 		{
 			name: "people-case-of-address",
@@ -80,6 +95,31 @@ export const ACCOUNTS = [
 			},
 		],
 	),
+	...of("server/src/accounts/password.ts", inAccounts("password"), [
+		{
+			name: "password-owners-without-turns",
+			find: "this.#queue.run(owner, work)",
+			replace: 'this.#queue.run("all", work)',
+			only: "owners take turns",
+			why: "A viewer's parallel password changes keep the operator from signing in.",
+		},
+	]),
+	...of("server/src/api/routes/invitations.ts", inApi("invitations"), [
+		{
+			name: "invitations-for-anyone",
+			find: "email === null || normalEmail(email) === normalEmail(address);",
+			replace: 'email === null || address !== "";',
+			only: "only for the account with that address",
+			why: "Whoever intercepts an invitation to an owner becomes one.",
+		},
+		{
+			name: "invitations-tell-addresses",
+			find: "\t\tpeople.triedTaken(invitation.id);\n",
+			replace: "",
+			only: "shows only a few times",
+			why: "Whoever has a link can try which addresses have accounts.",
+		},
+	]),
 	...of("server/src/accounts/sessions.ts", inApi("sessions"), [
 		{
 			name: "sessions-not-prolonged",
@@ -98,7 +138,7 @@ export const ACCOUNTS = [
 		},
 		{
 			name: "api-keys-use-not-noted",
-			find: "this.#uses.note(found.id);",
+			find: "this.#uses.note(id);",
 			replace: "",
 			only: "a key's use is visible immediately,",
 			why: "A key in use is shown as never used, and deleted.",
@@ -109,6 +149,22 @@ export const ACCOUNTS = [
 			replace: "lastUsedAt: key.lastUsedAt ?? this.#uses.of(key.id) ?? null",
 			only: "an unwritten use takes precedence over",
 			why: "The last use of a key is shown a minute late.",
+		},
+	]),
+	...of("server/src/accounts/api-keys.ts", inAccounts("api-keys"), [
+		{
+			name: "api-keys-never-expire",
+			find: "if (expiresAt !== null && this.#options.clock.now() >= expiresAt)",
+			replace: "if (expiresAt !== null && this.#options.clock.now() > expiresAt + 86_400_000)",
+			only: "a key expires at its time",
+			why: "A contractor's key works after the contract ended.",
+		},
+		{
+			name: "api-keys-expire-in-the-past",
+			find: "expiresAt === null || expiresAt > now ?",
+			replace: "expiresAt === null || expiresAt > 0 ?",
+			only: "must expire in the future",
+			why: "A key with last year's date is created and never works.",
 		},
 	]),
 	...of("server/src/accounts/api-keys.ts", inAccounts("key-cache"), [
@@ -177,7 +233,7 @@ export const ACCOUNTS = [
 		},
 		{
 			name: "password-no-queue",
-			find: "else if (this.#waiting.length >= SIGN_IN.hashesWaiting) throw new PasswordsBusy();",
+			find: "if (this.#pending >= SIGN_IN.hashes + SIGN_IN.hashesWaiting) throw new PasswordsBusy();",
 			replace: "",
 			why: "A flood of sign-ins makes everyone wait for minutes.",
 		},

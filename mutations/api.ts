@@ -1,4 +1,5 @@
 import { of } from "./mutation.ts";
+import { inApi } from "./tests.ts";
 
 /** Limits on what callers of the API may do. */
 export const API = [
@@ -15,6 +16,73 @@ export const API = [
 			},
 		],
 	),
+	...of("server/src/api/auth/authorize.ts", inApi("roles"), [
+		{
+			name: "scopes-not-checked",
+			find: "if (scope !== null && !principal.scopes.includes(scope)) throw",
+			replace: "if (scope !== null && principal.scopes.length === 0) throw",
+			only: "a key to",
+			why: "A key that may only publish deletes webhooks.",
+		},
+	]),
+	...of("server/src/api/auth/authorize.ts", inApi("csrf"), [
+		{
+			name: "any-host-is-own",
+			find: "hostOf(origin) === host && isOwnAddress(host)",
+			replace: "hostOf(origin) === host",
+			only: "refuses requests from other origins",
+			why: "A page whose name is made to resolve to this machine passes for the dashboard.",
+		},
+	]),
+	...of("server/src/api/routes/events.ts", inApi("arrivals"), [
+		{
+			name: "waiting-outlives-rights",
+			find: "\t\t\t\tawait authorizeAgain();\n",
+			replace: "",
+			only: "once its caller has lost the right to read",
+			why: "A member who was removed gets one more event.",
+		},
+	]),
+	...of("server/src/api/server.ts", inApi("changes"), [
+		{
+			name: "streams-outlive-rights",
+			find: "\t\t\tchanges.recheckProject(note.projectId);\n",
+			replace: "",
+			only: "ends immediately when the right",
+			why: "A member who was removed hears of the project's changes for a while.",
+		},
+	]),
+	...of(
+		"server/src/config/parsers.ts",
+		["server/src/config/read-config.test.ts"],
+		[
+			{
+				name: "password-in-flags",
+				find: "|| /[?&](?:ssl)?password=/i.test(text)",
+				replace: "",
+				only: "refused as flags",
+				why: "The database's password shows in the list of processes.",
+			},
+		],
+	),
+	...of("server/src/api/route.ts", inApi("roles"), [
+		{
+			name: "scopes-read-changes",
+			find: 'return scope ?? (method === "GET" ? "read" : "manage");',
+			replace: 'return scope ?? "read";',
+			only: "a key to",
+			why: "A key that may only read rotates secrets.",
+		},
+	]),
+	...of("server/src/api/routes/api-keys.ts", inApi("auth"), [
+		{
+			name: "keys-create-keys",
+			find: '\t\t\taccess: "developer",\n\t\t\tpeopleOnly: true,',
+			replace: '\t\t\taccess: "developer",',
+			only: "can't create keys",
+			why: "A removed developer keeps access with a key that one of their keys created.",
+		},
+	]),
 	...of(
 		"server/src/api/http/connections.ts",
 		["server/src/api/connections.test.ts"],

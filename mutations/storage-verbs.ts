@@ -45,13 +45,27 @@ export const STORAGE_VERBS = [
 	...of("server/src/storage/verbs/invitations.ts", SQLITE, [
 		{
 			name: "verbs-invitation-expired",
-			find: `AND project_no = \${project} AND expires_at > \${at} RETURNING`,
-			replace: `AND project_no = \${project} AND expires_at > \${at} - 86400000000 RETURNING`,
+			find: `AND project_no = \${project} AND expires_at > \${at}\${forUpdate}`,
+			replace: `AND project_no = \${project} AND expires_at > \${at} - 86400000000\${forUpdate}`,
 			only: "members and invitations",
 			why: "An expired invitation still works.",
 		},
+		{
+			name: "verbs-invitation-stays",
+			find: `yield* row(sql\`DELETE FROM posthorn.invitations WHERE id = \${open.id}\`);`,
+			replace: "",
+			only: "members and invitations",
+			why: "An invitation works again and again, and each time creates an account.",
+		},
 	]),
 	...of("server/src/storage/verbs/sessions.ts", SQLITE, [
+		{
+			name: "verbs-sessions-unlimited",
+			find: `ORDER BY id DESC LIMIT 1 OFFSET \${maxPerAccount}`,
+			replace: `ORDER BY id DESC LIMIT 1 OFFSET 9 * \${maxPerAccount}`,
+			only: "beyond the most of an account",
+			why: "Whoever has a password fills the database with sessions.",
+		},
 		{
 			name: "verbs-session-at-its-end",
 			find: `s.expires_at > \${p.at}\`);\n\tif (found === undefined)`,
@@ -68,6 +82,13 @@ export const STORAGE_VERBS = [
 		},
 	]),
 	...of("server/src/storage/verbs/accounts.ts", SQLITE, [
+		{
+			name: "verbs-links-outlive-password",
+			find: `\t\tsql\`DELETE FROM posthorn.links WHERE account_id = \${accountId}\`,\n`,
+			replace: "",
+			only: "a new password ends",
+			why: "Whoever has an old sign-in link gets in after the password was changed because of it.",
+		},
 		{
 			name: "verbs-setup-token-unchecked",
 			find: 'if (!(yield* holdsSetupLink(p))) return "wrong_token";',

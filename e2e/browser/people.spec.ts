@@ -80,6 +80,10 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	await developer.getByRole("button", { name: "New key" }).first().click();
 	const dialog = developer.getByRole("dialog");
 	await dialog.getByRole("textbox", { name: "Name" }).fill("Shop server");
+	await dialog.getByRole("checkbox", { name: "Publish" }).uncheck();
+	await dialog.getByRole("combobox", { name: "Expires" }).click();
+	await developer.getByRole("option", { name: "In 30 days" }).click();
+	await expectAccessible(developer);
 	await dialog.getByRole("button", { name: "Create key" }).click();
 	const key = (await dialog.getByTestId("secret").textContent()) ?? "";
 	expect(key).toMatch(/^phk_/);
@@ -89,7 +93,11 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	const call = () =>
 		fetch(dashboard.url + dashboard.shop.path("/webhooks"), { headers: { authorization: `Bearer ${key}` } });
 	expect((await call()).status).toBe(200);
-	await expect(developer.getByRole("row", { name: /Shop server/ })).toBeVisible();
+	const row = developer.getByRole("row", { name: /Shop server/ });
+	for (const said of ["Read", "Manage", "by The developer", /^in 29 d$/])
+		await expect(row.getByText(said)).toBeVisible();
+	await expect(row.getByText("Publish")).toHaveCount(0);
+	await expectAccessible(developer);
 	expect(await developer.content()).not.toContain(key);
 
 	await developer.getByRole("button", { name: /Revoke/ }).click();
@@ -109,6 +117,38 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	for (const said of [/The developer.*joined/, /The developer created the API key Shop server/i, /revoked/])
 		await expect(page.getByText(said).first()).toBeVisible();
 	await expectAccessible(page);
+});
+
+test("removing a member shows the keys they created, and revokes those that are chosen", async ({
+	dashboard,
+	browser,
+	page,
+}) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");
+	for (const name of ["Shop server", "Dave's laptop"]) {
+		await developer.goto(dashboard.project("/api-keys"));
+		await developer.getByRole("button", { name: "New key" }).first().click();
+		await developer.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill(name);
+		await developer.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+		await developer.getByLabel("I've stored it").check();
+		await developer.getByRole("button", { name: "Done" }).click();
+	}
+	await dashboard.shop.post(dashboard.shop.path("/api-keys"), { name: "Someone else's" });
+
+	await page.goto(dashboard.project("/members"));
+	await page.getByRole("button", { name: "Remove The developer" }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog.getByRole("checkbox")).toHaveCount(2);
+	await dialog.getByRole("checkbox", { name: "Revoke Dave's laptop" }).check();
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: "Remove and revoke 1 key" }).click();
+	await expect(page.getByText("dave@example.com")).toHaveCount(0);
+	await page.goto(dashboard.project("/api-keys"));
+	await expect(page.getByRole("row", { name: /Someone else's/ })).toBeVisible();
+	await expect(page.getByRole("row", { name: /Shop server/ })).toBeVisible();
+	await expect(page.getByRole("row", { name: /Dave's laptop/ })).toHaveCount(0);
 });
 
 test("every session can be ended from anywhere", async ({ dashboard, browser, page }) => {

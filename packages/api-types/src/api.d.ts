@@ -76,13 +76,13 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Oldest first, without the keys themselves.
+         * @description Oldest first, without the keys themselves. Expired keys are listed until they are deleted.
          */
         readonly get: operations["listApiKeys"];
         readonly put?: never;
         /**
          * Create an API key
-         * @description The key can only access this project. It is shown only in this response.
+         * @description The key can only access this project, within its scopes. It is shown only in this response. Keys can't create keys.
          */
         readonly post: operations["createApiKey"];
         readonly delete?: never;
@@ -879,7 +879,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Invite a person
-         * @description Send the link yourself. It works once, for a week.
+         * @description Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.
          */
         readonly post: operations["createInvitation"];
         readonly delete?: never;
@@ -933,7 +933,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Accept an invitation
-         * @description With only the token if you are signed in, or with a new account, which is then signed in.
+         * @description With only the token if you are signed in, or with a new account, which is then signed in. An invitation to an address can only be accepted by the account with that address.
          */
         readonly post: operations["acceptInvitation"];
         readonly delete?: never;
@@ -1359,9 +1359,14 @@ export interface components {
              */
             readonly name: string;
         };
+        /** @enum {string} */
+        readonly KeyScope: "publish" | "read" | "manage";
         /**
          * @example {
-         *       "name": "Shop"
+         *       "name": "Shop",
+         *       "scopes": [
+         *         "publish"
+         *       ]
          *     }
          */
         readonly NewApiKey: {
@@ -1369,6 +1374,25 @@ export interface components {
              * @description A display name, without control characters.
              * @example My store
              */
+            readonly name: string;
+            /**
+             * @description What the key may do; everything by default. `publish`: publish events and report store facts. `read`: read the log, webhooks and deliveries. `manage`: change webhooks, replay, send test events, revoke keys.
+             * @example [
+             *       "publish"
+             *     ]
+             */
+            readonly scopes?: readonly components["schemas"]["KeyScope"][];
+            /**
+             * Format: date-time
+             * @description When the key stops working, in the future; by default, it doesn't expire. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly expires_at?: string;
+        };
+        readonly Actor: {
+            /** @enum {string} */
+            readonly kind: "account" | "api_key" | "operator_key";
+            readonly id: string | null;
+            /** @description Its name at the time. */
             readonly name: string;
         };
         readonly CreatedApiKey: {
@@ -1387,6 +1411,17 @@ export interface components {
              * @example phk_Zk3v9QxB
              */
             readonly prefix: string;
+            /**
+             * @description What the key may do. `publish`: publish events and report store facts. `read`: read the log, webhooks and deliveries. `manage`: change webhooks, replay, send test events, revoke keys.
+             * @example [
+             *       "publish"
+             *     ]
+             */
+            readonly scopes: readonly components["schemas"]["KeyScope"][];
+            /** @description When the key stops working; null if it doesn't expire. */
+            readonly expires_at: string | null;
+            /** @description Who created the key; null for keys created before this was recorded. */
+            readonly created_by: components["schemas"]["Actor"] | null;
             /**
              * Format: date-time
              * @description ISO 8601 in UTC with milliseconds.
@@ -1412,6 +1447,17 @@ export interface components {
              * @example phk_Zk3v9QxB
              */
             readonly prefix: string;
+            /**
+             * @description What the key may do. `publish`: publish events and report store facts. `read`: read the log, webhooks and deliveries. `manage`: change webhooks, replay, send test events, revoke keys.
+             * @example [
+             *       "publish"
+             *     ]
+             */
+            readonly scopes: readonly components["schemas"]["KeyScope"][];
+            /** @description When the key stops working; null if it doesn't expire. */
+            readonly expires_at: string | null;
+            /** @description Who created the key; null for keys created before this was recorded. */
+            readonly created_by: components["schemas"]["Actor"] | null;
             /**
              * Format: date-time
              * @description ISO 8601 in UTC with milliseconds.
@@ -2369,7 +2415,10 @@ export interface components {
              * @example My store
              */
             readonly name: string;
-            /** @example correct horse battery staple */
+            /**
+             * @description Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.
+             * @example correct horse battery staple
+             */
             readonly password: string;
         };
         readonly Account: {
@@ -2464,7 +2513,10 @@ export interface components {
         readonly PasswordChange: {
             /** @description The current password. Optional within 15 minutes of signing in by a one-time link. */
             readonly current?: string;
-            /** @example correct horse battery staple */
+            /**
+             * @description Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.
+             * @example correct horse battery staple
+             */
             readonly password: string;
         };
         readonly SessionInfo: {
@@ -2526,13 +2578,6 @@ export interface components {
              * @example owner@example.com
              */
             readonly email?: string;
-        };
-        readonly Actor: {
-            /** @enum {string} */
-            readonly kind: "account" | "api_key" | "operator_key";
-            readonly id: string | null;
-            /** @description Its name at the time. */
-            readonly name: string;
         };
         readonly CreatedInvitation: {
             /**
@@ -2629,7 +2674,10 @@ export interface components {
              * @example My store
              */
             readonly name?: string;
-            /** @example correct horse battery staple */
+            /**
+             * @description Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.
+             * @example correct horse battery staple
+             */
             readonly password?: string;
         };
         readonly AuditEntry: {
@@ -3079,6 +3127,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -3233,6 +3282,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             /** @description The log ends before `after`, or events up to it were lost since `epoch`. `continue_after` and `epoch` say where to continue. */
             readonly 409: {
@@ -3352,6 +3402,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
@@ -3986,6 +4037,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4103,6 +4155,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4315,6 +4368,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4369,6 +4423,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4415,6 +4470,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4448,6 +4504,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4483,6 +4540,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4643,6 +4701,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4674,6 +4733,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4710,6 +4770,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4741,6 +4802,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
@@ -4920,7 +4982,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many wrong tries, for this account or from this address. */
+            /** @description Too many wrong tries from this network, for this account or in all. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -5490,7 +5552,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["malformed-request"];
-            /** @description The request comes from another site's page. */
+            /** @description The invitation is for someone else's address, or the request comes from another site's page. */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;

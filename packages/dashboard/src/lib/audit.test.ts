@@ -26,6 +26,16 @@ describe("auditSentence", () => {
 			"Anna changed the URL, events and events in flight of the webhook Accounting.",
 		],
 		[
+			entry("webhook.changed", {
+				detail: { fields: ["url"], from: { url: "https://a.example/" }, to: { url: "https://b.example/" } },
+			}),
+			"Anna changed the URL of the webhook Accounting, from https://a.example/ to https://b.example/.",
+		],
+		[
+			entry("webhook.changed", { detail: { fields: ["events"], from: { events: ["a"] }, to: { events: ["b"] } } }),
+			"Anna changed the events of the webhook Accounting.",
+		],
+		[
 			entry("webhook.resumed", { detail: { from: "now" } }),
 			"Anna resumed the webhook Accounting, skipping its backlog.",
 		],

@@ -44,6 +44,15 @@ const list = (words: readonly string[]) =>
 const fieldsOf = ({ fields }: AuditEntry["detail"]) =>
 	Array.isArray(fields) ? list(fields.map((field) => FIELD_WORDS[String(field)] ?? String(field))) : "settings";
 
+/** From what to what, if it is short: one field with a text or a number. */
+function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
+	const [field, ...others] = Array.isArray(fields) ? fields.map(String) : [];
+	if (field === undefined || others.length > 0) return "";
+	const [before, after] = [from, to].map((values) => (values as Record<string, unknown> | undefined)?.[field]);
+	const isShort = (value: unknown) => typeof value === "number" || (typeof value === "string" && value !== "");
+	return isShort(before) && isShort(after) ? `, from ${before} to ${after}` : "";
+}
+
 const countOf = ({ count }: AuditEntry["detail"]) => (typeof count === "number" ? formatCount(count) : "several");
 
 /** The action, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
@@ -55,7 +64,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"app.installed": () => ["installed the app "],
 	"app.removed": () => ["removed the app ", ", which paused every webhook"],
 	"webhook.created": () => ["created the webhook "],
-	"webhook.changed": (detail) => [`changed the ${fieldsOf(detail)} of the webhook `],
+	"webhook.changed": (detail) => [`changed the ${fieldsOf(detail)} of the webhook `, fromTo(detail)],
 	"webhook.paused": () => ["paused the webhook "],
 	"webhook.resumed": ({ from }) => [
 		"resumed the webhook ",

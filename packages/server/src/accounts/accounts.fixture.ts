@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { IdSource } from "../base/ids.ts";
-import type { Storage } from "../storage/port.ts";
+import type { Account, Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import type { NewPerson, People } from "./people.ts";
 
 /** A real database under a clock that doesn't move. */
 export interface TestStorage {
@@ -12,6 +13,18 @@ export interface TestStorage {
 	readonly ids: IdSource;
 	readonly storage: Storage;
 	close(): Promise<void>;
+}
+
+/** Creates an account without an invitation; `taken` if its address has one. */
+export async function createAccount(
+	storage: Storage,
+	people: People,
+	person: NewPerson,
+): Promise<{ readonly kind: "created"; readonly account: Account } | { readonly kind: "taken" }> {
+	const result = await people.prepare(person, "192.0.2.1");
+	if (result.kind === "invalid") throw new Error("The account was refused.");
+	const kind = await storage.createAccount(result);
+	return kind === "created" ? { kind, account: result.account } : { kind };
 }
 
 export async function openTestStorage(): Promise<TestStorage> {

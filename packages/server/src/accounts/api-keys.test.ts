@@ -8,7 +8,9 @@ import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { ApiKey, Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { ApiKeys, keyHash } from "./api-keys.ts";
+import { ApiKeys, keyHash, type NewKey } from "./api-keys.ts";
+
+const CREATOR = { kind: "operator_key", id: null, name: "The operator's key" } as const;
 
 let folder: string;
 let clock: VirtualClock;
@@ -36,16 +38,16 @@ function keysOf(of: ConstructorParameters<typeof ApiKeys>[0]["storage"]): ApiKey
 	return new ApiKeys({ storage: of, operatorKeyHash, clock, ids: new IdSource(clock), logger: silentLogger });
 }
 
-async function create(): Promise<{ id: string; key: Buffer }> {
-	const result = await keys.create(projectId, "k");
+async function create(fields: Partial<NewKey> = {}): Promise<{ id: string; key: Buffer }> {
+	const result = await keys.create({ projectId, name: "k", createdBy: CREATOR, ...fields });
 	if (result.kind !== "created") throw new Error("The key was refused.");
 	return { id: result.apiKey.id, key: Buffer.from(result.key) };
 }
 
 test("a key belongs to its project, the operator's key to the operator, and any other to no one", async () => {
 	const { id, key } = await create();
-	expect(await keys.authenticate(key)).toMatchObject({ scope: "project", projectId, keyId: id });
-	expect(await keys.authenticate(Buffer.from("the operator's key, ü included"))).toEqual({ scope: "operator" });
+	expect(await keys.authenticate(key)).toMatchObject({ kind: "project", projectId, keyId: id });
+	expect(await keys.authenticate(Buffer.from("the operator's key, ü included"))).toEqual({ kind: "operator" });
 	expect(await keys.authenticate(Buffer.from("the operator's key"))).toBeNull();
 	expect(await keys.authenticate(key.subarray(0, -1))).toBeNull();
 	expect(await keys.authenticate(Buffer.alloc(0))).toBeNull();
@@ -146,5 +148,43 @@ test("a key can be read by id, only in its project, with its last use", async ()
 
 test("checks a key's name", async () => {
 	for (const name of ["", "x".repeat(101), "a\u0000", "\ud800"])
-		expect(await keys.create(projectId, name)).toMatchObject({ kind: "invalid", faults: [{ pointer: "/name" }] });
+		expect(await keys.create({ projectId, name, createdBy: CREATOR })).toMatchObject({
+			kind: "invalid",
+			faults: [{ pointer: "/name" }],
+		});
+});
+
+test("by default, a key has all scopes and doesn't expire", async () => {
+	const { id } = await create();
+	expect(await keys.get(projectId, id)).toMatchObject({
+		scopes: ["publish", "read", "manage"],
+		expiresAt: null,
+		createdBy: CREATOR,
+	});
+});
+
+test("a key has the scopes it was created with, in a fixed order", async () => {
+	const { key } = await create({ scopes: ["read", "publish"] });
+	expect(await keys.authenticate(key)).toMatchObject({ scopes: ["publish", "read"] });
+});
+
+// Whether storage was just asked or the key is cached.
+test("a key expires at its time, even if it's cached", async () => {
+	const expiresAt = clock.now() + 4_000;
+	const { key } = await create({ expiresAt });
+	clock.advance(3_999);
+	expect(await keys.authenticate(key)).toMatchObject({ kind: "project" });
+	const lastUsedAt = clock.now();
+	clock.advance(1);
+	expect(await keys.authenticate(key)).toEqual({ kind: "expired", at: expiresAt });
+	clock.advance(10_000);
+	expect(await keys.authenticate(key)).toEqual({ kind: "expired", at: expiresAt });
+	expect(await keys.list(projectId, { limit: 1 })).toMatchObject([{ lastUsedAt }]);
+});
+
+test("a new key must expire in the future", async () => {
+	const invalid = { kind: "invalid", faults: [{ pointer: "/expires_at", detail: "must be in the future" }] };
+	const expiring = (expiresAt: number) => keys.create({ projectId, name: "k", createdBy: CREATOR, expiresAt });
+	expect(await expiring(clock.now())).toEqual(invalid);
+	expect(await expiring(clock.now() + 1)).toMatchObject({ kind: "created" });
 });

@@ -5,7 +5,15 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
-import type { ApiKey, KeyStorage, Page, Storage } from "../storage/port.ts";
+import {
+	type Actor,
+	type ApiKey,
+	KEY_SCOPES,
+	type KeyScope,
+	type KeyStorage,
+	type Page,
+	type Storage,
+} from "../storage/port.ts";
 import { type Ask, askAtOnce } from "./guesses.ts";
 import { LastUses } from "./last-uses.ts";
 import type { Principal } from "./principal.ts";
@@ -13,6 +21,22 @@ import type { Principal } from "./principal.ts";
 export const API_KEY_PREFIX = "phk_";
 /** The part of a key that is stored and shown to tell keys apart; 48 bits of the 256. */
 const SHOWN_CHARACTERS = 12;
+
+export interface NewKey {
+	readonly projectId: string;
+	readonly name: string;
+	/** All of them by default. */
+	readonly scopes?: readonly KeyScope[] | undefined;
+	/** By default, the key doesn't expire. */
+	readonly expiresAt?: number | null;
+	readonly createdBy: Actor;
+}
+
+/** A key that was valid until `at`. */
+export interface ExpiredKey {
+	readonly kind: "expired";
+	readonly at: number;
+}
 
 export interface ApiKeysOptions {
 	readonly storage: KeyStorage & Pick<Storage, "peers">;
@@ -41,19 +65,21 @@ export class ApiKeys {
 	}
 
 	/** `key` is shown only now; only its hash is stored. */
-	async create(
-		projectId: string,
-		name: string,
-	): Promise<Invalid | { readonly kind: "created"; readonly apiKey: ApiKey; readonly key: string }> {
-		const faults = apiKeyFaults({ name });
-		if (faults.length > 0) return { kind: "invalid", faults };
+	async create({
+		scopes = KEY_SCOPES,
+		expiresAt = null,
+		...rest
+	}: NewKey): Promise<Invalid | { readonly kind: "created"; readonly apiKey: ApiKey; readonly key: string }> {
 		const { storage, ids, clock } = this.#options;
+		const faults = [...apiKeyFaults(rest), ...expiryFaults(expiresAt, clock.now())];
+		if (faults.length > 0) return { kind: "invalid", faults };
 		const key = createKey(API_KEY_PREFIX);
 		const row = {
 			id: ids.next("apiKey"),
-			projectId,
-			name,
+			...rest,
 			prefix: key.slice(0, SHOWN_CHARACTERS),
+			scopes: KEY_SCOPES.filter((scope) => scopes.includes(scope)),
+			expiresAt,
 			createdAt: clock.now(),
 		};
 		await storage.createApiKey({ ...row, hash: keyHash(key) });
@@ -86,15 +112,17 @@ export class ApiKeys {
 	 * @param key the bytes after `Bearer`
 	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */
-	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | null> {
+	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | ExpiredKey | null> {
 		const hash = keyHash(key);
 		const operatorKeyHash = this.#options.operatorKeyHash();
-		if (operatorKeyHash !== null && timingSafeEqual(hash, operatorKeyHash)) return { scope: "operator" };
+		if (operatorKeyHash !== null && timingSafeEqual(hash, operatorKeyHash)) return { kind: "operator" };
 		if (!isKey(API_KEY_PREFIX, key)) return null;
 		const found = await this.#find(hash, ask);
 		if (!found) return null;
-		this.#uses.note(found.id);
-		return { scope: "project", projectId: found.projectId, keyId: found.id, keyName: found.name };
+		const { id, projectId, name, scopes, expiresAt } = found;
+		if (expiresAt !== null && this.#options.clock.now() >= expiresAt) return { kind: "expired", at: expiresAt };
+		this.#uses.note(id);
+		return { kind: "project", projectId, keyId: id, keyName: name, scopes };
 	}
 
 	/** Writes the pending last uses. */
@@ -122,6 +150,10 @@ export class ApiKeys {
 
 export function apiKeyFaults({ name }: { readonly name?: string }): Fault[] {
 	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
+}
+
+function expiryFaults(expiresAt: number | null, now: number): Fault[] {
+	return expiresAt === null || expiresAt > now ? [] : [{ pointer: "/expires_at", detail: "must be in the future" }];
 }
 
 interface Entry {

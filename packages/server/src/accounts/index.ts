@@ -21,6 +21,7 @@ export {
 	emailFaults,
 	MAX_EMAIL,
 	type NewPerson,
+	normalEmail,
 	PASSWORD_LENGTH,
 	People,
 	type Throttled,

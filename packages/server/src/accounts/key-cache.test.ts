@@ -15,6 +15,9 @@ const key = (id: string, projectId = "proj_1"): ApiKey => ({
 	projectId,
 	name: "",
 	prefix: "phk_",
+	scopes: [],
+	expiresAt: null,
+	createdBy: null,
 	createdAt: 0,
 	lastUsedAt: null,
 });

@@ -1,6 +1,16 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { Account, AccountStorage, Actor, Invitation, Member, Membership, Page, Role } from "../storage/port.ts";
+import type {
+	Accepting,
+	Account,
+	AccountStorage,
+	Actor,
+	Invitation,
+	Member,
+	Membership,
+	Page,
+	Role,
+} from "../storage/port.ts";
 import { createKey, keyHash } from "./api-keys.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
@@ -80,9 +90,12 @@ export class Members {
 		return this.#options.storage.findInvitation({ tokenHash: keyHash(token), at: this.#options.clock.now() });
 	}
 
-	/** Adds the account to the project that it is invited to. Null if the invitation has ended. */
-	accept(token: string, projectId: string, accountId: string): Promise<Membership | null> {
+	/**
+	 * Adds an account, which may be new, to the project that it is invited to. Null if the invitation has ended; `taken`:
+	 * the new account's address has an account.
+	 */
+	accept(token: string, projectId: string, by: Accepting): Promise<Membership | "taken" | null> {
 		const { storage, clock } = this.#options;
-		return storage.acceptInvitation({ projectId, tokenHash: keyHash(token), accountId, at: clock.now() });
+		return storage.acceptInvitation({ projectId, tokenHash: keyHash(token), by, at: clock.now() });
 	}
 }

@@ -63,7 +63,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 		await vi.waitFor(
 			async () => {
 				const key = { id: ids.next("apiKey"), projectId, name: "knock", prefix: "", createdAt: clock.now() };
-				await teller.createApiKey({ ...key, hash: keyHash(key.id) });
+				await teller.createApiKey({ ...key, scopes: [], expiresAt: null, createdBy: null, hash: keyHash(key.id) });
 				await teller.deleteApiKey({ projectId, keyId: key.id });
 				expect(heard).toBe(true);
 			},
@@ -82,7 +82,11 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 		];
 		await untilHeard(here, there);
 		const projectId = await project(here);
-		const made = await hereKeys.create(projectId, "k");
+		const made = await hereKeys.create({
+			projectId,
+			name: "k",
+			createdBy: { kind: "operator_key", id: null, name: "k" },
+		});
 		if (made.kind !== "created") throw new Error("The key was refused.");
 		const key = Buffer.from(made.key);
 		expect(await thereKeys.authenticate(key)).toMatchObject({ projectId });
@@ -98,7 +102,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 	// Each printed a link, and the first was replaced by then.
 	test("nodes that start together each print a valid setup link", async () => {
 		const started = [await node(), await node(), await node()].map(
-			(storage) => new People({ storage, clock, ids, passwords: new Passwords() }),
+			(storage) => new People({ storage, clock, ids, passwords: new Passwords(), logger: silentLogger }),
 		);
 		const tokens = await Promise.all(started.map((people) => people.createSetupToken()));
 		expect(new Set(tokens).size).toBe(3);

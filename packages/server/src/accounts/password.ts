@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { SIGN_IN } from "../base/budgets.ts";
+import { FairQueue } from "../base/fair-queue.ts";
 
 const argon2Async = promisify(argon2);
 
@@ -24,12 +25,17 @@ export class PasswordsBusy extends Error {
 
 /**
  * Hashes passwords, a limited number at a time, so that a flood of sign-ins doesn't take memory and CPU from
- * deliveries.
+ * deliveries. Owners take turns: those of one network or account can't keep others waiting.
  */
 export class Passwords {
 	readonly #cost: PasswordCost;
-	#running = 0;
-	readonly #waiting: (() => void)[] = [];
+	readonly #queue = new FairQueue({
+		perOwner: 1,
+		running: SIGN_IN.hashes,
+		waiting: SIGN_IN.hashesWaitingOfOwner,
+	});
+	/** Running and waiting. */
+	#pending = 0;
 	/** Decoy hash, used when there is none. */
 	readonly #decoy: string;
 
@@ -40,45 +46,43 @@ export class Passwords {
 	}
 
 	/** The hash in PHC string form, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. @throws PasswordsBusy */
-	async hash(password: string): Promise<string> {
+	async hash(password: string, owner: string): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
-		const hash = await this.#derive(password, { ...this.#cost, salt });
+		const hash = await this.#inTurn(owner, () => derive(password, { ...this.#cost, salt }));
 		return phc(this.#cost, salt, hash);
 	}
 
 	/** Whether the password matches the hash. Without a hash it doesn't, after the same work. @throws PasswordsBusy */
-	async verify(password: string, hash: string | null): Promise<boolean> {
+	async verify(password: string, hash: string | null, owner: string): Promise<boolean> {
 		const { expected, ...parameters } = parse(hash ?? this.#decoy);
-		const derived = await this.#derive(password, parameters);
+		const derived = await this.#inTurn(owner, () => derive(password, parameters));
 		return timingSafeEqual(derived, expected) && hash !== null;
 	}
 
-	async #derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
-		await this.#turn();
+	async #inTurn(owner: string, work: () => Promise<Buffer>): Promise<Buffer> {
+		if (this.#pending >= SIGN_IN.hashes + SIGN_IN.hashesWaiting) throw new PasswordsBusy();
+		this.#pending += 1;
 		try {
-			// One keyboard may send composed letters, another decomposed ones (RFC 8265, 4.2).
-			const message = Buffer.from(password.normalize("NFC"));
-			return await argon2Async("argon2id", {
-				message,
-				nonce: salt,
-				memory,
-				passes,
-				parallelism: lanes,
-				tagLength: HASH_BYTES,
-			});
+			const derived = this.#queue.run(owner, work);
+			if (derived === null) throw new PasswordsBusy();
+			return await derived;
 		} finally {
-			const next = this.#waiting.shift();
-			if (next) next();
-			else this.#running -= 1;
+			this.#pending -= 1;
 		}
 	}
+}
 
-	/** Passes the turn to the longest waiting caller. */
-	async #turn(): Promise<void> {
-		if (this.#running < SIGN_IN.hashes) this.#running += 1;
-		else if (this.#waiting.length >= SIGN_IN.hashesWaiting) throw new PasswordsBusy();
-		else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-	}
+function derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
+	// One keyboard may send composed letters, another decomposed ones (RFC 8265, 4.2).
+	const message = Buffer.from(password.normalize("NFC"));
+	return argon2Async("argon2id", {
+		message,
+		nonce: salt,
+		memory,
+		passes,
+		parallelism: lanes,
+		tagLength: HASH_BYTES,
+	});
 }
 
 interface Parameters extends PasswordCost {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SIGN_IN } from "../base/budgets.ts";
-import { openTestStorage, type TestStorage } from "./accounts.fixture.ts";
+import { type Logger, silentLogger } from "../base/logger.ts";
+import { createAccount, openTestStorage, type TestStorage } from "./accounts.fixture.ts";
 import { Passwords, PasswordsBusy } from "./password.ts";
 import { People } from "./people.ts";
 
@@ -12,37 +13,41 @@ class BusyPasswords extends Passwords {
 	isBusy = false;
 	isQuick = false;
 
-	override async verify(password: string, hash: string | null): Promise<boolean> {
+	override async verify(password: string, hash: string | null, owner: string): Promise<boolean> {
 		if (this.isBusy) throw new PasswordsBusy();
 		if (this.isQuick) return password === ADA.password;
-		return super.verify(password, hash);
+		return super.verify(password, hash, owner);
 	}
 }
 
 let rig: TestStorage;
 let passwords: BusyPasswords;
 let people: People;
+/** What was logged. */
+let lines: object[];
 beforeEach(async () => {
 	rig = await openTestStorage();
 	passwords = new BusyPasswords();
-	people = new People({ ...rig, passwords });
-	await people.create(ADA);
+	lines = [];
+	const logger: Logger = { ...silentLogger, info: (fields, message) => lines.push({ ...fields, message }) };
+	people = new People({ ...rig, passwords, logger });
+	await createAccount(rig.storage, people, ADA);
 });
 afterEach(() => rig.close());
 
 test("compares addresses without case, surrounding spaces and composition", async () => {
-	await people.create({ ...ADA, email: " Ren\u00e9@Example.com " });
+	await createAccount(rig.storage, people, { ...ADA, email: " Ren\u00e9@Example.com " });
 	for (const email of ["ren\u00e9@example.com", "RENE\u0301@EXAMPLE.COM", "\tren\u00e9@example.com\n"])
 		expect(await people.signIn(email, ADA.password, ADDRESS), email).toMatchObject({
 			kind: "signed_in",
 			account: { email: "Ren\u00e9@Example.com" },
 		});
-	expect(await people.create({ ...ADA, email: "ADA@EXAMPLE.COM" })).toEqual({ kind: "taken" });
+	expect(await createAccount(rig.storage, people, { ...ADA, email: "ADA@EXAMPLE.COM" })).toEqual({ kind: "taken" });
 });
 
 test("a try rejected as busy doesn't count as wrong", async () => {
 	passwords.isBusy = true;
-	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)
+	for (let i = 0; i < 2 * SIGN_IN.wrongFromNetwork; i++)
 		await expect(people.signIn(ADA.email, ADA.password, ADDRESS)).rejects.toThrow(PasswordsBusy);
 	passwords.isBusy = false;
 	expect(await people.signIn(ADA.email, "wrong password", ADDRESS)).toEqual({ kind: "wrong" });
@@ -52,9 +57,9 @@ test("a try rejected as busy doesn't count as wrong", async () => {
 // A store's staff share an address, and start work at the same time.
 test("sign-ins from an address don't change its count of wrong tries", async () => {
 	passwords.isQuick = true;
-	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)
+	for (let i = 0; i < 2 * SIGN_IN.wrongFromNetwork; i++)
 		expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
-	for (let i = 0; i < SIGN_IN.wrongFromAddress; i++)
+	for (let i = 0; i < SIGN_IN.wrongFromNetwork; i++)
 		expect(await people.signIn(`someone${i}@example.com`, "wrong password", ADDRESS)).toEqual({ kind: "wrong" });
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "throttled" });
 });
@@ -87,4 +92,42 @@ test("a link sign-in allows a new password without the old one for 15 minutes", 
 	expect(await change()).toEqual({ kind: "changed" });
 	rig.clock.advance(1);
 	expect(await change()).toEqual({ kind: "current_needed" });
+});
+
+// Ten wrong passwords from anywhere once locked the rightful owner out.
+test("wrong passwords from one network don't lock out others, or an open session", async () => {
+	passwords.isQuick = true;
+	for (let i = 0; i < SIGN_IN.wrongForAccount; i++) await people.signIn(ADA.email, "wrong password", "203.0.113.9");
+	expect(await people.signIn(ADA.email, ADA.password, "203.0.113.9")).toMatchObject({ kind: "throttled" });
+	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
+	const { account } = (await rig.storage.findCredentials({ normalEmail: ADA.email }))!;
+	const session = { id: "ses_1", byLink: false, createdAt: rig.clock.now() };
+	const change = await people.changePassword({ account, session }, ADA.password, "another horse battery staple");
+	expect(change).toEqual({ kind: "changed" });
+});
+
+test("logs sign-ins, failures, throttling, links and password changes, without what was typed", async () => {
+	passwords.isQuick = true;
+	const { account } = (await rig.storage.findCredentials({ normalEmail: ADA.email }))!;
+	const [network, accountId] = [ADDRESS, account.id];
+	await people.signIn(ADA.email, ADA.password, network);
+	await people.signIn("my password by mistake", "wrong password", network);
+	for (let i = 0; i <= SIGN_IN.wrongForAccount; i++) await people.signIn(ADA.email, "wrong password", network);
+	const link = await people.createSignInToken(ADA.email);
+	await people.signInByToken(link!.token, network);
+	await people.signInByToken("guess", network);
+	const session = { id: "ses_1", byLink: true, createdAt: rig.clock.now() };
+	await people.changePassword({ account, session }, "wrong password", "another horse battery staple");
+	await people.changePassword({ account, session }, undefined, "another horse battery staple");
+	expect(lines).toEqual([
+		{ accountId, network, message: "signed in" },
+		{ accountId: null, network, message: "wrong password" },
+		...Array.from({ length: SIGN_IN.wrongForAccount }, () => ({ accountId, network, message: "wrong password" })),
+		{ accountId: null, network, message: "sign-in refused after too many wrong tries" },
+		{ accountId, message: "a sign-in link was created" },
+		{ accountId, network, message: "signed in by link" },
+		{ accountId: null, network, message: "wrong sign-in link" },
+		{ accountId, message: "wrong password for a new password" },
+		{ accountId, message: "the password was changed; other sessions and links have ended" },
+	]);
 });

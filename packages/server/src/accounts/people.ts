@@ -1,10 +1,12 @@
 import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
 import { Throttle } from "../base/throttle.ts";
 import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
-import type { Account, AccountStorage } from "../storage/port.ts";
+import type { Account, AccountStorage, NewAccount } from "../storage/port.ts";
 import { createKey, keyHash } from "./api-keys.ts";
+import { isCommonPassword } from "./common-passwords.ts";
 import type { Passwords } from "./password.ts";
 
 /** How long a printed setup link is valid. Each start of the service prints another until one has been used. */
@@ -26,6 +28,8 @@ export interface PeopleOptions {
 	readonly passwords: Passwords;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
+	/** Told who signs in and from where, who fails to, and what changes how an account is accessed. */
+	readonly logger: Logger;
 }
 
 /** The caller must wait this many seconds before the next try. */
@@ -37,14 +41,21 @@ export interface Throttled {
 /** Accounts, and how users authenticate. Rejects if storage fails, or with `PasswordsBusy`. */
 export class People {
 	readonly #options: PeopleOptions;
+	/** By account and network. */
 	readonly #wrongForAccount: Throttle;
-	readonly #wrongFromAddress: Throttle;
+	/** By session. */
+	readonly #wrongInSession: Throttle;
+	readonly #wrongFromNetwork: Throttle;
+	/** Addresses that were tried with an invitation and have an account, by the invitation. */
+	readonly #taken: Throttle;
 	#hasOperator = false;
 
 	constructor(options: PeopleOptions) {
 		this.#options = options;
 		this.#wrongForAccount = new Throttle(options.clock, SIGN_IN.wrongForAccount, SIGN_IN.windowMs);
-		this.#wrongFromAddress = new Throttle(options.clock, SIGN_IN.wrongFromAddress, SIGN_IN.windowMs);
+		this.#wrongInSession = new Throttle(options.clock, SIGN_IN.wrongForAccount, SIGN_IN.windowMs);
+		this.#wrongFromNetwork = new Throttle(options.clock, SIGN_IN.wrongFromNetwork, SIGN_IN.windowMs);
+		this.#taken = new Throttle(options.clock, SIGN_IN.wrongForAccount, SIGN_IN.windowMs);
 	}
 
 	/** Whether there are no accounts yet. Once there is one, storage isn't asked again, since anyone may call this. */
@@ -71,14 +82,14 @@ export class People {
 	async setUp(
 		token: string,
 		person: NewPerson,
-		address: string,
+		network: string,
 	): Promise<
 		| Invalid
 		| Throttled
 		| { readonly kind: "created"; readonly account: Account }
 		| { readonly kind: "wrong_token" | "over" | "taken" }
 	> {
-		const wait = this.#wrongFromAddress.wait(address);
+		const wait = this.#wrongFromNetwork.wait(network);
 		if (wait !== null) return { kind: "throttled", wait };
 		if (!(await this.needsSetup())) return { kind: "over" };
 		const faults = accountFaults(person);
@@ -87,28 +98,36 @@ export class People {
 		const tokenHash = keyHash(token);
 		// Checked before hashing the password, so that a caller without a link causes no work.
 		if (!(await storage.holdsSetupLink({ tokenHash, at: clock.now() }))) {
-			this.#wrongFromAddress.failed(address);
+			this.#wrongFromNetwork.failed(network);
 			return { kind: "wrong_token" };
 		}
 		const account = this.#account(person, true);
 		const normal = normalEmail(person.email);
-		const passwordHash = await passwords.hash(person.password);
+		const passwordHash = await passwords.hash(person.password, network);
 		const operator = { account, normalEmail: normal, passwordHash, tokenHash, at: clock.now() };
 		const kind = await storage.createOperator(operator);
-		return kind === "created" ? { kind, account } : { kind };
+		if (kind !== "created") return { kind };
+		this.#log("the operator's account was created", account.id, { network });
+		return { kind, account };
 	}
 
-	/** Creates an account for an invited user. */
-	async create(
-		person: NewPerson,
-	): Promise<Invalid | { readonly kind: "created"; readonly account: Account } | { readonly kind: "taken" }> {
+	/** An account for an invited user, to be created along with the acceptance. */
+	async prepare(person: NewPerson, network: string): Promise<Invalid | ({ readonly kind: "prepared" } & NewAccount)> {
 		const faults = accountFaults(person);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const account = this.#account(person, false);
-		const { storage, passwords } = this.#options;
-		const passwordHash = await passwords.hash(person.password);
-		const kind = await storage.createAccount({ account, normalEmail: normalEmail(person.email), passwordHash });
-		return kind === "created" ? { kind, account } : { kind };
+		const passwordHash = await this.#options.passwords.hash(person.password, network);
+		return { kind: "prepared", account, normalEmail: normalEmail(person.email), passwordHash };
+	}
+
+	/** Counts an address that an invitation's holder tried and that has an account: anyone can try, but not many. */
+	triedTaken(invitationId: string): void {
+		this.#taken.failed(invitationId);
+	}
+
+	/** Seconds to wait before another address may be tried with this invitation; null if one may be now. */
+	waitForInvitation(invitationId: string): number | null {
+		return this.#taken.wait(invitationId);
 	}
 
 	/**
@@ -118,17 +137,27 @@ export class People {
 	async signIn(
 		email: string,
 		password: string,
-		address: string,
+		network: string,
 	): Promise<Throttled | { readonly kind: "signed_in"; readonly account: Account } | { readonly kind: "wrong" }> {
 		const name = normalEmail(email);
-		const wait = this.#wrongFromAddress.wait(address) ?? this.#wrongForAccount.wait(name);
-		if (wait !== null) return { kind: "throttled", wait };
+		const tried: readonly Count[] = [
+			[this.#wrongFromNetwork, network],
+			[this.#wrongForAccount, `${name}\n${network}`],
+		];
+		const wait = waitFor(tried);
 		const { storage, passwords } = this.#options;
-		const account = await this.#counted(name, address, async () => {
+		if (wait !== null) {
+			this.#log("sign-in refused after too many wrong tries", null, { network });
+			return { kind: "throttled", wait };
+		}
+		let accountId: string | null = null;
+		const account = await this.#counted(tried, async () => {
 			const found = await storage.findCredentials({ normalEmail: name });
-			const right = await passwords.verify(password, found?.passwordHash ?? null);
+			accountId = found?.account.id ?? null;
+			const right = await passwords.verify(password, found?.passwordHash ?? null, network);
 			return right && found ? found.account : null;
 		});
+		this.#log(account ? "signed in" : "wrong password", accountId, { network });
 		return account ? { kind: "signed_in", account } : { kind: "wrong" };
 	}
 
@@ -141,32 +170,34 @@ export class People {
 		const expiresAt = clock.now() + SIGN_IN_LINK_MS;
 		const accountId = found.account.id;
 		await storage.createLink({ kind: "sign_in", accountId, tokenHash: keyHash(token), expiresAt });
+		this.#log("a sign-in link was created", accountId, {});
 		return { token, expiresAt };
 	}
 
 	async signInByToken(
 		token: string,
-		address: string,
+		network: string,
 	): Promise<Throttled | { readonly kind: "signed_in"; readonly account: Account } | { readonly kind: "wrong" }> {
-		const wait = this.#wrongFromAddress.wait(address);
+		const wait = this.#wrongFromNetwork.wait(network);
 		if (wait !== null) return { kind: "throttled", wait };
 		const { storage, clock } = this.#options;
 		const accountId = await storage.useSignInLink({ tokenHash: keyHash(token), at: clock.now() });
 		const account = accountId === null ? null : await storage.getAccount({ accountId });
+		this.#log(account ? "signed in by link" : "wrong sign-in link", account?.id ?? null, { network });
 		if (account) return { kind: "signed_in", account };
-		this.#wrongFromAddress.failed(address);
+		this.#wrongFromNetwork.failed(network);
 		return { kind: "wrong" };
 	}
 
-	/** Counts a wrong token from this address; returns the seconds to wait once there are too many, else null. */
-	wrongToken(address: string): number | null {
-		this.#wrongFromAddress.failed(address);
-		return this.#wrongFromAddress.wait(address);
+	/** Counts a wrong token from this network; returns the seconds to wait once there are too many, else null. */
+	wrongToken(network: string): number | null {
+		this.#wrongFromNetwork.failed(network);
+		return this.#wrongFromNetwork.wait(network);
 	}
 
-	/** Seconds to wait before another token from this address may be checked; null if it may be now. */
-	waitForToken(address: string): number | null {
-		return this.#wrongFromAddress.wait(address);
+	/** Seconds to wait before another token from this network may be checked; null if it may be now. */
+	waitForToken(network: string): number | null {
+		return this.#wrongFromNetwork.wait(network);
 	}
 
 	get(accountId: string): Promise<Account | null> {
@@ -189,23 +220,27 @@ export class People {
 		current: string | undefined,
 		password: string,
 	): Promise<Invalid | Throttled | { readonly kind: "changed" | "wrong" | "current_needed" }> {
-		const faults = accountFaults({ password });
+		const faults = accountFaults({ password, known: account });
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, passwords, clock } = this.#options;
 		const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;
 		if (current === undefined && !forgotten) return { kind: "current_needed" };
 		if (current !== undefined) {
-			const name = normalEmail(account.email);
-			const wait = this.#wrongForAccount.wait(name);
+			const tried: readonly Count[] = [[this.#wrongInSession, session.id]];
+			const wait = waitFor(tried);
 			if (wait !== null) return { kind: "throttled", wait };
-			const right = await this.#counted(name, null, async () => {
+			const right = await this.#counted(tried, async () => {
 				const credentials = await storage.getCredentials({ accountId: account.id });
-				return (await passwords.verify(current, credentials?.passwordHash ?? null)) || null;
+				return (await passwords.verify(current, credentials?.passwordHash ?? null, account.id)) || null;
 			});
-			if (!right) return { kind: "wrong" };
+			if (!right) {
+				this.#log("wrong password for a new password", account.id, {});
+				return { kind: "wrong" };
+			}
 		}
-		const passwordHash = await passwords.hash(password);
+		const passwordHash = await passwords.hash(password, account.id);
 		await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id });
+		this.#log("the password was changed; other sessions and links have ended", account.id, {});
 		return { kind: "changed" };
 	}
 
@@ -213,21 +248,26 @@ export class People {
 	 * Checks a password. The try counts as wrong before the work starts, so that concurrent tries don't bypass the limit;
 	 * the count is taken back if the password was right (not null) or couldn't be checked.
 	 */
-	async #counted<T>(name: string, address: string | null, work: () => Promise<T | null>): Promise<T | null> {
-		const [forAccount, fromAddress] = [this.#wrongForAccount, this.#wrongFromAddress];
-		forAccount.failed(name);
-		if (address !== null) fromAddress.failed(address);
+	async #counted<T>(tried: readonly Count[], work: () => Promise<T | null>): Promise<T | null> {
+		const takeBack = () => {
+			for (const [throttle, name] of tried) throttle.takeBack(name);
+		};
+		for (const [throttle, name] of tried) throttle.failed(name);
 		try {
 			const answer = await work();
 			if (answer === null) return null;
-			forAccount.forget(name);
-			if (address !== null) fromAddress.takeBack(address);
+			takeBack();
+			// Earlier wrong tries were typing errors, except those for other accounts from the same network.
+			for (const [throttle, name] of tried) if (throttle !== this.#wrongFromNetwork) throttle.forget(name);
 			return answer;
 		} catch (error) {
-			forAccount.takeBack(name);
-			if (address !== null) fromAddress.takeBack(address);
+			takeBack();
 			throw error;
 		}
+	}
+
+	#log(message: string, accountId: string | null, fields: { readonly network?: string }): void {
+		this.#options.logger.info({ accountId, ...fields }, message);
 	}
 
 	#account({ email, name }: NewPerson, operator: boolean): Account {
@@ -235,6 +275,12 @@ export class People {
 		return { id: ids.next("account"), email: email.trim().normalize("NFC"), name, operator, createdAt: clock.now() };
 	}
 }
+
+/** A throttle, and what a try counts to. */
+type Count = readonly [throttle: Throttle, name: string];
+
+const waitFor = (tried: readonly Count[]): number | null =>
+	tried.reduce<number | null>((wait, [throttle, name]) => wait ?? throttle.wait(name), null);
 
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 /** RFC 5321, 4.5.3.1.3. */
@@ -253,14 +299,17 @@ export interface AccountInput {
 	readonly email?: string;
 	readonly name?: string;
 	readonly password?: string;
+	/** The account whose password changes. */
+	readonly known?: Pick<Account, "email" | "name">;
 }
 
 /** The faults of the fields that are present. */
-export function accountFaults({ email, name, password }: AccountInput): Fault[] {
+export function accountFaults({ email, name, password, known }: AccountInput): Fault[] {
+	const about = [email, name, known?.email, known?.name].filter((each) => each !== undefined);
 	return [
 		...(email === undefined ? [] : emailFaults(email)),
 		...(name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH)),
-		...(password === undefined ? [] : passwordFaults(password)),
+		...(password === undefined ? [] : passwordFaults(password, about)),
 	];
 }
 
@@ -271,11 +320,13 @@ export function emailFaults(email: string): Fault[] {
 	return faults;
 }
 
-function passwordFaults(password: string): Fault[] {
+function passwordFaults(password: string, known: readonly string[]): Fault[] {
 	const length = [...password].length;
 	const { min, max } = PASSWORD_LENGTH;
-	if (length >= min && length <= max) return [];
-	return [{ pointer: "/password", detail: `must have ${min} to ${max} characters` }];
+	const pointer = "/password";
+	if (length < min || length > max) return [{ pointer, detail: `must have ${min} to ${max} characters` }];
+	if (!isCommonPassword(password, known)) return [];
+	return [{ pointer, detail: "is easy to guess: use several unrelated words, or a password manager" }];
 }
 
 /** The form in which e-mail addresses are compared. */

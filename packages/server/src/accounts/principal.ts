@@ -1,19 +1,20 @@
-import type { Account, Actor, Session } from "../storage/port.ts";
+import type { Account, Actor, KeyScope, Session } from "../storage/port.ts";
 
 /** Who makes a request. */
 export type Principal =
-	| { readonly scope: "operator" }
+	| { readonly kind: "operator" }
 	| {
-			readonly scope: "project";
+			readonly kind: "project";
 			readonly projectId: string;
 			readonly keyId: string;
 			readonly keyName: string;
+			readonly scopes: readonly KeyScope[];
 	  }
 	| Person;
 
 /** A signed-in user. */
 export interface Person {
-	readonly scope: "person";
+	readonly kind: "person";
 	readonly account: Account;
 	readonly session: Session;
 	/** What unsafe requests must carry in addition to the cookie. */
@@ -22,7 +23,7 @@ export interface Person {
 
 /** How the audit log identifies them. */
 export function actorOf(principal: Principal): Actor {
-	switch (principal.scope) {
+	switch (principal.kind) {
 		case "operator":
 			return { kind: "operator_key", id: null, name: "The operator's key" };
 		case "project":

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { AccountStorage, Session } from "../storage/port.ts";
@@ -50,6 +51,7 @@ export class Sessions {
 			userAgent: client.userAgent.slice(0, MAX_USER_AGENT).toWellFormed(),
 			address: client.address,
 			tokenHash: keyHash(token),
+			maxPerAccount: SIGN_IN.sessions,
 		});
 		return token;
 	}
@@ -69,7 +71,7 @@ export class Sessions {
 		const { session, account } = found;
 		if (now - session.lastSeenAt >= TOUCH_EVERY_MS)
 			await storage.touchSession({ sessionId: session.id, lastSeenAt: now, expiresAt: now + SESSION_MS });
-		return { scope: "person", account, session, csrfToken: csrfTokenOf(token) };
+		return { kind: "person", account, session, csrfToken: csrfTokenOf(token) };
 	}
 
 	list(accountId: string): Promise<Session[]> {

@@ -6,7 +6,7 @@ import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.t
 import { askAtOnce } from "../accounts/index.ts";
 import { budgetHolds } from "../base/budget.fixture.ts";
 import { NODE_RATES, RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
-import type { Storage } from "../storage/port.ts";
+import { KEY_SCOPES, type Storage } from "../storage/port.ts";
 import { type AuthParts, authorize } from "./auth/authorize.ts";
 import { Admission } from "./http/admission.ts";
 import type { Route } from "./route.ts";
@@ -81,7 +81,7 @@ test("a project's changes have a burst and a rate, whichever they are; other pro
 		["POST", `${webhook}/rotate-secret`, undefined],
 		["POST", `${webhook}/test`, { type: "delivery.success" }],
 		["POST", `${project}/replays`, { filter: {} }],
-		["POST", `${project}/api-keys`, { name: "another" }],
+		["DELETE", `${project}/api-keys/none`, undefined],
 	] as const)
 		expect((await api.call(method, path, { key: secondKey, body })).status, path).toBe(429);
 	expect((await api.call("GET", webhook, { key })).status).toBe(200);
@@ -105,7 +105,7 @@ test("a project's store facts have a burst and a rate of their own", async () =>
 	expect(refused.json.detail).toBe(
 		"Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. Try again in 1 second.",
 	);
-	expect((await api.call("POST", `${project}/api-keys`, { key, body: { name: "a change" } })).status).toBe(201);
+	expect((await api.call("DELETE", `${project}/api-keys/none`, { key })).status).toBe(404);
 	await api.close();
 });
 
@@ -200,7 +200,7 @@ test("a project with many keys leaves room for others' responses", async () => {
 			...{ raw: { socket: { destroyed: false } } },
 		} as unknown as FastifyRequest;
 		const parts = {
-			apiKeys: { authenticate: async () => ({ scope: "project", projectId, keyId }) },
+			apiKeys: { authenticate: async () => ({ kind: "project", projectId, keyId, scopes: KEY_SCOPES }) },
 			guesses: { from: () => askAtOnce, wrong: () => undefined },
 		} as unknown as AuthParts;
 		await authorize(request, { access: "any" } as Route, parts);
@@ -259,7 +259,7 @@ test.each([
 	} as unknown as FastifyRequest;
 	const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
 	const parts = {
-		apiKeys: { authenticate: async () => ({ scope: "operator" }) },
+		apiKeys: { authenticate: async () => ({ kind: "operator" }) },
 		guesses: { from: () => askAtOnce, wrong: () => undefined },
 	} as unknown as AuthParts;
 	await authorize(request, { access: "any" } as Route, parts);

@@ -1,6 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
+import { member, setUp } from "../../test/api/browser.ts";
+import type { ApiResponse } from "../../test/api/response.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
 import { Arrivals } from "./live/long-poll.ts";
@@ -73,6 +75,34 @@ test("a wait ends empty at its timeout or at shutdown, and their number is limit
 		arrivals.close();
 		for (const { answer } of polls) expect((await answer).json.data).toEqual([]);
 		expect((await api.call("GET", `${project}/events?wait=30`)).status).toBe(200);
+	});
+});
+
+// A call that waited got an event after its caller was removed and signed out.
+test("a waiting call returns nothing once its caller has lost the right to read", async () => {
+	await withApi(async (api, project, arrivals) => {
+		await setUp(api);
+		const [removed, out] = [await member(api, project, "viewer", "ada"), await member(api, project, "viewer", "bob")];
+		const { json: made } = await api.call("POST", `${project}/api-keys`, { body: { name: "k" } });
+		const path = `${project}/events?after=0&wait=30`;
+		const poll = async (call: () => Promise<ApiResponse>) => {
+			const begun = waiting(arrivals);
+			const answer = call();
+			await begun;
+			return { answer };
+		};
+		const asRemoved = await poll(() => removed.call("GET", path));
+		const asKey = await poll(() => api.call("GET", path, { key: made.key }));
+		const asOut = await poll(() => out.call("GET", path));
+		expect((await api.call("DELETE", `${project}/members/${removed.accountId}`)).status).toBe(204);
+		// Nothing has happened yet that it waited for.
+		expect((await asRemoved.answer).status).toBe(404);
+		expect((await api.call("DELETE", `${project}/api-keys/${made.id}`)).status).toBe(204);
+		expect((await asKey.answer).status).toBe(401);
+		expect((await out.call("DELETE", "/v1/session")).status).toBe(204);
+		expect((await api.call("POST", `${project}/events`, { body: EVENT })).status).toBe(202);
+		const answer = await asOut.answer;
+		expect([answer.status, answer.text]).toEqual([401, expect.not.stringContaining("delivery.success")]);
 	});
 });
 

@@ -56,13 +56,26 @@ test("records each completed action with its target", async () => {
 	expect(await notes(Promise.resolve(posted))).toEqual([["webhook.created", nameless, {}]]);
 	const patch = (body: object) => notes(call("PATCH", `/webhooks/${id}`, body));
 	expect(await patch({ description: "Accounting", max_in_flight: 2 })).toEqual([
-		["webhook.changed", webhook, { fields: ["description", "max_in_flight"] }],
+		[
+			"webhook.changed",
+			webhook,
+			{
+				fields: ["description", "max_in_flight"],
+				from: { description: "", max_in_flight: 1 },
+				to: { description: "Accounting", max_in_flight: 2 },
+			},
+		],
 	]);
+	const [one, other] = [receiver, `${receiver}?moved`];
+	for (const [from, to] of [[one, other] as const, [other, one] as const])
+		expect(await patch({ url: to })).toEqual([
+			["webhook.changed", webhook, { fields: ["url"], from: { url: from }, to: { url: to } }],
+		]);
 	expect(await patch({ status: "paused" })).toEqual([["webhook.paused", webhook, {}]]);
 	expect(await patch({ status: "active", from: "now" })).toEqual([["webhook.resumed", webhook, { from: "now" }]]);
 	await patch({ status: "paused" });
 	expect(await patch({ status: "active", max_in_flight: 1 })).toEqual([
-		["webhook.changed", webhook, { fields: ["max_in_flight"] }],
+		["webhook.changed", webhook, { fields: ["max_in_flight"], from: { max_in_flight: 2 }, to: { max_in_flight: 1 } }],
 		["webhook.resumed", webhook, { from: "backlog" }],
 	]);
 	const rotated = await call("POST", `/webhooks/${id}/rotate-secret`);
@@ -94,9 +107,15 @@ test("records each completed action with its target", async () => {
 	await api.attempted(5);
 	expect(await notes(call("DELETE", `/webhooks/${id}`))).toEqual([["webhook.deleted", webhook, {}]]);
 
-	const keyed = await call("POST", "/api-keys", { name: "Till" });
+	const keyed = await call("POST", "/api-keys", {
+		name: "Till",
+		scopes: ["publish"],
+		expires_at: "2099-01-01T00:00:00Z",
+	});
 	const key = { kind: "api_key", id: keyed.json.id, name: "Till" };
-	expect(await notes(Promise.resolve(keyed))).toEqual([["api_key.created", key, {}]]);
+	expect(await notes(Promise.resolve(keyed))).toEqual([
+		["api_key.created", key, { scopes: ["publish"], expires_at: "2099-01-01T00:00:00.000Z" }],
+	]);
 	expect(await notes(call("DELETE", `/api-keys/${keyed.json.id}`))).toEqual([["api_key.revoked", key, {}]]);
 
 	const invited = await call("POST", "/invitations", { role: "viewer", email: "bob@example.com" });

@@ -1,5 +1,8 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
+import { member } from "../../test/api/browser.ts";
+import { ApiKeys, keyHash } from "../accounts/api-keys.ts";
 import { UNAUTHENTICATED } from "../base/budgets.ts";
 
 let api: TestApi;
@@ -22,7 +25,8 @@ test("a key is shown once, works, and stops when deleted", async () => {
 
 	const { json } = await api.call("GET", `${project}/api-keys`, { key: mine });
 	const listed = json.data.find(({ id }) => id === created.json.id)!;
-	expect(Object.keys(listed)).toEqual(["id", "name", "prefix", "created_at", "last_used_at"]);
+	const shown = ["id", "name", "prefix", "scopes", "expires_at", "created_by", "created_at", "last_used_at"];
+	expect(Object.keys(listed)).toEqual(shown);
 	expect(listed).toMatchObject({ last_used_at: expect.stringMatching(/Z$/) });
 
 	expect((await api.call("DELETE", `${project}/api-keys/${created.json.id}`, { key: mine })).status).toBe(204);
@@ -30,12 +34,85 @@ test("a key is shown once, works, and stops when deleted", async () => {
 	expect((await api.call("DELETE", `${project}/api-keys/${created.json.id}`)).status).toBe(404);
 });
 
-test.each([[{}], [{ name: "" }], [{ name: "x".repeat(101) }], [{ name: "a\u0000" }], [{ name: "x", key: "mine" }]])(
-	"a key cannot be %j",
-	async (body) => {
-		expect((await api.call("POST", `${project}/api-keys`, { body })).status).toBe(422);
-	},
-);
+test.each([
+	[{}, "/name"],
+	[{ name: "" }, "/name"],
+	[{ name: "x".repeat(101) }, "/name"],
+	[{ name: "a\u0000" }, "/name"],
+	[{ name: "x", key: "mine" }, "/key"],
+	[{ name: "x", scopes: [] }, "/scopes"],
+	[{ name: "x", scopes: ["read", "read"] }, "/scopes"],
+	[{ name: "x", scopes: ["admin"] }, "/scopes/0"],
+	[{ name: "x", scopes: null }, "/scopes"],
+	[{ name: "x", expires_at: "tomorrow" }, "/expires_at"],
+	[{ name: "x", expires_at: "2026-01-01T00:00:00Z" }, "/expires_at"],
+])("a key cannot be %j", async (body, pointer) => {
+	const { status, json } = await api.call("POST", `${project}/api-keys`, { body });
+	expect([status, ...json.errors.map((error) => error.pointer)]).toEqual([422, pointer]);
+});
+
+test("a key's scopes, expiry and creator are in the response and in the list", async () => {
+	const ada = await member(api, project, "developer", "ada");
+	const expires_at = "2099-01-01T00:00:00.000Z";
+	const body = { name: "Till", scopes: ["manage", "publish"], expires_at };
+	const { json: created } = await ada.call("POST", `${project}/api-keys`, { body });
+	const created_by = { kind: "account", id: ada.accountId, name: "ada" };
+	const granted = { scopes: ["publish", "manage"], expires_at, created_by };
+	expect(created).toMatchObject(granted);
+	const { json: bare } = await api.call("POST", `${project}/api-keys`, { body: { name: "Bare" } });
+	const all = {
+		scopes: ["publish", "read", "manage"],
+		expires_at: null,
+		created_by: { kind: "operator_key", id: null },
+	};
+	expect(bare).toMatchObject(all);
+	const { data } = (await ada.call("GET", `${project}/api-keys`)).json;
+	expect(data.find(({ id }) => id === created.id)).toMatchObject(granted);
+	expect(data.find(({ id }) => id === bare.id)).toMatchObject(all);
+});
+
+test("a key beyond its scopes gets 403 with the scope it lacks, and nothing happens", async () => {
+	const { json: created } = await api.call("POST", `${project}/api-keys`, {
+		body: { name: "Reader", scopes: ["read", "publish"] },
+	});
+	const webhook = await api.webhook(project);
+	const { status, json, headers } = await api.call("DELETE", webhook, { key: created.key });
+	expect(status).toBe(403);
+	expect(json.detail).toBe(
+		"This key has the scopes publish and read; this requires manage. A key's scopes can't be changed: create a key that has manage, under API Keys.",
+	);
+	expect(headers["www-authenticate"]).toBe('Bearer realm="posthorn", error="insufficient_scope", scope="manage"');
+	expect((await api.call("GET", webhook, { key: created.key })).status).toBe(200);
+});
+
+// With a second key, a removed developer kept access.
+test("a key can't create keys, whatever its scopes", async () => {
+	const { status, json } = await api.call("POST", `${project}/api-keys`, { key, body: { name: "second" } });
+	expect(status).toBe(403);
+	expect(json.detail).toContain("Only members and the operator can do this");
+});
+
+test("an expired key gets 401 with the time it expired, and doesn't count as a guess", async () => {
+	const clock = new VirtualClock();
+	const timed = await TestApi.start({
+		parts: ({ storage, ids, logger }) => ({
+			apiKeys: new ApiKeys({ storage, ids, logger, clock, operatorKeyHash: () => keyHash(OPERATOR_KEY) }),
+		}),
+	});
+	const path = `${await timed.project()}/api-keys`;
+	const expires_at = new Date(clock.now() + 60_000).toISOString();
+	const { json: created } = await timed.call("POST", path, { body: { name: "Till", expires_at } });
+	expect((await timed.call("GET", path, { key: created.key })).status).toBe(200);
+	clock.advance(60_000);
+	for (let i = 0; i <= UNAUTHENTICATED.wrongTokensPerMinute; i++) {
+		const { status, json, headers } = await timed.call("GET", path, { key: created.key });
+		expect(status).toBe(401);
+		expect(json.detail).toBe(`This API key expired at ${expires_at}. Create another one under API Keys.`);
+		expect(headers["www-authenticate"]).toBe('Bearer realm="posthorn", error="invalid_token"');
+	}
+	expect((await timed.call("GET", path)).json.data).toMatchObject([{ id: created.id, expires_at }]);
+	await timed.close();
+});
 
 test("a missing or unknown key gets 401 and how to authenticate", async () => {
 	for (const [authorization, challenge] of [

@@ -249,6 +249,23 @@ test("it also ends when the membership, the key or the app is removed", async ()
 	expect(await asOwner.end()).toBe("");
 });
 
+// They went on for up to 15 seconds.
+test("it ends immediately when the right to listen ends on this node", async () => {
+	const owner = await member(api, project, "owner", "owner");
+	const { json: made } = await owner.call("POST", `${project}/api-keys`, { body: { name: "k" } });
+	const [asMember, asKey, asOwner] = [
+		await listen(),
+		await listen(key(made.key)),
+		await listen(owner.headersFor("GET")),
+	];
+	await owner.call("DELETE", `${project}/api-keys/${made.id}`);
+	expect(await asKey.end()).toBe("");
+	await owner.call("DELETE", `${project}/members/${ada.accountId}`);
+	expect(await asMember.end()).toBe("");
+	await owner.call("DELETE", "/v1/account/sessions");
+	expect(await asOwner.end()).toBe("");
+});
+
 test("closing the service ends streams without waiting for them", async () => {
 	const streams = [await listen(), await listen(key(OPERATOR_KEY))];
 	await api.app.close();

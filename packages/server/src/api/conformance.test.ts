@@ -41,6 +41,7 @@ const DESCRIBED = [
 	/^must be omitted if there is a cursor$/,
 	/percent-encoded as in a URL$/,
 	/^is in the future/,
+	/^must be in the future$/,
 	/ISO 4217/,
 	/^must be a type that the webhook is subscribed to$/,
 ];

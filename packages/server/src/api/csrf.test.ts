@@ -24,12 +24,13 @@ async function change(headers: Record<string, string | undefined>, browser = ada
 	return { ...answer, changed: json.account.name === wanted };
 }
 
-test("accepts the dashboard's requests, from the public or the requested address", async () => {
+test("accepts the dashboard's requests, from the public URL, or the requested address or localhost", async () => {
 	for (const headers of [
 		{},
 		{ origin: PUBLIC_URL },
 		{ origin: "http://127.0.0.1:8420", host: "127.0.0.1:8420" },
-		{ origin: "https://hooks.example.com", host: "hooks.example.com" },
+		{ origin: "http://localhost:8420", host: "localhost:8420" },
+		{ origin: "http://[::1]:8420", host: "[::1]:8420" },
 		{ origin: undefined, "sec-fetch-site": "same-origin" },
 		{ origin: PUBLIC_URL, "sec-fetch-site": "same-origin" },
 	])
@@ -45,6 +46,9 @@ test("refuses requests from other origins, even with a valid cookie and token", 
 		{ origin: `${PUBLIC_URL}.evil.example` },
 		{ origin: `${PUBLIC_URL}:8443` },
 		{ origin: "http://evil.dashboard.test" },
+		// The page's own name, which now resolves to this machine.
+		{ origin: "http://evil.example:8420", host: "evil.example:8420" },
+		{ origin: "http://127.0.0.1.evil.example", host: "127.0.0.1.evil.example" },
 		{ origin: "http://localhost:8420", host: "127.0.0.1:8420" },
 		{ origin: "https://evil.example", "sec-fetch-site": "same-origin" },
 		{ origin: undefined, "sec-fetch-site": "cross-site" },

@@ -158,6 +158,37 @@ test("an existing account isn't taken over", async () => {
 	expect((await look(token)).status).toBe(200);
 });
 
+// An invitation for alice@ was once accepted by mallory@.
+test("an invitation to an address is only for the account with that address", async () => {
+	const alice = { ...newPerson(), email: `Alice${++people}@Example.com` };
+	const { json: invited } = await create({ role: "owner", email: alice.email });
+	const token = tokenOf(invited.url);
+	const mallory = await member(api, project, "viewer", `mallory${++people}`);
+	const signedIn = await accept(mallory, { token });
+	expect(signedIn.status).toBe(403);
+	expect(signedIn.json.detail).toContain(`This invitation is for ${alice.email}, and you are signed in as mallory`);
+	const created = await accept(new Browser(api), { token, ...newPerson() });
+	expect(created.status).toBe(422);
+	expect(created.json.errors).toEqual([
+		{ pointer: "/email", detail: `must be ${alice.email}, whom this invitation is for` },
+	]);
+	expect(await open()).toHaveLength(1);
+	const joined = await accept(new Browser(api), { token, ...alice, email: ` ${alice.email.toLowerCase()}` });
+	expect(joined.status).toBe(200);
+});
+
+// With a valid link, a stranger could try addresses without limit.
+test("a link shows only a few times whether an address has an account", async () => {
+	const token = await invite(api, project, "viewer");
+	const taken = { ...newPerson(), email: "operator@example.com" };
+	for (let i = 0; i < SIGN_IN.wrongForAccount; i++)
+		expect((await accept(new Browser(api, { from: `192.0.2.${i}` }), { token, ...taken })).status).toBe(409);
+	const refused = await accept(new Browser(api, { from: "192.0.2.99" }), { token, ...taken });
+	expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "900"]);
+	const other = await accept(new Browser(api), { token: await invite(api, project, "viewer"), ...newPerson() });
+	expect(other.status).toBe(200);
+});
+
 test("an invitation is revoked, by an owner of its own project", async () => {
 	const { json } = await create({ role: "viewer" });
 	const elsewhere = await member(api, await api.project(), "owner", `else${++people}`);
@@ -186,11 +217,15 @@ test("an invitation expires after a week", async () => {
 	expect(await open()).toEqual([]);
 });
 
-test("only one of many concurrent acceptances succeeds", async () => {
+// 20 simultaneous acceptances once left 20 accounts.
+test("only one of many concurrent acceptances succeeds, and creates an account", async () => {
 	const token = await invite(api, project, "viewer");
-	const tries = Array.from({ length: 4 }, () => accept(new Browser(api), { token, ...newPerson() }));
+	const newPeople = Array.from({ length: 4 }, newPerson);
+	const tries = newPeople.map((person) => accept(new Browser(api), { token, ...person }));
 	const statuses = (await Promise.all(tries)).map(({ status }) => status);
 	expect(statuses.toSorted()).toEqual([200, 404, 404, 404]);
+	const signIns = await Promise.all(newPeople.map(({ email }) => new Browser(api).signIn(email)));
+	expect(signIns.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
 	expect((await owner.call("GET", `${project}/members`)).json.data).toHaveLength(2);
 });
 
@@ -198,7 +233,7 @@ test("too many wrong links from an address must wait", async () => {
 	const from = "192.0.2.50";
 	const guess = (i: number) =>
 		api.call("POST", "/v1/invitations/look", { key: null, from, body: { token: `guess-${i}` } });
-	for (let i = 1; i < SIGN_IN.wrongFromAddress; i++) expect((await guess(i)).status).toBe(404);
+	for (let i = 1; i < SIGN_IN.wrongFromNetwork; i++) expect((await guess(i)).status).toBe(404);
 	const refused = await guess(0);
 	expect(refused.status).toBe(429);
 	expect(refused.headers["retry-after"]).toBe("900");

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
-import { Browser, member, setUp } from "../../test/api/browser.ts";
+import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 
 const EMAIL = "ada@example.com";
 
@@ -53,6 +53,15 @@ test("a link signs in once, within 15 minutes, and allows a new password without
 	clock.advance(1);
 	expect((await unused()).status).toBe(401);
 	expect((await last()).status).toBe(200);
+});
+
+// A link once survived a password change, and allowed another new password.
+test("a new password ends unused links", async () => {
+	const { json } = await operator.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
+	const body = { current: PASSWORD, password: "another horse battery staple" };
+	expect((await ada.call("POST", "/v1/account/password", { body })).status).toBe(204);
+	const use = { token: json.url.split("#")[1] };
+	expect((await new Browser(api).call("POST", "/v1/session", { body: use })).status).toBe(401);
 });
 
 test("only one of many concurrent uses of a link signs in", async () => {

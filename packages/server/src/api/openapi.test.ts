@@ -69,10 +69,24 @@ test("every operation has a unique id, and documents how keys and input are refu
 	expect(new Set(ids).size).toBe(ids.length);
 	for (const { operationId, security, responses, requestBody } of operations) {
 		const statuses = Object.keys(responses);
-		if (security === undefined) expect(statuses, operationId).toEqual(expect.arrayContaining(["401", "422", "429"]));
+		const isOpen = security?.length === 0;
+		if (!isOpen) expect(statuses, operationId).toEqual(expect.arrayContaining(["401", "422", "429"]));
 		else if (!requestBody) for (const status of ["401", "422"]) expect(statuses, operationId).not.toContain(status);
 		if (requestBody) expect(statuses, operationId).toEqual(expect.arrayContaining(["400", "413", "415", "422"]));
 	}
+});
+
+test("says which scope a key needs", () => {
+	const scopeOf = (path: string, method: string) => document.paths[path]![method]!.security;
+	const project = "/v1/projects/{project_id}";
+	for (const [path, method, scope] of [
+		["/events", "post", "publish"],
+		["/orders/{order_id}/refunds", "post", "publish"],
+		["/events", "get", "read"],
+		["/webhooks/{webhook_id}", "patch", "manage"],
+	] as const)
+		expect(scopeOf(project + path, method), path).toEqual([{ apiKey: [scope] }, { session: [] }]);
+	for (const path of ["/v1/event-types", `${project}/members`]) expect(scopeOf(path, "get"), path).toBeUndefined();
 });
 
 test("all schemas are valid", () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { type Browser, invite, member, PASSWORD, setUp } from "../../test/api/browser.ts";
+import { KEY_SCOPES } from "../storage/port.ts";
 import { type Route, roleFor } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
@@ -12,7 +13,7 @@ const EXPECTED = {
 	updateProject: "owner, people",
 	installDeveloperApp: "owner, people",
 	removeDeveloperApp: "owner, people",
-	createApiKey: "developer",
+	createApiKey: "developer, people",
 	listApiKeys: "viewer",
 	deleteApiKey: "developer",
 	listEventTypes: "any",
@@ -77,6 +78,20 @@ const EXPECTED = {
 	readDocsScript: "open",
 } as const;
 
+/** The routes that a project's key needs `publish` for. Others need `read` or `manage`, as a viewer or a developer may. */
+const PUBLISHES = new Set([
+	"publishEvents",
+	"recordOrder",
+	"recordOrders",
+	"recordRefund",
+	"recordChargeback",
+	"recordDeliverable",
+	"touchBasket",
+	"removeBasket",
+	"recordSubscription",
+	"cancelSubscription",
+]);
+
 const ABSENT = "01kbjh6mrxe3q8z1v2t4w5y6a7";
 type Verdict = "may" | "401" | "403" | "404";
 
@@ -97,6 +112,10 @@ beforeAll(async () => {
 	people.outsider = await member(api, elsewhere, "owner", "outsider");
 	keys["the project's key"] = await api.keyOf(project);
 	keys["another project's key"] = await api.keyOf(elsewhere);
+	for (const scope of KEY_SCOPES) {
+		const { json } = await api.call("POST", `${project}/api-keys`, { body: { name: scope, scopes: [scope] } });
+		keys[`a key to ${scope}`] = String(json.key);
+	}
 	keys.nobody = null;
 	routes = apiRoutes(api.parts, () => "");
 
@@ -148,7 +167,12 @@ function expected(operationId: string, who: string): Verdict {
 	if (needs === "operator") return "403";
 	if (needs === "any") return !isPerson && peopleOnly ? "403" : "may";
 	if (who === "outsider" || who === "another project's key") return "404";
-	if (who === "the project's key") return peopleOnly ? "403" : "may";
+	if (who in keys && peopleOnly) return "403";
+	if (who === "the project's key") return "may";
+	if (who.startsWith("a key to")) {
+		const scope = PUBLISHES.has(operationId) ? "publish" : needs === "viewer" ? "read" : "manage";
+		return who.endsWith(scope) ? "may" : "403";
+	}
 	const order = ["viewer", "developer", "owner"];
 	return order.indexOf(who) >= order.indexOf(needs) ? "may" : "403";
 }
@@ -208,6 +232,9 @@ describe.each([
 	"operator",
 	"the operator's key",
 	"the project's key",
+	"a key to publish",
+	"a key to read",
+	"a key to manage",
 	"another project's key",
 	"nobody",
 ])("as %s", (who) => {

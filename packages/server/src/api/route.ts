@@ -5,7 +5,7 @@ import type { AuditNote, Principal } from "../accounts/index.ts";
 import type { RateName } from "../base/budgets.ts";
 import type { Pause } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
-import type { Actor, Role } from "../storage/port.ts";
+import type { Actor, KeyScope, Role } from "../storage/port.ts";
 import type { BodyList } from "./http/json-body.ts";
 import type { ProblemKind } from "./http/problem.ts";
 
@@ -71,6 +71,8 @@ export interface Call<Q, B> {
 	readonly pause: Pause;
 	/** Whether the caller still has access: for long responses. */
 	isStillAllowed(): Promise<boolean>;
+	/** Throws what the caller would get now, if that is a refusal: for handlers that wait before they read. */
+	authorizeAgain(): Promise<void>;
 }
 
 /** A route is a row of data; the server, the documentation and tests are built from it. */
@@ -83,11 +85,10 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly summary: string;
 	readonly description?: string;
 	readonly access: Access;
-	/**
-	 * The lowest role that a member needs; keys have the rights of an owner. By default, viewer for GET and developer for
-	 * other methods.
-	 */
+	/** The lowest role that a member needs. By default, viewer for GET and developer for other methods. */
 	readonly role?: Role;
+	/** The scope that a project's key needs. By default, `read` for GET and `manage` for other methods. */
+	readonly scope?: KeyScope;
 	/** A project's own key isn't enough: only members and the operator may call it. */
 	readonly peopleOnly?: boolean;
 	readonly query?: Q;
@@ -149,6 +150,12 @@ export function defineRoute<Q extends TSchema = TSchema, B extends TSchema = TSc
 /** The role that a member needs for a route. */
 export function roleFor(route: Pick<Route, "role" | "method">): Role {
 	return route.role ?? (route.method === "GET" ? "viewer" : "developer");
+}
+
+/** The scope that a project's key needs for a route; null if a key of any scope may call it, or no key may. */
+export function scopeFor({ access, peopleOnly, scope, method }: Omit<Route, "handler">): KeyScope | null {
+	if (peopleOnly || (access !== "project" && access !== "developer")) return null;
+	return scope ?? (method === "GET" ? "read" : "manage");
 }
 
 /** The rates that requests of a route count to, unless it is open. */

@@ -9,8 +9,16 @@ import { type AuditNote, actorOf } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { Actor } from "../storage/port.ts";
-import { authorize, isStillAllowed, principalOf, principalOrNull, requireApp } from "./auth/authorize.ts";
+import {
+	authorize,
+	authorizeAgain,
+	isStillAllowed,
+	principalOf,
+	principalOrNull,
+	requireApp,
+} from "./auth/authorize.ts";
 import { KnownCallers } from "./auth/known-callers.ts";
+import { principalName } from "./auth/owner.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
@@ -114,6 +122,14 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	return app;
 }
 
+/** After these, somebody who listens or waits may have lost the right to. */
+const ENDS_RIGHTS: ReadonlySet<string> = new Set([
+	"api_key.revoked",
+	"app.removed",
+	"member.removed",
+	"member.role_changed",
+]);
+
 interface Noted {
 	readonly by: Actor;
 	readonly note: AuditNote;
@@ -133,11 +149,16 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 	const { success } = route;
 	const others = [...pathsOfOthers(route.path, routes)];
 	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
-	const { auditLog, changes, logger } = parts;
+	const { auditLog, arrivals, changes, logger } = parts;
 
 	/** The action is done by now, so a failed audit write is only logged for the operator. */
 	async function record(notes: readonly Noted[], request: FastifyRequest): Promise<void> {
-		for (const { note } of notes) if (note.action.startsWith("webhook.")) changes.note(note.projectId, "webhooks");
+		for (const { note } of notes) {
+			if (note.action.startsWith("webhook.")) changes.note(note.projectId, "webhooks");
+			if (!ENDS_RIGHTS.has(note.action)) continue;
+			changes.recheckProject(note.projectId);
+			arrivals.noteElsewhere(note.projectId);
+		}
 		try {
 			for (const { by, note } of notes) await auditLog.record(by, note);
 		} catch (error) {
@@ -193,11 +214,13 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
 			isStillAllowed: () => isStillAllowed(request, route, parts),
+			authorizeAgain: () => authorizeAgain(request, route, parts),
 			heavy: (make: () => Promise<unknown>) => admission.read(request, make),
 		};
 		const make = () => route.handler(call as never);
 		const result = await (route.heavy ? admission.read(request, make) : make());
 		if (notes.length > 0) await record(notes, request);
+		if (route.access === "signed_in" && route.method !== "GET") changes.recheckListener(principalName(call.principal));
 		reply.code(success.status);
 		if (result instanceof RawResponse) return reply.headers(result.headers).type(result.contentType).send(result.body);
 		return reply.send(result);

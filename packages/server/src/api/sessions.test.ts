@@ -6,6 +6,7 @@ import { SIGN_IN } from "../base/budgets.ts";
 
 const DAY_MS = 86_400_000;
 const EMAIL = "ada@example.com";
+const CLIENT = { userAgent: "", address: "192.0.2.1" };
 
 let api: TestApi;
 let clock: VirtualClock;
@@ -73,17 +74,45 @@ test("signing in takes an address and a password, or a token", async () => {
 		expect((await new Browser(api).call("POST", "/v1/session", { body })).status, JSON.stringify(body)).toBe(422);
 });
 
-test("too many wrong passwords lock an account for a while, whether it exists or not", async () => {
+test("too many wrong passwords block a network for an account, whether it exists or not, and no other network", async () => {
 	for (const email of [EMAIL, "nobody@example.com"]) {
+		const stranger = new Browser(api, { from: "192.0.2.9" });
 		for (let i = 0; i < SIGN_IN.wrongForAccount; i++)
-			expect((await new Browser(api, { from: `192.0.2.${i}` }).signIn(email, "wrong password")).status).toBe(401);
-		const browser = new Browser(api, { from: "192.0.2.99" });
-		const refused = await browser.signIn(email.toUpperCase());
+			expect((await stranger.signIn(email, "wrong password")).status).toBe(401);
+		const refused = await stranger.signIn(email.toUpperCase());
 		expect(refused.status, email).toBe(429);
 		expect(refused.headers["retry-after"]).toBe("900");
 	}
+	expect((await new Browser(api, { from: "192.0.2.10" }).signIn(EMAIL)).status).toBe(200);
 	expect(await isSignedIn(ada)).toBe(true);
 	clock.advance(900_000);
+	expect((await new Browser(api, { from: "192.0.2.9" }).signIn(EMAIL)).status).toBe(200);
+});
+
+test("addresses of one IPv6 network count together", async () => {
+	for (let i = 0; i < SIGN_IN.wrongForAccount; i++)
+		await new Browser(api, { from: `2001:db8:1:${i}::1` }).signIn(EMAIL, "wrong password");
+	expect((await new Browser(api, { from: "2001:db8:1:ffff::1" }).signIn(EMAIL)).status).toBe(429);
+	expect((await new Browser(api, { from: "2001:db8:2::1" }).signIn(EMAIL)).status).toBe(200);
+});
+
+test("an account has 100 sessions; a further sign-in ends the oldest", async () => {
+	for (let i = 1; i < SIGN_IN.sessions; i++) await api.parts.sessions.begin(ada.accountId, CLIENT, false);
+	expect(await isSignedIn(ada)).toBe(true);
+	await api.parts.sessions.begin(ada.accountId, CLIENT, false);
+	expect(await isSignedIn(ada)).toBe(false);
+	const bob = await member(api, project, "viewer", "bob");
+	expect(await isSignedIn(bob)).toBe(true);
+});
+
+test("a new password must not be easy to guess", async () => {
+	for (const password of ["1234567890", EMAIL, "Password123!"]) {
+		const { status, json } = await ada.call("POST", "/v1/account/password", { body: { current: PASSWORD, password } });
+		expect(status, password).toBe(422);
+		expect(json.errors).toEqual([
+			{ pointer: "/password", detail: "is easy to guess: use several unrelated words, or a password manager" },
+		]);
+	}
 	expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
 });
 
@@ -106,7 +135,7 @@ test("earlier tries don't delay a successful sign-in", async () => {
 test("too many wrong tries from an address block it for a while", async () => {
 	const token = (i: number) =>
 		new Browser(api, { from: "192.0.2.7" }).call("POST", "/v1/session", { body: { token: `${i}` } });
-	for (let i = 0; i < SIGN_IN.wrongFromAddress; i++) expect((await token(i)).status).toBe(401);
+	for (let i = 0; i < SIGN_IN.wrongFromNetwork; i++) expect((await token(i)).status).toBe(401);
 	for (const refused of [await token(0), await new Browser(api, { from: "192.0.2.7" }).signIn(EMAIL)]) {
 		expect(refused.status).toBe(429);
 		expect(Number(refused.headers["retry-after"])).toBe(900);

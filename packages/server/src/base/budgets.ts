@@ -141,13 +141,22 @@ export const WAITERS = {
 
 /** Limits on failed sign-ins and password checks. */
 export const SIGN_IN = {
-	/** Wrong passwords and links for one account, and from one network, within the window. */
+	/**
+	 * Wrong passwords for one account from one network, and wrong passwords and links from a network in all, within the
+	 * window. An account has no limit of its own: strangers could use it up and lock its owner out.
+	 */
 	wrongForAccount: 10,
-	wrongFromAddress: 100,
+	wrongFromNetwork: 100,
 	windowMs: 15 * 60_000,
-	/** Passwords hashed at a time, each with 19 MiB on its own thread, and how many may wait. */
+	/**
+	 * Passwords hashed at a time, each with 19 MiB on its own thread, one at a time for each owner (a network, or a
+	 * signed-in account), and how many may wait for an owner and in all.
+	 */
 	hashes: 2,
-	hashesWaiting: 64,
+	hashesWaitingOfOwner: 64,
+	hashesWaiting: 256,
+	/** Sessions of an account. A further sign-in ends the oldest. */
+	sessions: 100,
 } as const;
 
 /** Names (networks, accounts, principals) that a rate limit or throttle remembers. */

@@ -95,4 +95,6 @@ export type * from "./port/log.ts";
 export type * from "./port/peers.ts";
 export type * from "./port/registry.ts";
 export * from "./port/roles.ts";
+export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";
+export type { Accepting } from "./verbs/invitations.ts";

@@ -4,6 +4,7 @@ import { IconKey, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { apiKeysQuery } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
+import { hasExpired } from "../../lib/key-scopes.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
@@ -26,11 +27,13 @@ export function ApiKeysPage() {
 		</ForRole>
 	);
 	const keys = data?.data;
+	const valid =
+		keys?.filter(({ expires_at }) => expires_at === null || !hasExpired(expires_at, Date.now())).length ?? 0;
 	return (
 		<Page>
 			<PageHeader title="API Keys" actions={keys?.length === 0 ? null : newKey}>
-				{keys !== undefined && keys.length > 0 ? `${plural(keys.length, "key")} can use the API. ` : ""}A key publishes
-				events, manages webhooks and reads the log of this project, and of no other.
+				{valid > 0 ? `${plural(valid, "key")} can use the API. ` : ""}A key works in this project only, within its
+				scopes.
 			</PageHeader>
 			{error !== null && keys === undefined ? <ErrorState error={error} onRetry={refetch} /> : null}
 			{keys?.length === 0 ? (

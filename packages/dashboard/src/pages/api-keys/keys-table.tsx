@@ -1,13 +1,32 @@
-import { Button, Text } from "@mantine/core";
+import { Badge, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { type ApiKey, revokeApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
+import { hasExpired, SCOPE_WORDS } from "../../lib/key-scopes.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Code } from "../../ui/ident.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
+import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
+import classes from "./keys-table.module.css";
+
+const Never = () => (
+	<Text span size="sm" c="dimmed">
+		Never
+	</Text>
+);
+
+function Expiry({ at }: { at: string }) {
+	const now = useNow(Date.parse(at));
+	return (
+		<Group gap={6}>
+			<When at={at} />
+			{hasExpired(at, now) ? <Badge color="red">Expired</Badge> : null}
+		</Group>
+	);
+}
 
 export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 	const projectId = useProjectId();
@@ -22,19 +41,51 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 				</Text>
 			),
 		},
-		{ key: "prefix", header: "Starts with", render: ({ prefix }) => <Code>{`${prefix}…`}</Code> },
-		{ key: "created", header: "Created", from: "sm", render: ({ created_at }) => <When at={created_at} /> },
+		{
+			key: "prefix",
+			header: "Starts with",
+			render: ({ prefix }) => (
+				<span className={classes.prefix}>
+					<Code>{`${prefix}…`}</Code>
+				</span>
+			),
+		},
+		{
+			key: "scopes",
+			header: "Scopes",
+			render: ({ scopes }) => (
+				<Group gap={4}>
+					{scopes.map((scope) => (
+						<Badge key={scope} color="gray">
+							{SCOPE_WORDS[scope].label}
+						</Badge>
+					))}
+				</Group>
+			),
+		},
+		{
+			key: "created",
+			header: "Created",
+			render: ({ created_at, created_by }) => (
+				<div>
+					<When at={created_at} />
+					{created_by === null ? null : (
+						<Text size="xs" c="dimmed">
+							by {created_by.name}
+						</Text>
+					)}
+				</div>
+			),
+		},
+		{
+			key: "expires",
+			header: "Expires",
+			render: ({ expires_at: at }) => (at === null ? <Never /> : <Expiry at={at} />),
+		},
 		{
 			key: "used",
 			header: "Last used",
-			render: ({ last_used_at }) =>
-				last_used_at === null ? (
-					<Text span size="sm" c="dimmed">
-						Never
-					</Text>
-				) : (
-					<When at={last_used_at} />
-				),
+			render: ({ last_used_at: at }) => (at === null ? <Never /> : <When at={at} />),
 		},
 		{
 			key: "actions",

@@ -1,18 +1,22 @@
-import { Modal, Text } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { type CreatedApiKey, createApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
+import { nameFault } from "../../lib/account-rules.ts";
+import { expiryAfter, KEY_LIFETIMES, KEY_SCOPES, type KeyScope, SCOPE_WORDS } from "../../lib/key-scopes.ts";
 import { keyTrial } from "../../lib/key-trial.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { NameForm } from "../../ui/name-form.tsx";
 import { SecretDialog } from "../../ui/secret-once.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
 
 interface NewKeyDialogProps {
 	opened: boolean;
 	onClose: () => void;
 }
 
-/** Asks for a name, then shows the key once, with a command to try it. */
+/** Asks for a name, scopes and expiry, then shows the key once, with a command to try it. */
 export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 	const projectId = useProjectId();
 	const [created, setCreated] = useState<CreatedApiKey | null>(null);
@@ -24,27 +28,91 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 				secret={created.key}
 				onClose={() => setCreated(null)}
 			>
-				<div>
-					<Text size="sm" mb={6}>
-						Try it by listing the project's webhooks.
-					</Text>
-					<CodeBlock code={keyTrial(window.location.origin, projectId, created.key)} label="command" wrap />
-				</div>
+				{created.scopes.includes("read") ? (
+					<div>
+						<Text size="sm" mb={6}>
+							Try it by listing the project's webhooks.
+						</Text>
+						<CodeBlock code={keyTrial(window.location.origin, projectId, created.key)} label="command" wrap />
+					</div>
+				) : null}
 			</SecretDialog>
 		);
 	}
 	return (
 		<Modal opened={opened} onClose={onClose} title="New API key">
-			<NameForm
-				label="Name"
-				description="Which program uses it, for example Shop server or Accounting sync."
-				action="Create key"
-				onCancel={onClose}
-				onSend={async (name) => {
-					setCreated(await createApiKey(projectId, name));
+			<NewKeyForm
+				onClose={onClose}
+				onCreated={(key) => {
+					setCreated(key);
 					onClose();
 				}}
 			/>
 		</Modal>
+	);
+}
+
+interface NewKeyFormProps {
+	onClose: () => void;
+	onCreated: (key: CreatedApiKey) => void;
+}
+
+function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
+	const projectId = useProjectId();
+	const form = useForm<{ name: string; scopes: KeyScope[]; days: string }>({
+		initialValues: { name: "", scopes: [...KEY_SCOPES], days: "null" },
+		validate: {
+			name: nameFault,
+			scopes: (scopes) => (scopes.length === 0 ? "Choose at least one." : null),
+		},
+	});
+	const { busy, problem, submit } = useSubmit(form, async ({ name, scopes, days }) => {
+		const expiry = expiryAfter(days === "null" ? null : Number(days), Date.now());
+		onCreated(await createApiKey(projectId, { name: name.trim(), scopes, ...expiry }));
+	});
+	return (
+		<form onSubmit={form.onSubmit(submit)} noValidate>
+			<Stack>
+				<TextInput
+					label="Name"
+					description="Which program uses it, for example Shop server or Accounting sync."
+					autoComplete="off"
+					data-autofocus
+					{...form.getInputProps("name")}
+				/>
+				<Checkbox.Group
+					label="Scopes"
+					description="What the key may do. A program should have no more than it needs."
+					{...form.getInputProps("scopes")}
+				>
+					<Stack gap="xs" mt="xs">
+						{KEY_SCOPES.map((scope) => (
+							<Checkbox
+								key={scope}
+								value={scope}
+								label={SCOPE_WORDS[scope].label}
+								description={SCOPE_WORDS[scope].may}
+							/>
+						))}
+					</Stack>
+				</Checkbox.Group>
+				<Select
+					label="Expires"
+					data={KEY_LIFETIMES.map(({ days, label }) => ({ value: String(days), label }))}
+					allowDeselect={false}
+					checkIconPosition="right"
+					{...form.getInputProps("days")}
+				/>
+				{problem === null ? null : <ErrorState error={problem} />}
+				<Group justify="flex-end" gap="xs">
+					<Button variant="default" onClick={onClose}>
+						Cancel
+					</Button>
+					<Button type="submit" loading={busy}>
+						Create key
+					</Button>
+				</Group>
+			</Stack>
+		</form>
 	);
 }

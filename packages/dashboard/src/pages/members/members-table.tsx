@@ -1,20 +1,21 @@
 import { Badge, Button, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { changeRole, type Member, removeMember } from "../../api/members.ts";
+import { changeRole, type Member } from "../../api/members.ts";
 import { refreshSession, useProject, useRole, useSession } from "../../api/session.ts";
+import { plural } from "../../lib/numbers.ts";
 import { isRole, ROLE_WORDS, ROLES, type Role } from "../../lib/roles.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Initials } from "../../ui/initials.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./members.module.css";
+import { RemovalDialog } from "./removal-dialog.tsx";
 
 const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: ROLE_WORDS[role].label }));
 
 export function MembersTable({ members }: { members: readonly Member[] | undefined }) {
-	const { id: projectId, name: projectName } = useProject();
+	const { id: projectId } = useProject();
 	const { account } = useSession();
 	const { may } = useRole();
 	const navigate = useNavigate();
@@ -29,9 +30,9 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 			notifyProblem(error);
 		}
 	};
-	const remove = async (member: Member) => {
-		await removeMember(projectId, member.account_id);
-		if (member.account_id !== account.id) return notifyDone(`${member.name} no longer has access.`);
+	const onRemoved = async (member: Member, revoked: number) => {
+		const keys = revoked === 0 ? "" : ` ${plural(revoked, "key is", "keys are")} revoked.`;
+		if (member.account_id !== account.id) return notifyDone(`${member.name} no longer has access.${keys}`);
 		if (!account.operator) await navigate({ to: "/projects" });
 		await refreshSession();
 	};
@@ -102,7 +103,6 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 			},
 		},
 	];
-	const self = leaving?.account_id === account.id;
 	return (
 		<>
 			<DataTable
@@ -114,18 +114,12 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 				cards
 			/>
 			{leaving === null ? null : (
-				<Confirm
-					opened
+				<RemovalDialog
+					member={leaving}
+					self={leaving.account_id === account.id}
 					onClose={() => setLeaving(null)}
-					title={self ? `Leave ${projectName}?` : `Remove ${leaving.name}?`}
-					action={self ? "Leave project" : "Remove"}
-					danger
-					onConfirm={() => remove(leaving)}
-				>
-					{self
-						? "You lose access immediately. An owner can invite you again."
-						: `${leaving.name} loses access immediately. API keys that ${leaving.name} has seen keep working, so revoke any that shouldn't.`}
-				</Confirm>
+					onRemoved={(revoked) => onRemoved(leaving, revoked)}
+				/>
 			)}
 		</>
 	);

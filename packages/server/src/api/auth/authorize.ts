@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
 	type ApiKeys,
@@ -13,9 +14,10 @@ import {
 } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import { DEVELOPER_APP, type Projects } from "../../registry/index.ts";
-import { mayAs, type Role } from "../../storage/port.ts";
+import { type KeyScope, mayAs, type Role } from "../../storage/port.ts";
 import { comeAgain, notFound, Problem } from "../http/problem.ts";
-import { type Route, roleFor } from "../route.ts";
+import { formatTime } from "../http/time.ts";
+import { type Route, roleFor, scopeFor } from "../route.ts";
 import { networkOf } from "./owner.ts";
 
 /** RFC 6750: the scheme's name is case-insensitive; one or more spaces, then the token. */
@@ -48,8 +50,8 @@ export function principalOf(request: FastifyRequest): Principal {
 
 /**
  * Throws unless the request may continue to the route, before its body is read. The checks are ordered so that a caller
- * learns nothing about what it may not see: identity (401), CSRF (403), the project (404), the role (403), and
- * then the project's apps (409, {@link requireApp}).
+ * learns nothing about what it may not see: identity (401), CSRF (403), the project (404), the role or the key's scopes
+ * (403), and then the project's apps (409, {@link requireApp}).
  */
 export async function authorize(request: FastifyRequest, route: Route, parts: AuthParts): Promise<void> {
 	const { access } = route;
@@ -59,20 +61,20 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 	}
 	const principal = await authenticate(request, parts);
 	principals.set(request, principal);
-	if (principal.scope === "person" && isUnsafe(request)) checkIntent(request, principal, parts);
-	if (access === "signed_in" && principal.scope !== "person")
+	if (principal.kind === "person" && isUnsafe(request)) checkIntent(request, principal, parts);
+	if (access === "signed_in" && principal.kind !== "person")
 		throw new Problem("forbidden", "Only users who are signed in to the dashboard may do this; this is an API key.");
 	const { project_id: projectId } = request.params as { project_id?: string };
 	if (projectId !== undefined) await checkRole(principal, projectId, route, parts);
-	else if (route.peopleOnly && principal.scope === "project") throw mattersOfPeople();
+	else if (route.peopleOnly && principal.kind === "project") throw mattersOfPeople();
 	if (
 		access === "operator" &&
-		principal.scope !== "operator" &&
-		!(principal.scope === "person" && principal.account.operator)
+		principal.kind !== "operator" &&
+		!(principal.kind === "person" && principal.account.operator)
 	)
 		throw new Problem(
 			"forbidden",
-			principal.scope === "person"
+			principal.kind === "person"
 				? "Only the operator may do this."
 				: "Only the operator's key may do this; this is a project's key.",
 		);
@@ -89,14 +91,21 @@ export async function requireApp(
 }
 
 /**
+ * Throws unless an authorized request would be authorized again now. Its key or session was valid before, so wrong ones
+ * from the same address must neither end it nor keep it.
+ */
+export async function authorizeAgain(request: FastifyRequest, route: Route, parts: AuthParts): Promise<void> {
+	await authorize(request, route, { ...parts, guesses: { from: () => askAtOnce, wrong: () => undefined } });
+	await requireApp(request, route, parts);
+}
+
+/**
  * Whether an authorized request would still be authorized now: its session may have ended, its key may have been
  * deleted.
  */
 export async function isStillAllowed(request: FastifyRequest, route: Route, parts: AuthParts): Promise<boolean> {
 	try {
-		// Its key or session was valid before, so wrong ones from the same address must neither end it nor keep it.
-		await authorize(request, route, { ...parts, guesses: { from: () => askAtOnce, wrong: () => undefined } });
-		await requireApp(request, route, parts);
+		await authorizeAgain(request, route, parts);
 		return true;
 	} catch (error) {
 		if (error instanceof Problem) return false;
@@ -111,10 +120,12 @@ async function checkRole(
 	{ members, projects }: AuthParts,
 ): Promise<void> {
 	if (!isId("project", projectId)) throw notFound("project");
-	if (principal.scope === "operator") return;
-	if (principal.scope === "project") {
+	if (principal.kind === "operator") return;
+	if (principal.kind === "project") {
 		if (principal.projectId !== projectId) throw notFound("project");
 		if (route.peopleOnly) throw mattersOfPeople();
+		const scope = scopeFor(route);
+		if (scope !== null && !principal.scopes.includes(scope)) throw outOfScope(principal.scopes, scope);
 		return;
 	}
 	const role = await members.roleOf(projectId, principal.account);
@@ -129,6 +140,16 @@ export function roleTooLow(role: Role, needed: Role): Problem {
 	return new Problem(
 		"forbidden",
 		`You are ${who[role]} of this project; this requires ${who[needed]}. An owner can change your role under Members.`,
+	);
+}
+
+/** RFC 6750, section 3.1. */
+function outOfScope(scopes: readonly KeyScope[], needed: KeyScope): Problem {
+	const has = scopes.length === 0 ? "no scope" : `the scope${scopes.length > 1 ? "s" : ""} ${scopes.join(" and ")}`;
+	return new Problem(
+		"forbidden",
+		`This key has ${has}; this requires ${needed}. A key's scopes can't be changed: create a key that has ${needed}, under API Keys.`,
+		{ headers: { "WWW-Authenticate": `Bearer realm="posthorn", error="insufficient_scope", scope="${needed}"` } },
 	);
 }
 
@@ -171,10 +192,12 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 	// Headers are decoded as Latin-1; this restores the original bytes.
 	const key = Buffer.from(token, "latin1");
 	const principal = await counted(request, parts, (ask) => parts.apiKeys.authenticate(key, ask));
-	if (principal) return principal;
+	if (principal !== null && principal.kind !== "expired") return principal;
 	throw new Problem(
 		"unauthorized",
-		"This API key is not known. It may have been deleted, or belong to another instance.",
+		principal === null
+			? "This API key is not known. It may have been deleted, or belong to another instance."
+			: `This API key expired at ${formatTime(principal.at)}. Create another one under API Keys.`,
 		{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn", error="invalid_token"' } },
 	);
 }
@@ -249,12 +272,21 @@ export interface OriginCheck {
 export function checkOrigin(request: FastifyRequest, { publicUrl }: OriginCheck, required: boolean): void {
 	const { origin, host, "sec-fetch-site": site } = request.headers;
 	if (origin !== undefined) {
-		if (origin === publicUrl() || (host !== undefined && hostOf(origin) === host)) return;
+		if (origin === publicUrl() || (host !== undefined && hostOf(origin) === host && isOwnAddress(host))) return;
 	} else if (site === "same-origin" || (site === undefined && !required)) return;
 	throw new Problem(
 		"forbidden",
 		"This request comes from another site's page. If the dashboard itself is refused, POSTHORN_PUBLIC_URL is not the address at which it is opened.",
 	);
+}
+
+/**
+ * Whether a host that the browser asked for can only be this service's: an address or `localhost`. Any other name may
+ * be an attacker's that now resolves to this machine (DNS rebinding), so names need POSTHORN_PUBLIC_URL.
+ */
+function isOwnAddress(host: string): boolean {
+	const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, "") ?? "";
+	return name === "localhost" || isIP(name) !== 0;
 }
 
 function hostOf(origin: string): string | null {

@@ -4,7 +4,7 @@ import type { Principal } from "../../accounts/index.ts";
 
 /** A request's principal, as budgets name it: one account, one key, or the operator's key. */
 export function principalName(principal: Principal): string {
-	switch (principal.scope) {
+	switch (principal.kind) {
 		case "operator":
 			return "operator";
 		case "project":
@@ -23,7 +23,7 @@ export function payerOf(request: FastifyRequest, principal: Principal | undefine
 
 /** The same for reads, except that the operator's count against no budget. */
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>
-	principal.scope === "operator" ? principalName(principal) : payerOf(request, principal)!;
+	principal.kind === "operator" ? principalName(principal) : payerOf(request, principal)!;
 
 /**
  * The network that an unauthenticated request came from: the larger one, because a client may have thousands of the

@@ -59,7 +59,7 @@ export class Admission {
 	/** Counts a request by the rates of its route. @throws Problem 429 or 503 if there were too many */
 	count(request: FastifyRequest, route: Route): void {
 		const principal = principalOrNull(request);
-		if (!principal || principal.scope === "operator") return;
+		if (!principal || principal.kind === "operator") return;
 		for (const name of ratesOf(route)) this.#count(request, name, principal);
 	}
 

@@ -46,7 +46,7 @@ export class Changes {
 	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | null {
 		const open = this.#byListener.get(listener) ?? 0;
 		if (open >= WAITERS.streams) return null;
-		const stream = new HintStream(this.#clock, mayListen);
+		const stream = new HintStream(this.#clock, listener, mayListen);
 		const streams = this.#byProject.get(projectId) ?? new Set();
 		this.#byProject.set(projectId, streams.add(stream));
 		this.#byListener.set(listener, open + 1);
@@ -61,6 +61,21 @@ export class Changes {
 		return stream;
 	}
 
+	/**
+	 * Ends streams of a project whose listeners may no longer listen. Rights that end on another node are noticed within
+	 * {@link COMMENT_MS}.
+	 */
+	recheckProject(projectId: string): void {
+		for (const stream of this.#byProject.get(projectId) ?? []) void stream.recheck();
+	}
+
+	/** The same for the streams of a listener. */
+	recheckListener(listener: string): void {
+		if (!this.#byListener.has(listener)) return;
+		for (const streams of this.#byProject.values())
+			for (const stream of streams) if (stream.listener === listener) void stream.recheck();
+	}
+
 	/** Ends every stream; later ones end immediately. */
 	close(): void {
 		this.#closed = true;
@@ -71,14 +86,16 @@ export class Changes {
 class HintStream extends Readable {
 	/** Hints not sent yet. */
 	readonly #due = new Set<Hint>();
+	readonly listener: string;
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #mayListen: () => Promise<boolean>;
 	#comments: Timer;
 	#gap: Timer | null = null;
 	#ended = false;
 
-	constructor(clock: Pick<Clock, "setTimeout">, mayListen: () => Promise<boolean>) {
+	constructor(clock: Pick<Clock, "setTimeout">, listener: string, mayListen: () => Promise<boolean>) {
 		super();
+		this.listener = listener;
 		this.#clock = clock;
 		this.#mayListen = mayListen;
 		this.#comments = this.#commentLater();
@@ -124,12 +141,16 @@ class HintStream extends Readable {
 	}
 
 	async #comment(): Promise<void> {
+		await this.recheck();
+		if (this.#ended) return;
+		this.push(":\n\n");
+		this.#comments = this.#commentLater();
+	}
+
+	/** Ends the stream if its listener may no longer listen. */
+	async recheck(): Promise<void> {
 		try {
-			const may = await this.#mayListen();
-			if (this.#ended) return;
-			if (!may) return this.end();
-			this.push(":\n\n");
-			this.#comments = this.#commentLater();
+			if (!(await this.#mayListen())) this.end();
 		} catch (error) {
 			// Storage is unavailable: the listener reconnects, and gets that as its response.
 			this.destroy(error as Error);

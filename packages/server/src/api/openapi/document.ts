@@ -3,7 +3,7 @@ import { readConfig } from "../../config/index.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
 import { tooMany } from "../http/rates.ts";
 import type { ApiParts } from "../parts.ts";
-import { type Route, ratesOf } from "../route.ts";
+import { type Route, ratesOf, scopeFor } from "../route.ts";
 import { apiRoutes } from "../routes/index.ts";
 import { EventId, factId, id, ProblemSchema } from "../schemas/index.ts";
 import { receiverWebhooks } from "./receiver.ts";
@@ -32,7 +32,7 @@ const TAGS = [
 
 const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed, in order, retried, with every attempt on record.
 
-Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project; a project's key sees only its own project, and gets 404 for anything else. Errors are \`application/problem+json\` (RFC 9457); for invalid input, \`errors\` lists every fault. Each response has an \`X-Request-Id\`: yours, if you sent one.
+Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project; a project's key sees only its own project, and gets 404 for anything else. Its scopes (\`publish\`, \`read\`, \`manage\`) limit what it may do there; a request beyond them gets 403. The operator's key and members aren't limited by scopes. Errors are \`application/problem+json\` (RFC 9457); for invalid input, \`errors\` lists every fault. Each response has an \`X-Request-Id\`: yours, if you sent one.
 
 Strings are well-formed Unicode. In addition to the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
 
@@ -152,7 +152,9 @@ function impliedProblems(route: Route): ProblemKind[] {
 	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
 	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
 	// Requests with a session cookie are refused if they come from another site or lack the CSRF token.
-	if (access === "operator" || access === "signed_in" || peopleOnly || method !== "GET") kinds.push("forbidden");
+	const hasScope = scopeFor(route) !== null;
+	if (access === "operator" || access === "signed_in" || peopleOnly || hasScope || method !== "GET")
+		kinds.push("forbidden");
 	if (path.includes("{")) kinds.push("not-found");
 	if (access === "developer") kinds.push("app-not-installed");
 	if (method !== "GET") kinds.push("unsupported-media-type", "too-large");
@@ -166,13 +168,20 @@ export function operationOf(route: Route, components: Components): Record<string
 		tags: [route.tag],
 		summary: route.summary,
 		...(route.description !== undefined && { description: route.description }),
-		...(route.access === "open" && { security: [] }),
+		...securityOf(route),
 		parameters: parametersOf(route, components),
 		...(body && {
 			requestBody: { required: true, content: { "application/json": { schema: components.schema(body) } } },
 		}),
 		responses: { [success.status]: successOf(route, components), ...problemsOf(route, components) },
 	};
+}
+
+/** For a project's key, the scope it needs (which OpenAPI calls a role); none for open routes. */
+function securityOf(route: Route): { readonly security?: readonly object[] } {
+	if (route.access === "open") return { security: [] };
+	const scope = scopeFor(route);
+	return scope === null ? {} : { security: [{ apiKey: [scope] }, { session: [] }] };
 }
 
 function parametersOf(route: Route, components: Components): unknown[] {

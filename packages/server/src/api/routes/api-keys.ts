@@ -1,8 +1,8 @@
-import { apiKeyFaults } from "../../accounts/index.ts";
+import { actorOf, apiKeyFaults } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { pageById } from "../http/query.ts";
-import { formatTime } from "../http/time.ts";
+import { parseTime } from "../http/time.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { ApiKeyList, CreatedApiKey, NewApiKey, PageQuerySchema } from "../schemas/index.ts";
@@ -18,17 +18,26 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			operationId: "createApiKey",
 			tag,
 			summary: "Create an API key",
-			description: "The key can only access this project. It is shown only in this response.",
+			description:
+				"The key can only access this project, within its scopes. It is shown only in this response. Keys can't create keys.",
 			access: "developer",
+			peopleOnly: true,
 			body: NewApiKey,
 			faults: apiKeyFaults,
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
-			async handler({ params, body, audit }) {
-				const result = await apiKeys.create(params.project_id, body.name);
+			async handler({ params: { project_id: projectId }, body, principal, audit }) {
+				const { name, scopes, expires_at } = body;
+				const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
+				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy: actorOf(principal) });
 				if (result.kind === "invalid") throw invalid(result.faults);
-				const { id, name, prefix, createdAt } = result.apiKey;
-				audit({ projectId: params.project_id, action: "api_key.created", target: { kind: "api_key", id, name } });
-				return { id, name, prefix, key: result.key, created_at: formatTime(createdAt) };
+				const { last_used_at: _, ...created } = presentApiKey(result.apiKey);
+				audit({
+					projectId,
+					action: "api_key.created",
+					target: { kind: "api_key", id: created.id, name },
+					detail: { scopes: created.scopes, expires_at: created.expires_at },
+				});
+				return { ...created, key: result.key };
 			},
 		}),
 		defineRoute({
@@ -37,7 +46,7 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			operationId: "listApiKeys",
 			tag,
 			summary: "List API keys",
-			description: "Oldest first, without the keys themselves.",
+			description: "Oldest first, without the keys themselves. Expired keys are listed until they are deleted.",
 			access: "developer",
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of keys.", schema: ApiKeyList },

@@ -1,7 +1,6 @@
 /** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
-import type { Principal } from "../../accounts/index.ts";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { Pause } from "../../base/turns.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
@@ -11,7 +10,7 @@ import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../http/query.ts";
 import { formatTime } from "../http/time.ts";
 import type { WaitEnd } from "../live/long-poll.ts";
 import type { ApiParts } from "../parts.ts";
-import { defineRoute, RawResponse, type Route } from "../route.ts";
+import { type Call, defineRoute, RawResponse, type Route } from "../route.ts";
 import {
 	Cursor,
 	Envelope,
@@ -83,6 +82,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			description:
 				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
 			access: "project",
+			scope: "publish",
 			rate: "none",
 			body: NewEvents,
 			checksOwnBody: true,
@@ -116,13 +116,14 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 					"The log ends before `after`, or events up to it were lost since `epoch`. `continue_after` and `epoch` say where to continue.",
 				"too-many-requests": "Too many calls wait for this project's events.",
 			},
-			async handler({ params, query, request, principal, heavy }) {
+			async handler(call) {
+				const { params, query, heavy } = call;
 				const { cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
 				for (const name of ["after", "epoch"] as const)
 					if (query[name] !== undefined && cursor !== undefined)
 						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
 				const position = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : positionOf(cursor);
-				if (wait > 0) await waitFor(params.project_id, position, type, wait * 1_000, request, principal);
+				if (wait > 0) await waitFor(position, type, wait * 1_000, call);
 				return heavy(() => readPage(params.project_id, position, limit, type));
 			},
 		}),
@@ -175,21 +176,21 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 
 	/** Returns when there is an event after the position, time is up, or the caller has left. */
 	async function waitFor(
-		projectId: string,
 		position: LogPosition,
 		types: string[] | undefined,
 		ms: number,
-		{ raw, method }: FastifyRequest,
-		{ scope }: Principal,
+		{ params, request, principal, authorizeAgain }: Waiting,
 	): Promise<void> {
+		const { project_id: projectId } = params;
+		const { raw, method } = request;
+		const { kind } = principal;
 		if (method === "HEAD") return;
 		const until = clock.elapsed() + ms;
 		let end: WaitEnd;
 		do {
-			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
+			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), kind === "person");
 			if (wait === null) {
-				const most =
-					scope === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
+				const most = kind === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
 				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
 			}
 			raw.socket.once("close", wait.cancel);
@@ -199,6 +200,8 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				if (rows.length > 0) return;
 				await checkPosition(projectId, position);
 				end = await wait.end;
+				// The right to read may have ended meanwhile.
+				await authorizeAgain();
 			} finally {
 				wait.cancel();
 				raw.socket.off("close", wait.cancel);
@@ -243,6 +246,8 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		}
 	}
 }
+
+type Waiting = Pick<Call<unknown, unknown>, "params" | "request" | "principal" | "authorizeAgain">;
 
 /** How far a reader has read the log, and in which of its epochs, if the reader knows. */
 interface LogPosition {

@@ -37,6 +37,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			description:
 				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the order's basket, if one is given. Facts and events are committed together.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: NewOrder,
 			checksOwnBody: true,
@@ -57,6 +58,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			description:
 				"For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: NewOrders,
 			checksOwnBody: true,
@@ -125,6 +127,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			description:
 				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: NewRefund,
 			success: { status: 201, description: "The refund is recorded.", schema: Fact },
@@ -148,6 +151,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			summary: "Report a chargeback",
 			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: NewChargeback,
 			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
@@ -170,6 +174,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			description:
 				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: DeliverableOutcome,
 			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
@@ -208,6 +213,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			description:
 				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it permanently.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: BasketContents,
 			checksOwnBody: true,
@@ -232,6 +238,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			summary: "Report that a basket is gone",
 			description: "It is never abandoned then. The response is the same if it didn't exist.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			success: { status: 204, description: "It was deleted." },
 			problems: LOG_PROBLEMS,
@@ -255,6 +262,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			summary: "Report a recurring subscription",
 			description: "Makes `subscription.created`.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
@@ -272,6 +280,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			summary: "Report that a subscription was canceled",
 			description: "Publishes `subscription.canceled`, once.",
 			access: "project",
+			scope: "publish",
 			rate: "facts",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
 			problems: LOG_PROBLEMS,

@@ -1,8 +1,8 @@
-import { accountFaults, actorOf, emailFaults } from "../../accounts/index.ts";
+import { accountFaults, actorOf, emailFaults, normalEmail } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import type { Account } from "../../storage/port.ts";
+import type { Accepting, Account, Invitation, Membership, NewAccount } from "../../storage/port.ts";
 import { authenticateCookie } from "../auth/authorize.ts";
-import { networkOf } from "../auth/owner.ts";
+import { unauthenticatedOwner } from "../auth/owner.ts";
 import { beginSession, presentSession, withPassword } from "../auth/sign-in.ts";
 import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/time.ts";
@@ -27,8 +27,25 @@ type InvitationParts = Pick<
 const OVER =
 	"This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one.";
 
+interface NewPerson {
+	readonly email?: string;
+	readonly name?: string;
+	readonly password?: string;
+}
+
+/** Whether the account with this address may accept; any account may if the invitation names no address. */
+const isFor = ({ email }: Invitation, address: string): boolean =>
+	email === null || normalEmail(email) === normalEmail(address);
+
+const forSomeoneElse = ({ email }: Invitation, account: Account): Problem =>
+	new Problem(
+		"forbidden",
+		`This invitation is for ${email}, and you are signed in as ${account.email}. Sign in as ${email}, or ask for an invitation to your address.`,
+	);
+
 function checkWait(wait: number | null): void {
-	if (wait !== null) throw comeAgain("own", "Too many wrong links came from this address.", wait);
+	if (wait !== null)
+		throw comeAgain("own", "Too many wrong tries with this link, or wrong links from this network.", wait);
 }
 
 export function invitationRoutes(parts: InvitationParts): Route[] {
@@ -37,17 +54,17 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 	const path = "/v1/projects/{project_id}/invitations";
 
 	/** A valid invitation; wrong tokens count against the address. */
-	async function holding(token: string, address: string) {
-		checkWait(people.waitForToken(address));
+	async function holding(token: string, network: string) {
+		checkWait(people.waitForToken(network));
 		const invitation = await members.lookAt(token);
 		const project = invitation && (await projects.get(invitation.projectId));
 		if (invitation && project) return { invitation, project };
-		checkWait(people.wrongToken(address));
+		checkWait(people.wrongToken(network));
 		throw new Problem("not-found", OVER);
 	}
 
-	/** Creates the account of a user who has none yet. */
-	async function newAccount(body: { email?: string; name?: string; password?: string }): Promise<Account> {
+	/** The new account of a user who has none yet, to be created with the acceptance. */
+	async function newAccount(body: NewPerson, invitation: Invitation, network: string): Promise<NewAccount> {
 		const { email, name, password } = body;
 		if (email === undefined || name === undefined || password === undefined)
 			throw invalid(
@@ -55,9 +72,21 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 					.filter((field) => body[field] === undefined)
 					.map((field) => ({ pointer: `/${field}`, detail: "is needed for a new account; or sign in first" })),
 			);
-		const result = await withPassword(() => people.create({ email, name, password }));
-		if (result.kind === "created") return result.account;
+		if (!isFor(invitation, email))
+			throw invalid([{ pointer: "/email", detail: `must be ${invitation.email}, whom this invitation is for` }]);
+		// Whoever holds the link could otherwise try which addresses have accounts.
+		checkWait(people.waitForInvitation(invitation.id));
+		const result = await withPassword(() => people.prepare({ email, name, password }, network));
 		if (result.kind === "invalid") throw invalid(result.faults);
+		return result;
+	}
+
+	/** Makes the account a member, and creates it if it is new. */
+	async function accept(token: string, invitation: Invitation, by: Accepting): Promise<Membership> {
+		const membership = await members.accept(token, invitation.projectId, by);
+		if (membership === null) throw new Problem("not-found", OVER);
+		if (membership !== "taken") return membership;
+		people.triedTaken(invitation.id);
 		throw new Problem(
 			"conflict",
 			"There is already an account with this e-mail address. Sign in, then open the link again.",
@@ -71,7 +100,8 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			operationId: "createInvitation",
 			tag,
 			summary: "Invite a person",
-			description: "Send the link yourself. It works once, for a week.",
+			description:
+				"Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
@@ -137,7 +167,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				"too-many-requests": "Too many wrong tokens.",
 			},
 			async handler({ body, request }) {
-				const { invitation, project } = await holding(body.token, networkOf(request.ip));
+				const { invitation, project } = await holding(body.token, unauthenticatedOwner(request));
 				const { role, email, expiresAt, invitedBy } = invitation;
 				return {
 					project: { id: project.id, name: project.name },
@@ -154,24 +184,28 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			operationId: "acceptInvitation",
 			tag,
 			summary: "Accept an invitation",
-			description: "With only the token if you are signed in, or with a new account, which is then signed in.",
+			description:
+				"With only the token if you are signed in, or with a new account, which is then signed in. An invitation to an address can only be accepted by the account with that address.",
 			access: "open",
 			body: InvitationAcceptance,
 			faults: accountFaults,
 			success: { status: 200, description: "The session; a new one's cookie is set.", schema: Session },
 			problems: {
 				invalid: "Some fields are not acceptable.",
-				forbidden: "The request comes from another site's page.",
+				forbidden: "The invitation is for someone else's address, or the request comes from another site's page.",
 				"not-found": OVER,
 				conflict: "There is already an account with this address.",
 				"too-many-requests": "Too many wrong tokens, or too many sign-ins in progress.",
 			},
 			async handler({ body, request, reply, audit }) {
-				const { invitation } = await holding(body.token, networkOf(request.ip));
+				const network = unauthenticatedOwner(request);
+				const { invitation } = await holding(body.token, network);
 				const person = await authenticateCookie(request, parts);
-				const account = person?.account ?? (await newAccount(body));
-				const membership = await members.accept(body.token, invitation.projectId, account.id);
-				if (!membership) throw new Problem("not-found", OVER);
+				if (person && !isFor(invitation, person.account.email)) throw forSomeoneElse(invitation, person.account);
+				const created = person ? null : await newAccount(body, invitation, network);
+				const account = person?.account ?? created!.account;
+				const by = created === null ? { accountId: account.id } : { newAccount: created };
+				const membership = await accept(body.token, invitation, by);
 				audit(
 					{ projectId: invitation.projectId, action: "member.joined", detail: { role: membership.role } },
 					{ kind: "account", id: account.id, name: account.name },

@@ -82,8 +82,8 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 			success: { status: 204, description: "The member was removed." },
 			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
 			async handler({ params: { project_id, account_id }, principal, audit }) {
-				const himself = principal.scope === "person" && principal.account.id === account_id;
-				const role = principal.scope === "person" ? await members.roleOf(project_id, principal.account) : "owner";
+				const himself = principal.kind === "person" && principal.account.id === account_id;
+				const role = principal.kind === "person" ? await members.roleOf(project_id, principal.account) : "owner";
 				if (!himself && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
 				const member = await find(project_id, account_id);
 				const result = await members.remove(project_id, account_id);

@@ -55,7 +55,7 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 					"project",
 					query,
 					(page) =>
-						principal.scope === "person" && !principal.account.operator
+						principal.kind === "person" && !principal.account.operator
 							? projectsOf(principal.account.id, page)
 							: projects.list(page),
 					({ id }) => id,

@@ -1,5 +1,5 @@
 import { accountFaults, type Person } from "../../accounts/index.ts";
-import { networkOf } from "../auth/owner.ts";
+import { unauthenticatedOwner } from "../auth/owner.ts";
 import { beginSession, presentSession, withPassword } from "../auth/sign-in.ts";
 import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/time.ts";
@@ -28,13 +28,13 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 				invalid: "Some fields are not acceptable.",
 				unauthorized: "The e-mail address or the password is wrong, or the link has expired.",
 				forbidden: "The request comes from another site's page.",
-				"too-many-requests": "Too many wrong tries, for this account or from this address.",
+				"too-many-requests": "Too many wrong tries from this network, for this account or in all.",
 			},
 			async handler({ body, request, reply }) {
 				const result = await withPassword(() =>
 					"token" in body
-						? people.signInByToken(body.token, networkOf(request.ip))
-						: people.signIn(body.email, body.password, networkOf(request.ip)),
+						? people.signInByToken(body.token, unauthenticatedOwner(request))
+						: people.signIn(body.email, body.password, unauthenticatedOwner(request)),
 				);
 				if (result.kind === "throttled") throw comeAgain("own", "There were too many wrong tries.", result.wait);
 				if (result.kind === "signed_in") return beginSession(result.account, "token" in body, request, reply, parts);
@@ -135,7 +135,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			},
 			async handler({ body, request, reply }) {
 				const { token, ...person } = body;
-				const result = await withPassword(() => people.setUp(token, person, networkOf(request.ip)));
+				const result = await withPassword(() => people.setUp(token, person, unauthenticatedOwner(request)));
 				switch (result.kind) {
 					case "created":
 						return beginSession(result.account, false, request, reply, parts);

@@ -125,10 +125,12 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				if (!isId("webhook", webhook_id)) throw notFound("webhook");
+				const before = await webhooks.get(project_id, webhook_id);
 				const result = await webhooks.update(project_id, webhook_id, body);
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") throw notFound("webhook");
-				for (const note of changeNotes(result.view.webhook, body)) audit(note);
+				const changed = { before: before?.webhook ?? result.view.webhook, after: result.view.webhook };
+				for (const note of changeNotes(changed, body)) audit(note);
 				return presentWebhook(result.view);
 			},
 		}),
@@ -199,12 +201,22 @@ function noteOf(action: AuditNote["action"], webhook: StoredWebhook, detail?: Au
 	return { projectId, action, target: { kind: "webhook", id, name: description || url }, ...(detail && { detail }) };
 }
 
+interface Changed {
+	readonly before: StoredWebhook;
+	readonly after: StoredWebhook;
+}
+
 /** Pausing and resuming are recorded separately from changes of settings. */
-function changeNotes(webhook: StoredWebhook, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
+function changeNotes({ before, after }: Changed, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
 	const notes: AuditNote[] = [];
 	const fields = Object.keys(rest);
-	if (fields.length > 0) notes.push(noteOf("webhook.changed", webhook, { fields }));
-	if (status === "paused") notes.push(noteOf("webhook.paused", webhook));
-	if (status === "active") notes.push(noteOf("webhook.resumed", webhook, { from: from ?? "backlog" }));
+	const values = ({ url, description, events, maxInFlight }: StoredWebhook) =>
+		Object.fromEntries(
+			Object.entries({ url, description, events, max_in_flight: maxInFlight }).filter(([name]) => name in rest),
+		);
+	if (fields.length > 0)
+		notes.push(noteOf("webhook.changed", after, { fields, from: values(before), to: values(after) }));
+	if (status === "paused") notes.push(noteOf("webhook.paused", after));
+	if (status === "active") notes.push(noteOf("webhook.resumed", after, { from: from ?? "backlog" }));
 	return notes;
 }

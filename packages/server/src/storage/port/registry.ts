@@ -1,3 +1,6 @@
+import type { Actor } from "./accounts.ts";
+import type { KeyScope } from "./roles.ts";
+
 export interface ProjectRef {
 	readonly projectId: string;
 }
@@ -64,6 +67,11 @@ export interface ApiKey {
 	readonly name: string;
 	/** The first characters of the key, to tell keys apart. */
 	readonly prefix: string;
+	readonly scopes: readonly KeyScope[];
+	/** From then on it is refused; null if it doesn't expire. */
+	readonly expiresAt: number | null;
+	/** Null for keys created before creators were recorded. */
+	readonly createdBy: Actor | null;
 	readonly createdAt: number;
 	readonly lastUsedAt: number | null;
 }

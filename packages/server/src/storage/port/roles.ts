@@ -6,3 +6,8 @@ export type Role = (typeof ROLES)[number];
 export function mayAs(role: Role, needed: Role): boolean {
 	return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
+
+/** What a project's API key may do. Each scope stands alone: `manage` doesn't include `read`. */
+export const KEY_SCOPES = ["publish", "read", "manage"] as const;
+
+export type KeyScope = (typeof KEY_SCOPES)[number];

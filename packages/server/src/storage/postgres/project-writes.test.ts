@@ -89,7 +89,7 @@ describe("changes of a project whose rows another session locks", { timeout: 60_
 			"joined",
 			async (projectId) => {
 				const [token, person] = [await invite(projectId), await account()];
-				return () => storage.acceptInvitation({ projectId, tokenHash: token, accountId: person, at: START });
+				return () => storage.acceptInvitation({ projectId, tokenHash: token, by: { accountId: person }, at: START });
 			},
 		],
 	])("of several projects delay no other: %s", async (_, prepare) => {
@@ -132,6 +132,9 @@ describe("changes of a project whose rows another session locks", { timeout: 60_
 				projectId: project,
 				name: "CI",
 				prefix: "phk_abc",
+				scopes: ["read"],
+				expiresAt: null,
+				createdBy: null,
 				createdAt: START,
 				hash: createHash("sha256").update(id).digest(),
 			});

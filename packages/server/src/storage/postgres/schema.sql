@@ -402,6 +402,11 @@ CREATE TABLE posthorn.api_keys (
 	hash bytea NOT NULL,
 	created_at bigint NOT NULL,
 	last_used_at bigint,
+	scopes text DEFAULT 'publish read manage'::text NOT NULL,
+	expires_at bigint,
+	creator_kind text,
+	creator_id text,
+	creator_name text,
 	CONSTRAINT api_keys_pkey PRIMARY KEY (id),
 	CONSTRAINT api_keys_hash_key UNIQUE (hash),
 	CONSTRAINT api_keys_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
@@ -570,6 +575,7 @@ CREATE TABLE posthorn.links (
 	CONSTRAINT links_kind_check CHECK ((kind = ANY (ARRAY['setup'::text, 'sign_in'::text]))),
 	CONSTRAINT links_account_id_fkey FOREIGN KEY (account_id) REFERENCES posthorn.accounts(id)
 );
+CREATE INDEX links_by_account ON posthorn.links USING btree (account_id);
 CREATE INDEX links_by_expiry ON posthorn.links USING btree (expires_at);
 
 CREATE TABLE posthorn.log_forks (

@@ -121,3 +121,30 @@ test("lanes with settled events beyond their cursor keep the events in between o
 		{ position: 5, open: "{}" },
 	]);
 });
+
+// Nodes of the previous version go on creating keys while others are replaced.
+test("API keys of earlier versions have all scopes and don't expire", async () => {
+	const url = await databaseOf(14);
+	const createKey = (id: string) =>
+		server.execute(
+			`INSERT INTO posthorn.api_keys (id, project_no, name, prefix, hash, created_at)
+				SELECT '${id}', no, '', '', '${id}', 0 FROM posthorn.projects`,
+			url,
+		);
+	await server.execute(
+		"INSERT INTO posthorn.projects (id, name, developer, created_at) VALUES ('proj_x', '', true, 0)",
+		url,
+	);
+	await createKey("key_before");
+	await migratePostgres(url);
+	await createKey("key_after");
+	const keys = await server.execute(
+		"SELECT id, scopes, expires_at, creator_kind FROM posthorn.api_keys ORDER BY id",
+		url,
+	);
+	const all = { scopes: "publish read manage", expires_at: null, creator_kind: null };
+	expect(keys).toEqual([
+		{ id: "key_after", ...all },
+		{ id: "key_before", ...all },
+	]);
+});

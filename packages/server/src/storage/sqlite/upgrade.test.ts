@@ -124,3 +124,20 @@ test("a backup includes accounts and counts", async () => {
 	await restored.close();
 	await storage.close();
 });
+
+test("API keys of earlier versions have all scopes and don't expire", async () => {
+	makeFirstVersion(0);
+	const db = new DatabaseSync(path);
+	db.exec(
+		"INSERT INTO api_keys (id, project_no, name, prefix, hash, created_at) VALUES ('key_x', 7, '', '', x'01', 5)",
+	);
+	db.close();
+	const storage = await open();
+	expect(await storage.findApiKey({ hash: Buffer.of(1) })).toMatchObject({
+		id: "key_x",
+		scopes: ["publish", "read", "manage"],
+		expiresAt: null,
+		createdBy: null,
+	});
+	await storage.close();
+});

@@ -8,7 +8,7 @@ import { lockAccounts, row, rows, type Steps, together } from "./verb.ts";
 /** An account, of `accounts a`. */
 export const ACCOUNT = fragment('a.id, a.email, a.name, a.operator, a.created_at AS "createdAt"');
 
-interface NewAccount {
+export interface NewAccount {
 	readonly account: Account;
 	readonly normalEmail: string;
 	readonly passwordHash: string;
@@ -82,7 +82,7 @@ export function* renameAccount(p: { readonly accountId: string; readonly name: s
 	return yield* getAccount(p);
 }
 
-/** Sets the password and ends every session of the account except `keepSessionId`. */
+/** Sets the password and ends what gave access before: sign-in links, and every session but `keepSessionId`. */
 export function* setPassword({
 	accountId,
 	passwordHash,
@@ -95,5 +95,6 @@ export function* setPassword({
 	yield* together(
 		sql`UPDATE posthorn.accounts SET password_hash = ${passwordHash} WHERE id = ${accountId}`,
 		sql`DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${keepSessionId}`,
+		sql`DELETE FROM posthorn.links WHERE account_id = ${accountId}`,
 	);
 }

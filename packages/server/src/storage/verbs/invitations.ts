@@ -1,5 +1,7 @@
 import type { Actor, Invitation, Membership } from "../port/accounts.ts";
 import type { Role } from "../port/roles.ts";
+import { createAccount, type NewAccount } from "./accounts.ts";
+import { forUpdate } from "./dialect.ts";
 import { join } from "./members.ts";
 import { fragment, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps } from "./verb.ts";
@@ -61,20 +63,25 @@ export function* deleteInvitation(p: { readonly projectId: string; readonly invi
 	return deleted.length === 1;
 }
 
+/** Who accepts: an account, or one that is created with the acceptance. */
+export type Accepting = { readonly accountId: string } | { readonly newAccount: NewAccount };
+
 /**
- * Ends an invitation to the project and makes the account a member (a higher role stays). Null if it is unknown,
- * accepted or expired.
+ * Ends an invitation to the project and makes the account a member (a higher role stays). Null if the
+ * invitation is unknown, accepted or expired. `taken`: the new account's email has an account; the invitation stays.
  */
-export function* acceptInvitation({
-	projectId,
-	tokenHash,
-	accountId,
-	at,
-}: TokenAt & { readonly projectId: string; readonly accountId: string }): Steps<Membership | null> {
+export function* acceptInvitation(
+	p: TokenAt & { readonly projectId: string; readonly by: Accepting },
+): Steps<Membership | "taken" | null> {
+	const { projectId, tokenHash, by, at } = p;
 	const project = yield* findProject(projectId);
-	const ended = yield* row<{ role: Role }>(sql`
-		DELETE FROM posthorn.invitations
-		WHERE token_hash = ${tokenHash} AND project_no = ${project} AND expires_at > ${at} RETURNING role`);
-	if (project === null || ended === undefined) return null;
-	return { projectId, accountId, ...(yield* join(project, accountId, ended.role, at)) };
+	// Locked, so that of several acceptances only the first creates an account.
+	const open = yield* row<{ id: string; role: Role }>(sql`
+		SELECT id, role FROM posthorn.invitations
+		WHERE token_hash = ${tokenHash} AND project_no = ${project} AND expires_at > ${at}${forUpdate}`);
+	if (project === null || open === undefined) return null;
+	if ("newAccount" in by && (yield* createAccount(by.newAccount)) === "taken") return "taken";
+	yield* row(sql`DELETE FROM posthorn.invitations WHERE id = ${open.id}`);
+	const accountId = "newAccount" in by ? by.newAccount.account.id : by.accountId;
+	return { projectId, accountId, ...(yield* join(project, accountId, open.role, at)) };
 }

@@ -1,13 +1,33 @@
 /** API keys, by their hashes. */
+import type { Actor } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
+import { KEY_SCOPES } from "../port/roles.ts";
 import { greatest, skipLocked } from "./dialect.ts";
 import { fragment, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
 /** A key, of `api_keys k`. The project comes from a separate query: it is always looked up by its key. */
 const KEY = fragment(`
-	k.id, (SELECT p.id FROM posthorn.projects p WHERE p.no = k.project_no) AS "projectId", k.name, k.prefix,
-	k.created_at AS "createdAt", k.last_used_at AS "lastUsedAt"`);
+	k.id, (SELECT p.id FROM posthorn.projects p WHERE p.no = k.project_no) AS "projectId", k.name, k.prefix, k.scopes,
+	k.expires_at AS "expiresAt", k.creator_kind AS "creatorKind", k.creator_id AS "creatorId",
+	k.creator_name AS "creatorName", k.created_at AS "createdAt", k.last_used_at AS "lastUsedAt"`);
+
+type KeyRow = Omit<ApiKey, "scopes" | "createdBy"> & {
+	/** Separated by spaces. */
+	readonly scopes: string;
+	readonly creatorKind: Actor["kind"] | null;
+	readonly creatorId: string | null;
+	readonly creatorName: string | null;
+};
+
+const toKey = ({ scopes, creatorKind, creatorId, creatorName, ...key }: KeyRow): ApiKey => {
+	const granted = scopes.split(" ");
+	return {
+		...key,
+		scopes: KEY_SCOPES.filter((scope) => granted.includes(scope)),
+		createdBy: creatorKind === null ? null : { kind: creatorKind, id: creatorId, name: creatorName ?? "" },
+	};
+};
 
 interface KeyOf {
 	readonly projectId: string;
@@ -17,25 +37,30 @@ interface KeyOf {
 export function* createApiKey(p: Omit<ApiKey, "lastUsedAt"> & { readonly hash: Uint8Array }): Steps<void> {
 	const project = yield* findProject(p.projectId);
 	if (project === null) throw new Error(`Project ${p.projectId} of an API key doesn't exist.`);
+	const { createdBy } = p;
 	yield* row(sql`
-		INSERT INTO posthorn.api_keys (id, project_no, name, prefix, hash, created_at)
-		VALUES (${p.id}, ${project}, ${p.name}, ${p.prefix}, ${p.hash}, ${p.createdAt})`);
+		INSERT INTO posthorn.api_keys (
+			id, project_no, name, prefix, hash, scopes, expires_at, creator_kind, creator_id, creator_name, created_at)
+		VALUES (
+			${p.id}, ${project}, ${p.name}, ${p.prefix}, ${p.hash}, ${p.scopes.join(" ")}, ${p.expiresAt},
+			${createdBy?.kind ?? null}, ${createdBy?.id ?? null}, ${createdBy?.name ?? null}, ${p.createdAt})`);
 }
 
 /** By id. */
 export function* listApiKeys({ projectId, after = "", limit }: Page & { readonly projectId: string }): Steps<ApiKey[]> {
 	const project = yield* findProject(projectId);
-	return yield* rows<ApiKey>(sql`
+	const found = yield* rows<KeyRow>(sql`
 		SELECT ${KEY} FROM posthorn.api_keys k
 		WHERE k.project_no = ${project} AND k.id > ${after} ORDER BY k.id LIMIT ${limit}`);
+	return found.map(toKey);
 }
 
 /** Null if the project has no such key. */
 export function* getApiKey({ projectId, keyId }: KeyOf): Steps<ApiKey | null> {
 	const project = yield* findProject(projectId);
-	const found = yield* row<ApiKey>(sql`
+	const found = yield* row<KeyRow>(sql`
 		SELECT ${KEY} FROM posthorn.api_keys k WHERE k.id = ${keyId} AND k.project_no = ${project}`);
-	return found ?? null;
+	return found === undefined ? null : toKey(found);
 }
 
 /** False if the project has no such key. Other nodes get a hint, so that they soon stop trusting it. */
@@ -49,8 +74,8 @@ export function* deleteApiKey({ projectId, keyId }: KeyOf): Steps<boolean> {
 }
 
 export function* findApiKey({ hash }: { readonly hash: Uint8Array }): Steps<ApiKey | null> {
-	const found = yield* row<ApiKey>(sql`SELECT ${KEY} FROM posthorn.api_keys k WHERE k.hash = ${hash}`);
-	return found ?? null;
+	const found = yield* row<KeyRow>(sql`SELECT ${KEY} FROM posthorn.api_keys k WHERE k.hash = ${hash}`);
+	return found === undefined ? null : toKey(found);
 }
 
 /**

@@ -22,7 +22,7 @@ test("if two owners step down concurrently on two nodes, one stays", async () =>
 		await world.storage.acceptInvitation({
 			projectId: project,
 			tokenHash: hashOf(invitation.id),
-			accountId: id,
+			by: { accountId: id },
 			at: START,
 		});
 	}

@@ -8,13 +8,21 @@ const SESSION = fragment(`
 	s.id, s.account_id AS "accountId", s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
 	s.expires_at AS "expiresAt", s.by_link AS "byLink", s.user_agent AS "userAgent", s.address`);
 
-export function* createSession(p: Session & { readonly tokenHash: Uint8Array }): Steps<void> {
+/** Ends the account's oldest sessions if it has more than `maxPerAccount`. */
+export function* createSession(
+	p: Session & { readonly tokenHash: Uint8Array; readonly maxPerAccount: number },
+): Steps<void> {
+	const { accountId, maxPerAccount } = p;
 	yield* row(sql`
 		INSERT INTO posthorn.sessions (
 			id, token_hash, account_id, created_at, last_seen_at, expires_at, by_link, user_agent, address)
 		VALUES (
 			${p.id}, ${p.tokenHash}, ${p.accountId}, ${p.createdAt}, ${p.lastSeenAt}, ${p.expiresAt}, ${p.byLink},
 			${p.userAgent}, ${p.address})`);
+	yield* row(sql`
+		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id <= (
+			SELECT id FROM posthorn.sessions WHERE account_id = ${accountId}
+			ORDER BY id DESC LIMIT 1 OFFSET ${maxPerAccount})`);
 }
 
 const ITS_ACCOUNT = joinByKey("accounts a", "a.id = s.account_id");

@@ -151,7 +151,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			const { storage } = world;
 			const account = await makeAccount(world, "session@example.com");
 			const session = sessionOf(world, account.id, { byLink: true });
-			await storage.createSession({ ...session, tokenHash: hashOf("token") });
+			await storage.createSession({ ...session, tokenHash: hashOf("token"), maxPerAccount: 100 });
 			expect(await storage.findSession({ tokenHash: hashOf("token"), at: START + HOUR - 1 })).toEqual({
 				session,
 				account,
@@ -176,10 +176,10 @@ export function describeAccounts(harness: StorageHarness): void {
 			const sessions: Session[] = [];
 			for (const i of [0, 1, 2, 3]) {
 				sessions.push(sessionOf(world, account.id, { expiresAt: START + (i === 1 ? 1 : HOUR) }));
-				await storage.createSession({ ...sessions[i]!, tokenHash: hashOf(`one ${i}`) });
+				await storage.createSession({ ...sessions[i]!, tokenHash: hashOf(`one ${i}`), maxPerAccount: 100 });
 			}
 			const foreign = sessionOf(world, other.id);
-			await storage.createSession({ ...foreign, tokenHash: hashOf("two") });
+			await storage.createSession({ ...foreign, tokenHash: hashOf("two"), maxPerAccount: 100 });
 			const open = async (at = START + 1) =>
 				(await storage.listSessions({ accountId: account.id, at: at })).map(({ id }) => id);
 			const [first, second, third, fourth] = sessions.map(({ id }) => id);
@@ -193,7 +193,11 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 2");
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 3", keepSessionId: null });
 			expect(await open()).toEqual([]);
-			await storage.createSession({ ...sessionOf(world, account.id), tokenHash: hashOf("one more") });
+			await storage.createSession({
+				...sessionOf(world, account.id),
+				tokenHash: hashOf("one more"),
+				maxPerAccount: 100,
+			});
 			await storage.deleteSessions({ accountId: account.id });
 			expect(await open()).toEqual([]);
 			expect(await storage.listSessions({ accountId: other.id, at: START })).toEqual([foreign]);
@@ -216,6 +220,41 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await storage.useSignInLink({ tokenHash: hashOf("b"), at: START })).toBe(account.id);
 		});
 
+		test("a new password ends the account's sign-in links, and no others", async () => {
+			const { storage } = world;
+			const [account, other] = [
+				await makeAccount(world, "new-password@example.com"),
+				await makeAccount(world, "old-password@example.com"),
+			];
+			for (const { id } of [account, other])
+				await storage.createLink({ kind: "sign_in", accountId: id, tokenHash: hashOf(id), expiresAt: START + HOUR });
+			await storage.setPassword({ accountId: account.id, passwordHash: "hash 2", keepSessionId: null });
+			expect(await storage.useSignInLink({ tokenHash: hashOf(account.id), at: START })).toBeNull();
+			expect(await storage.useSignInLink({ tokenHash: hashOf(other.id), at: START })).toBe(other.id);
+		});
+
+		test("a session beyond the most of an account ends the oldest", async () => {
+			const { storage } = world;
+			const [account, other] = [
+				await makeAccount(world, "many@example.com"),
+				await makeAccount(world, "few@example.com"),
+			];
+			const begin = async ({ id }: Account) => {
+				const session = sessionOf(world, id);
+				await storage.createSession({ ...session, tokenHash: hashOf(session.id), maxPerAccount: 2 });
+				return session.id;
+			};
+			const open = async ({ id }: Account) =>
+				(await storage.listSessions({ accountId: id, at: START })).map((session) => session.id);
+			const first = await begin(account);
+			const foreign = await begin(other);
+			const second = await begin(account);
+			expect(await open(account)).toEqual([second, first]);
+			const third = await begin(account);
+			expect(await open(account)).toEqual([third, second]);
+			expect(await open(other)).toEqual([foreign]);
+		});
+
 		test("the sweep only deletes expired rows", async () => {
 			const { storage } = world;
 			const account = await makeAccount(world, "sweep@example.com");
@@ -224,6 +263,7 @@ export function describeAccounts(harness: StorageHarness): void {
 				await storage.createSession({
 					...sessionOf(world, account.id, { expiresAt }),
 					tokenHash: hashOf(`${name} session`),
+					maxPerAccount: 100,
 				});
 				await storage.createLink({
 					kind: "sign_in",

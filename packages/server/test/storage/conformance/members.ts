@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Account, Invitation, Role } from "../../../src/storage/port.ts";
-import { hashOf, makeAccount } from "./accounts.ts";
+import { accountOf, hashOf, makeAccount } from "./accounts.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -26,7 +26,7 @@ export function describeMembers(harness: StorageHarness): void {
 			return world.storage.acceptInvitation({
 				projectId: project,
 				tokenHash: hashOf(invitation.id),
-				accountId: account.id,
+				by: { accountId: account.id },
 				at,
 			});
 		}
@@ -50,7 +50,7 @@ export function describeMembers(harness: StorageHarness): void {
 				await storage.acceptInvitation({
 					projectId: project,
 					tokenHash: hashOf(late.id),
-					accountId: account.id,
+					by: { accountId: account.id },
 					at: START + 5,
 				}),
 			).toBeNull();
@@ -58,7 +58,7 @@ export function describeMembers(harness: StorageHarness): void {
 				await storage.acceptInvitation({
 					projectId: project,
 					tokenHash: hashOf("unknown"),
-					accountId: account.id,
+					by: { accountId: account.id },
 					at: START,
 				}),
 			).toBeNull();
@@ -69,7 +69,7 @@ export function describeMembers(harness: StorageHarness): void {
 				await storage.acceptInvitation({
 					projectId: project,
 					tokenHash: hashOf(first.id),
-					accountId: account.id,
+					by: { accountId: account.id },
 					at: START + 3,
 				}),
 			).toEqual(joined);
@@ -77,7 +77,7 @@ export function describeMembers(harness: StorageHarness): void {
 				await storage.acceptInvitation({
 					projectId: project,
 					tokenHash: hashOf(first.id),
-					accountId: account.id,
+					by: { accountId: account.id },
 					at: START + 3,
 				}),
 			).toBeNull();
@@ -86,6 +86,30 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.deleteInvitation({ projectId: project, invitationId: second.id })).toBe(true);
 			expect(await storage.deleteInvitation({ projectId: project, invitationId: second.id })).toBe(false);
 			expect(await storage.findInvitation({ tokenHash: hashOf(second.id), at: START })).toBeNull();
+		});
+
+		test("an acceptance creates a new account along with the membership, once", async () => {
+			const { storage } = world;
+			const project = await world.project();
+			const invitation = invitationTo(project, "developer");
+			await storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id) });
+			const taken = await makeAccount(world, "taken@example.com");
+			const accept = (account: Account) =>
+				storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(invitation.id),
+					by: { newAccount: { account, normalEmail: account.email, passwordHash: "hash" } },
+					at: START + 3,
+				});
+			expect(await accept({ ...taken, id: world.id("account") })).toBe("taken");
+			expect(await storage.listInvitations({ projectId: project, at: START })).toEqual([invitation]);
+			const fresh = ["a", "b", "c"].map((name) => accountOf(world, `fresh-${name}@example.com`));
+			const accepted = await Promise.all(fresh.map(accept));
+			const winner = accepted.findIndex((membership) => membership !== null);
+			const { id: accountId } = fresh[winner]!;
+			expect(accepted[winner]).toEqual({ projectId: project, accountId, role: "developer", addedAt: START + 3 });
+			const accounts = await Promise.all(fresh.map(({ id }) => storage.getAccount({ accountId: id })));
+			expect(accounts).toEqual(fresh.map((account, i) => (i === winner ? account : null)));
 		});
 
 		test("accepting raises a role and never lowers it; the time of joining stays", async () => {

@@ -73,8 +73,24 @@ export function describeRegistry(harness: StorageHarness): void {
 
 		test("an API key is found by its hash, and listed and deleted only within its project", async () => {
 			const [project, other] = [await world.project(), await world.project()];
-			const key = { id: world.id("apiKey"), projectId: project, name: "CI", prefix: "phk_abc", createdAt: START };
-			const second = { ...key, id: world.id("apiKey"), name: "Backend" };
+			const key = {
+				id: world.id("apiKey"),
+				projectId: project,
+				name: "CI",
+				prefix: "phk_abc",
+				scopes: ["publish", "manage"] as const,
+				expiresAt: START + 5,
+				createdBy: { kind: "account", id: world.id("account"), name: "Ada" } as const,
+				createdAt: START,
+			};
+			const second = {
+				...key,
+				id: world.id("apiKey"),
+				name: "Backend",
+				scopes: ["read"] as const,
+				expiresAt: null,
+				createdBy: { kind: "operator_key", id: null, name: "The operator's key" } as const,
+			};
 			await world.storage.createApiKey({ ...key, hash: hashOf(key.id) });
 			await world.storage.createApiKey({ ...second, hash: hashOf(second.id) });
 			expect(await world.storage.findApiKey({ hash: hashOf(key.id) })).toEqual({ ...key, lastUsedAt: null });

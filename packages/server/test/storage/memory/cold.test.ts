@@ -10,7 +10,7 @@ async function join({ world, storage }: MemoryWorld, projectId: string): Promise
 	const [id, tokenHash] = [world.id("invitation"), hashOf(accountId)];
 	const about = { projectId, role: "owner" as const, email: null, invitedBy, createdAt: START, expiresAt: START + 9 };
 	await storage.createInvitation({ id, ...about, tokenHash });
-	await storage.acceptInvitation({ projectId, tokenHash, accountId, at: START });
+	await storage.acceptInvitation({ projectId, tokenHash, by: { accountId }, at: START });
 	return accountId;
 }
 
@@ -32,7 +32,7 @@ test("members see their projects' current names and apps", async () => {
 			expiresAt: START + 9,
 		};
 		await storage.createInvitation({ id: world.id("invitation"), ...about, tokenHash: hashOf(projectId) });
-		await storage.acceptInvitation({ projectId, tokenHash: hashOf(projectId), accountId, at: START });
+		await storage.acceptInvitation({ projectId, tokenHash: hashOf(projectId), by: { accountId }, at: START });
 	}
 	await storage.setDeveloperApp({ projectId: before, installed: false });
 	await storage.renameProject({ projectId: after, name: "Renamed after" });

@@ -30,7 +30,7 @@ export async function runAccountVerbs(world: World, project: string): Promise<vo
 	const session = { id: world.id("session"), accountId: member.id, createdAt: START, lastSeenAt: START };
 	const about = { expiresAt: LATER, byLink: false, userAgent: "", address: "" };
 	const cookie = token();
-	await storage.createSession({ ...session, ...about, tokenHash: cookie });
+	await storage.createSession({ ...session, ...about, tokenHash: cookie, maxPerAccount: 100 });
 	await storage.findSession({ tokenHash: cookie, at: START });
 	await storage.touchSession({ sessionId: session.id, lastSeenAt: START, expiresAt: LATER });
 	await storage.listSessions({ accountId: member.id, at: START });
@@ -48,7 +48,12 @@ export async function runAccountVerbs(world: World, project: string): Promise<vo
 	const first = await invite();
 	await storage.findInvitation({ tokenHash: first.hash, at: START });
 	await storage.listInvitations({ projectId: project, at: START });
-	await storage.acceptInvitation({ projectId: project, tokenHash: first.hash, accountId: member.id, at: START });
+	await storage.acceptInvitation({
+		projectId: project,
+		tokenHash: first.hash,
+		by: { accountId: member.id },
+		at: START,
+	});
 	await storage.listMemberships({ accountId: member.id });
 	await storage.getRole({ projectId: project, accountId: member.id });
 	await storage.listMembers({ projectId: project, limit: 10 });
@@ -57,7 +62,7 @@ export async function runAccountVerbs(world: World, project: string): Promise<vo
 	await storage.acceptInvitation({
 		projectId: project,
 		tokenHash: (await invite()).hash,
-		accountId: other.id,
+		by: { accountId: other.id },
 		at: START,
 	});
 	await storage.setRole({ projectId: project, accountId: member.id, role: "viewer" });

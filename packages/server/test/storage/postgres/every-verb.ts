@@ -158,7 +158,8 @@ export async function readAll(storage: Storage, project: string, webhook: string
 async function runChanges(world: World, project: string, webhook: string): Promise<void> {
 	const { storage } = world;
 	const hash = createHash("sha256").update(world.id("apiKey")).digest();
-	const key = { id: world.id("apiKey"), projectId: project, name: "", prefix: "", createdAt: START };
+	const grants = { scopes: ["read"], expiresAt: null, createdBy: null } as const;
+	const key = { id: world.id("apiKey"), projectId: project, name: "", prefix: "", ...grants, createdAt: START };
 	await storage.createApiKey({ ...key, hash });
 	await storage.findApiKey({ hash });
 	await storage.getApiKey({ projectId: project, keyId: key.id });

@@ -113,7 +113,8 @@ function runEveryOperation(c: Connection): void {
 	verbs.nextAlarm();
 	verbs.sweepAttempts({ cutoff: 10, limit: 10, from: 0 });
 	verbs.sweepEvents({ cutoff: 10, limit: 10, from: 0 });
-	verbs.createApiKey({ id: "k", projectId: "p", name: "", prefix: "", createdAt: 0, hash: sealedDigest });
+	const grants = { scopes: ["read"], expiresAt: null, createdBy: null } as const;
+	verbs.createApiKey({ id: "k", projectId: "p", name: "", prefix: "", ...grants, createdAt: 0, hash: sealedDigest });
 	verbs.findApiKey({ hash: sealedDigest });
 	verbs.listApiKeys({ projectId: "p", ...PAGE });
 	verbs.getApiKey({ projectId: "p", keyId: "k" });
@@ -153,7 +154,7 @@ function runAccountOperations(c: Connection): void {
 	verbs.getCredentials({ accountId: "acc_1" });
 	verbs.renameAccount({ accountId: "acc_1", name: "B" });
 	const session = { id: "ses_1", accountId: "acc_1", createdAt: 0, lastSeenAt: 0, expiresAt: 10 };
-	verbs.createSession({ ...session, byLink: false, userAgent: "", address: "", tokenHash: first });
+	verbs.createSession({ ...session, byLink: false, userAgent: "", address: "", tokenHash: first, maxPerAccount: 100 });
 	verbs.findSession({ tokenHash: first, at: 5 });
 	verbs.touchSession({ sessionId: "ses_1", lastSeenAt: 1, expiresAt: 11 });
 	verbs.listSessions({ accountId: "acc_1", at: 5 });
@@ -164,10 +165,10 @@ function runAccountOperations(c: Connection): void {
 	verbs.createInvitation({ ...invitation, invitedBy: actor, tokenHash: third });
 	verbs.findInvitation({ tokenHash: third, at: 5 });
 	verbs.listInvitations({ projectId: "p", at: 5 });
-	verbs.acceptInvitation({ projectId: "p", tokenHash: third, accountId: "acc_1", at: 5 });
+	verbs.acceptInvitation({ projectId: "p", tokenHash: third, by: { accountId: "acc_1" }, at: 5 });
 	for (const role of ["viewer", "owner"] as const) {
 		verbs.createInvitation({ ...invitation, role, invitedBy: actor, tokenHash: fourth });
-		verbs.acceptInvitation({ projectId: "p", tokenHash: fourth, accountId: "acc_2", at: 5 });
+		verbs.acceptInvitation({ projectId: "p", tokenHash: fourth, by: { accountId: "acc_2" }, at: 5 });
 	}
 	const member = { projectId: "p", accountId: "acc_2" };
 	verbs.listMemberships({ accountId: "acc_1" });

@@ -12,6 +12,7 @@ import * as epochs from "./0011-epochs.ts";
 import * as handedOver from "./0012-handed-over.ts";
 import * as loggedSequence from "./0013-logged-sequence.ts";
 import * as alarms from "./0014-alarms-in-turn.ts";
+import * as keysAndLinks from "./0015-keys-and-links.ts";
 
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly string[] = [
 	handedOver.sql,
 	loggedSequence.sql,
 	alarms.sql,
+	keysAndLinks.sql,
 ];

@@ -7,6 +7,7 @@ import * as openEvents from "./0006-open-events.ts";
 import * as closing from "./0007-closing-webhooks.ts";
 import * as handedOver from "./0008-handed-over.ts";
 import * as auditByAge from "./0009-audit-by-age.ts";
+import * as keysAndLinks from "./0010-keys-and-links.ts";
 
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly string[] = [
 	closing.sql,
 	handedOver.sql,
 	auditByAge.sql,
+	keysAndLinks.sql,
 ];

@@ -1,0 +1,102 @@
+import { Checkbox, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type ApiKey, apiKeysByQuery, revokeApiKey } from "../../api/api-keys.ts";
+import { type Member, removeMember } from "../../api/members.ts";
+import { useProject, useRole } from "../../api/session.ts";
+import { plural } from "../../lib/numbers.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { When } from "../../ui/when.tsx";
+
+interface RemovalDialogProps {
+	member: Member;
+	/** Whether members remove themselves. */
+	self: boolean;
+	onClose: () => void;
+	/** Called once the member is removed, with the number of keys that were revoked. */
+	onRemoved: (revoked: number) => unknown;
+}
+
+/** Removes a member, along with the keys they created that are chosen: keys outlive the access of their creator. */
+export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialogProps) {
+	const { id: projectId, name: projectName, apps } = useProject();
+	const { may } = useRole();
+	// Without the app there are no pages or calls for keys.
+	const offersKeys = apps.includes("developer") && may("developer");
+	const keys = useQuery({ ...apiKeysByQuery(projectId, member.account_id), enabled: offersKeys });
+	const [chosen, setChosen] = useState<string[]>([]);
+	const remove = async () => {
+		// Keys first: if one of them fails, the dialog can be confirmed again.
+		for (const id of chosen) {
+			await revokeApiKey(projectId, id);
+			setChosen((ids) => ids.filter((each) => each !== id));
+		}
+		await removeMember(projectId, member.account_id);
+		await onRemoved(chosen.length);
+	};
+	const verb = self ? "Leave" : "Remove";
+	return (
+		<Confirm
+			opened
+			onClose={onClose}
+			title={self ? `Leave ${projectName}?` : `Remove ${member.name}?`}
+			action={chosen.length > 0 ? `${verb} and revoke ${plural(chosen.length, "key")}` : self ? "Leave project" : verb}
+			danger
+			ready={!offersKeys || !keys.isPending}
+			onConfirm={remove}
+		>
+			<Stack gap="sm">
+				<div>
+					{self
+						? "You lose access immediately. An owner can invite you again."
+						: `${member.name} loses access immediately.`}
+				</div>
+				{offersKeys ? (
+					<Keys of={self ? "you" : member.name} query={keys} chosen={chosen} onChoose={setChosen} />
+				) : (
+					<div>API keys keep working. {self ? "An owner" : "You"} can revoke them under API Keys.</div>
+				)}
+			</Stack>
+		</Confirm>
+	);
+}
+
+interface KeysProps {
+	/** Who created them. */
+	of: string;
+	query: { readonly data: ApiKey[] | undefined; readonly error: unknown; readonly refetch: () => unknown };
+	chosen: string[];
+	onChoose: (ids: string[]) => void;
+}
+
+function Keys({ of, query: { data, error, refetch }, chosen, onChoose }: KeysProps) {
+	if (error !== null && data === undefined) return <ErrorState error={error} onRetry={refetch} />;
+	if (data === undefined) return <Skeleton height={60} />;
+	if (data.length === 0)
+		return <div>No API keys here were created by {of}. Keys that others created keep working.</div>;
+	return (
+		<Checkbox.Group
+			label={`API keys that ${of} created`}
+			description="They keep working unless you revoke them. Programs that use them are refused from then on."
+			value={chosen}
+			onChange={onChoose}
+		>
+			<Stack gap="xs" mt="xs">
+				{data.map(({ id, name, prefix, last_used_at }) => (
+					<Checkbox
+						key={id}
+						value={id}
+						label={`Revoke ${name}`}
+						description={
+							<Text span inherit>
+								{prefix}…, {last_used_at === null ? "never used" : "last used "}
+								{last_used_at === null ? null : <When at={last_used_at} />}
+							</Text>
+						}
+					/>
+				))}
+			</Stack>
+		</Checkbox.Group>
+	);
+}
