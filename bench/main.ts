@@ -4,6 +4,7 @@
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
+import { measureClient } from "./client.ts";
 import { measureFacts } from "./facts.ts";
 import { measureLatency } from "./latency.ts";
 import { Limit } from "./limit.ts";
@@ -82,6 +83,7 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("neighbours")
 				? { neighbours: await measureNeighbours(workspace, receiver, service, seconds, options.neighbour, progress) }
 				: {}),
+			...(parts.has("client") ? { client: await measureClient(receiver, progress) } : {}),
 			...(options.against !== null
 				? {
 						against: await measureAgainst(

@@ -1,10 +1,32 @@
 import pc from "picocolors";
-import type { Against, Facts, LogPages, NeighbourRun, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
+import type {
+	Against,
+	ClientCost,
+	Facts,
+	LogPages,
+	NeighbourRun,
+	Nodes,
+	Pending,
+	Results,
+	ThroughputRun,
+} from "./results.ts";
 
 /** The results as readable text. */
 export function formatReport(results: Results): string {
-	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, neighbours, against, machine } =
-		results;
+	const {
+		limit_per_s,
+		runs,
+		latency_ms,
+		memory_mb,
+		log_pages,
+		pending,
+		nodes,
+		facts,
+		neighbours,
+		client,
+		against,
+		machine,
+	} = results;
 	const parts = [
 		`${machine.cpus} × ${machine.cpu}, ${machine.memory_gb} GB, ${machine.platform}, Node ${machine.node}`,
 	];
@@ -51,6 +73,10 @@ export function formatReport(results: Results): string {
 		for (const { neighbour, refusals } of neighbours)
 			for (const refusal of refusals) parts.push(`${neighbour}: ${refusal.split("\r\n", 1)[0]}`);
 	}
+	if (client !== undefined) {
+		parts.push("Main-thread CPU time of the HTTP client:");
+		parts.push(table(CLIENT_COLUMNS, client));
+	}
 	if (against !== undefined) {
 		parts.push(`This checkout compared with the other one, ${against.rounds} pairs of services that take turns:`);
 		parts.push(table(AGAINST_COLUMNS, against.engines));
@@ -62,6 +88,11 @@ interface Column<Row> {
 	readonly title: string;
 	readonly cell: (row: Row) => string;
 }
+
+const CLIENT_COLUMNS: readonly Column<ClientCost>[] = [
+	{ title: "what", cell: ({ what }) => what },
+	{ title: "CPU", cell: ({ us }) => `${us} µs` },
+];
 
 const COLUMNS: readonly Column<ThroughputRun>[] = [
 	{ title: "engine", cell: (run) => run.engine },

@@ -10,6 +10,7 @@ export interface Results {
 	readonly nodes?: Nodes;
 	readonly facts?: Facts;
 	readonly neighbours?: readonly NeighbourRun[];
+	readonly client?: readonly ClientCost[];
 	readonly against?: Against;
 	readonly machine: Machine;
 }
@@ -50,6 +51,13 @@ export interface Memory {
 	readonly million_waiting_quiet: number;
 	/** The maximum while the backlog was being delivered. */
 	readonly draining: number;
+}
+
+/** CPU time of the service's main thread for one thing that its HTTP client does: the median of the rounds. */
+export interface ClientCost {
+	readonly what: string;
+	/** Microseconds. */
+	readonly us: number;
 }
 
 /** Pages of the delivery log, for a project with many attempts and one without any. */

@@ -1,5 +1,5 @@
 import { of } from "./mutation.ts";
-import { inEngine } from "./tests.ts";
+import { inEngine, inNet } from "./tests.ts";
 
 /** How requests leave, to whom, and how many at once. */
 export const ENGINE_SEND = [
@@ -25,7 +25,7 @@ export const ENGINE_SEND = [
 			name: "sender-replaces-by-used-one",
 			find: 'this.#freshOnly ||= end.kind === "failed";',
 			replace: "",
-			tests: inEngine("send/connections"),
+			tests: inNet("connections"),
 			why: "A receiver that restarted gets a request once for each connection that it has closed, before one arrives.",
 		},
 		{
@@ -69,81 +69,18 @@ export const ENGINE_SEND = [
 		},
 		{
 			name: "exchange-answered-attempt-again",
-			find: "const stale = this.#reused && !this.#answer.heard && isConnectionClosed(error);",
+			find: "const stale = this.#reused && !this.#response.heard && isConnectionClosed(error);",
 			replace: "const stale = this.#reused && isConnectionClosed(error);",
-			tests: inEngine("send/connections"),
+			tests: inNet("connections"),
 			only: "broke off during the response",
 			why: "A receiver that broke off within its response gets the request twice, as one attempt.",
 		},
 		{
 			name: "exchange-malformed-body-fails",
-			find: "#endMalformed(): void {\n\t\tif (this.#answer.status !== 0) this.#endAnswered(false);\n\t\telse",
+			find: "#endMalformed(): void {\n\t\tif (this.#response.status !== 0) this.#endAnswered(false);\n\t\telse",
 			replace: "#endMalformed(): void {\n\t\t",
 			tests: inEngine("send/answers"),
 			why: "An event that was accepted is sent again because its response's body was malformed.",
-		},
-	]),
-	...of("server/src/engine/send/handshakes.ts", inEngine("send/handshakes"), [
-		{
-			name: "handshakes-no-rest",
-			find: "if (this.#restMs(project, isProven) > 0) return false;",
-			replace: "",
-			why: "A project's receivers take the whole main thread with costly handshakes, one after the other.",
-		},
-		{
-			name: "handshakes-others-continue",
-			find: "!other.isMetered || this.#restMs(project, this.#isProven(other)) > 0",
-			replace: "false",
-			why: "A thousand costly handshakes that have begun take the main thread for minutes.",
-		},
-		{
-			name: "handshakes-proof-lasts",
-			find: 'if (proof === "failed" && this.#isProven(handshake)) this.#hosts.delete(host);',
-			replace: "",
-			tests: inEngine("send/tls-chains"),
-			only: "only later",
-			why: "A receiver shows a cheap chain once, and costly ones from then on.",
-		},
-		{
-			name: "handshakes-proven-without-limit",
-			find: "isProven ? HANDSHAKES.provenRestMs : 0",
-			replace: "isProven ? Number.POSITIVE_INFINITY : 0",
-			why: "A receiver proves a thousand hosts cheap, and then shows a costly chain on each.",
-		},
-	]),
-	...of("server/src/engine/send/metered-stream.ts", inEngine("send/tls-chains"), [
-		{
-			name: "metered-stream-counts-nothing",
-			find: "this.#metering.handshake.process(chunk.length, () => this.push(chunk))",
-			replace: "(setImmediate(() => this.push(chunk)), null)",
-			only: "connected to rarely",
-			why: "The time that OpenSSL takes is spent after the measurement, so no handshake is costly.",
-		},
-	]),
-	...of("server/src/engine/send/guard.ts", inEngine("send/guard"), [
-		{
-			name: "guard-mapped-addresses",
-			find: "return allowed.some((range) => holds(range, embedded));",
-			replace: "return permits(embedded.toString());",
-			why: "Public IPv4 addresses in another spelling pass a check that reads them otherwise.",
-		},
-		{
-			name: "guard-ipv6-outside-global",
-			find: "if (!holds(globalIpv6, address)) return false;",
-			replace: "",
-			why: "Private networks can be reached by their IPv6 addresses.",
-		},
-		{
-			name: "guard-names-below-localhost",
-			find: ' || host.endsWith(".localhost")',
-			replace: "",
-			why: "A webhook is registered for a name of this machine.",
-		},
-		{
-			name: "guard-root-dot",
-			find: 'return host.endsWith(".") ? host.slice(0, -1) : host;',
-			replace: "return host;",
-			why: "“localhost.” passes where “localhost” is refused.",
 		},
 	]),
 	...of("server/src/engine/send/slots.ts", inEngine("send/slots"), [
@@ -190,32 +127,6 @@ export const ENGINE_SEND = [
 			find: "Math.abs(now - this.#oldest.since)",
 			replace: "now - this.#oldest.since",
 			why: "After the clock was set back by a day nothing is sent for as long.",
-		},
-	]),
-	...of("server/src/engine/send/shortages.ts", inEngine("send/shortages"), [
-		{
-			name: "shortages-same-delay",
-			find: "Math.min(2 * state.delayMs, LONGEST_DELAY_MS)",
-			replace: "state.delayMs",
-			why: "During a long shortage the machine is tried every second.",
-		},
-		{
-			name: "shortages-put-off-counts-as-met",
-			find: "if (!tried) return;",
-			replace: "",
-			why: "Postponed sends prolong a shortage that has ended.",
-		},
-		{
-			name: "shortages-wake-all",
-			find: "mayTry ? WOKEN_TO_TRY : 0",
-			replace: "mayTry ? this.#waiting.size : 0",
-			why: "Each second of a shortage ten thousand lanes wake for nothing.",
-		},
-		{
-			name: "shortages-never-over",
-			find: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].lasts = false;",
-			replace: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].trying = false;",
-			why: "A shortage that has ended still delays deliveries for half a minute.",
 		},
 	]),
 	...of("server/src/engine/send/deadlines.ts", inEngine("send/deadlines"), [

@@ -6,6 +6,7 @@ import { ENGINE_LEASES } from "./engine-leases.ts";
 import { ENGINE_SEND } from "./engine-send.ts";
 import { FACTS } from "./facts.ts";
 import type { Mutation } from "./mutation.ts";
+import { NET } from "./net.ts";
 import { OTHERS } from "./others.ts";
 import { PUBLISH } from "./publish.ts";
 import { REGISTRY } from "./registry.ts";
@@ -25,6 +26,7 @@ export const AREAS: Areas = {
 	"engine-actor": ENGINE_ACTOR,
 	"engine-leases": ENGINE_LEASES,
 	"engine-send": ENGINE_SEND,
+	net: NET,
 	settle: SETTLE,
 	"storage-shared": STORAGE_SHARED,
 	"storage-verbs": STORAGE_VERBS,

@@ -13,6 +13,7 @@ export const NODES = ["server/test/nodes-memory.test.ts"];
 export const inPostgres = (name: string): string[] => [`${STORAGE}/postgres/${name}.test.ts`];
 export const inVerbs = (name: string): string[] => [`${STORAGE}/verbs/${name}.test.ts`];
 export const inEngine = (name: string): string[] => [`server/src/engine/${name}.test.ts`];
+export const inNet = (name: string): string[] => [`server/src/net/${name}.test.ts`];
 export const inAccounts = (name: string): string[] => [`server/src/accounts/${name}.test.ts`];
 export const inStore = (name: string): string[] => [`server/src/store/${name}.test.ts`];
 export const inApi = (name: string): string[] => [`server/src/api/${name}.test.ts`];

@@ -1,4 +1,4 @@
-import type { ConnectOptions } from "../../packages/server/src/engine/send/socket.ts";
+import type { ConnectOptions } from "../../packages/server/src/net/socket.ts";
 import type { NodeNetwork } from "./node.ts";
 import { Pipe } from "./pipe.ts";
 import type { Acceptance } from "./receiver.ts";

@@ -1,4 +1,4 @@
-import type { NameServers } from "../../packages/server/src/engine/send/name-servers.ts";
+import type { NameServers } from "../../packages/server/src/net/resolver.ts";
 import type { NodeClock, Process, Time } from "./types.ts";
 
 /** What the servers of a name say: its addresses of both families, or why there are none. `silence`: nothing. */

@@ -1,6 +1,5 @@
 import type { NetworkInterfaceInfo } from "node:os";
-import type { Interfaces } from "../../packages/server/src/engine/send/local-addresses.ts";
-import type { Connect, ConnectOptions } from "../../packages/server/src/engine/send/socket.ts";
+import type { Connect, ConnectOptions, Interfaces } from "../../packages/server/src/net/socket.ts";
 import { Line } from "./line.ts";
 import type { NodeNameServers } from "./names.ts";
 import { failure } from "./socket.ts";

@@ -1,7 +1,7 @@
-import { createDialer } from "../../packages/server/src/engine/send/dial.ts";
 import { createHttpSender, type HttpSenderOptions } from "../../packages/server/src/engine/send/http-sender.ts";
-import { createResolver, timeoutWithin } from "../../packages/server/src/engine/send/resolver.ts";
-import { Shortages } from "../../packages/server/src/engine/send/shortages.ts";
+import { createDialer } from "../../packages/server/src/net/dial.ts";
+import { createResolver, timeoutWithin } from "../../packages/server/src/net/resolver.ts";
+import { Shortages } from "../../packages/server/src/net/shortages.ts";
 import type { NodeNetwork } from "./node.ts";
 
 /** The service's own sender over a virtual network: only the sockets, the name servers and the hosts file differ. */

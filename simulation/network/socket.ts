@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Timer } from "../../packages/server/src/base/clock.ts";
-import type { ConnectOptions, Socket } from "../../packages/server/src/engine/send/socket.ts";
+import type { ConnectOptions, Socket } from "../../packages/server/src/net/socket.ts";
 import type { Line } from "./line.ts";
 import type { SeenRequest } from "./types.ts";
 

@@ -8,9 +8,10 @@ import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
 import { type ChangeScope, type EngineOptions, type RunningEngine, startEngine } from "../src/engine/index.ts";
-import type { FailureReason, Sent } from "../src/engine/send/outcome.ts";
+import type { Sent } from "../src/engine/send/outcome.ts";
 import type { Sender, Shipment } from "../src/engine/send/sender.ts";
-import type { Shortage } from "../src/engine/send/shortages.ts";
+import type { FailureReason } from "../src/net/errors.ts";
+import type { Shortage } from "../src/net/shortages.ts";
 import type { NewAttempt, Storage } from "../src/storage/port.ts";
 
 export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);

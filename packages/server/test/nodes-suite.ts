@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { startEngine } from "../src/engine/index.ts";
-import type { FailureReason } from "../src/engine/send/outcome.ts";
+import type { FailureReason } from "../src/net/errors.ts";
 import {
 	ATTEMPT_TIMEOUT_MS,
 	DAY_MS,

@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { until } from "@posthorn/testkit/until";
-import { createAuthority } from "../src/engine/send/credentials.fixture.ts";
-import { createGuard } from "../src/engine/send/guard.ts";
 import { createHttpSender } from "../src/engine/send/http-sender.ts";
 import { type Answer, answered, Receiver } from "../src/engine/send/receiver.fixture.ts";
 import type { Sender } from "../src/engine/send/sender.ts";
+import { createAuthority } from "../src/net/credentials.fixture.ts";
+import { createGuard } from "../src/net/guard.ts";
 import type { EngineRig, StartRig } from "./engine-rig.ts";
 
 /** Lets connections to a receiver be established only when the test says so. */

@@ -3,8 +3,8 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { NameServer } from "../../test/api/name-server.ts";
-import { createGuard } from "../engine/send/guard.ts";
-import { createResolver } from "../engine/send/resolver.ts";
+import { createGuard } from "../net/guard.ts";
+import { createResolver } from "../net/resolver.ts";
 import { UrlCheck } from "../registry/index.ts";
 
 let api: TestApi;

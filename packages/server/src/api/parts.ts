@@ -4,7 +4,7 @@ import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Shortages } from "../engine/send/shortages.ts";
+import type { Shortages } from "../net/shortages.ts";
 import type { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
 import type { Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { METRICS } from "../base/budgets.ts";
-import type { Shortage } from "../engine/send/shortages.ts";
+import type { Shortage } from "../net/shortages.ts";
 import { StorageError } from "../storage/port.ts";
 
 let api: TestApi;

@@ -284,7 +284,7 @@ export const RECEIVERS = {
 } as const;
 
 /**
- * Limits on TLS handshakes with receivers, whose certificates can be expensive to check. engine/send/handshakes.ts
+ * Limits on TLS handshakes with receivers, whose certificates can be expensive to check. net/handshakes.ts
  * explains the rules.
  */
 export const HANDSHAKES = {

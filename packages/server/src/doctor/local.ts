@@ -4,8 +4,8 @@ import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { type Config, readSealKey } from "../config/index.ts";
 import { openSealCheck } from "../config/seal-check.ts";
-import { createGuard } from "../engine/send/guard.ts";
-import { createResolver } from "../engine/send/resolver.ts";
+import { createGuard } from "../net/guard.ts";
+import { createResolver } from "../net/resolver.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";

@@ -1,11 +1,11 @@
 import { TLSSocket } from "node:tls";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
-import { createDialer } from "../engine/send/dial.ts";
-import { reasonOf, SendFailure } from "../engine/send/errors.ts";
-import { createGuard, type Guard, hostOf } from "../engine/send/guard.ts";
 import { reasonText } from "../engine/send/outcome.ts";
-import { createResolver } from "../engine/send/resolver.ts";
+import { createDialer } from "../net/dial.ts";
+import { reasonOf, SendFailure } from "../net/errors.ts";
+import { createGuard, type Guard, hostOf } from "../net/guard.ts";
+import { createResolver } from "../net/resolver.ts";
 import type { Finding } from "./local.ts";
 
 const DAY_MS = 86_400_000;

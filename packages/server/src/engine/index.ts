@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
+import { Shortages } from "../net/shortages.ts";
 import type { LogEvent, NewAttempt, Storage } from "../storage/port.ts";
 import type { ProjectLoss } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
@@ -13,7 +14,6 @@ import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
-import { Shortages } from "./send/shortages.ts";
 import { createSlots, type Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
 

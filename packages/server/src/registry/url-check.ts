@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import type { Clock } from "../base/clock.ts";
-import { SendFailure } from "../engine/send/errors.ts";
-import { type Guard, hostOf, type UrlFault } from "../engine/send/guard.ts";
-import type { Resolver } from "../engine/send/resolver.ts";
+import { SendFailure } from "../net/errors.ts";
+import { type Guard, hostOf, type UrlFault } from "../net/guard.ts";
+import type { Resolver } from "../net/resolver.ts";
 import { urlFaults, type WebhookLimits } from "./webhooks.ts";
 
 /** How long to wait for a name to resolve, milliseconds. */

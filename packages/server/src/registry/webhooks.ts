@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Guard } from "../engine/send/guard.ts";
+import type { Guard } from "../net/guard.ts";
 import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 import { type Fault, type Invalid, textFaults } from "./text.ts";
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { NodeState, ProjectLoss } from "../../engine/index.ts";
-import type { Handshakes } from "../../engine/send/handshakes.ts";
-import { SHORTAGES, type Shortages } from "../../engine/send/shortages.ts";
+import type { Handshakes } from "../../net/handshakes.ts";
+import { SHORTAGES, type Shortages } from "../../net/shortages.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../storage/port/observer.ts";
 
 const COMMIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

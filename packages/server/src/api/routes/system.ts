@@ -1,6 +1,6 @@
 import { METRICS } from "../../base/budgets.ts";
 import { RateLimit } from "../../base/throttle.ts";
-import { shortageText } from "../../engine/send/shortages.ts";
+import { shortageText } from "../../net/shortages.ts";
 import { Problem } from "../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
 import type { ApiParts } from "../parts.ts";

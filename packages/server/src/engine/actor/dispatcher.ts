@@ -1,9 +1,9 @@
 import { COMMITS } from "../../base/budgets.ts";
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
+import type { Shortage } from "../../net/shortages.ts";
 import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
-import type { Shortage } from "../send/shortages.ts";
 import type { Slot } from "../send/slots.ts";
 import type { Attempts, InFlight } from "./attempt.ts";
 import { Backpressure, type SlotKind, type StartResult } from "./backpressure.ts";

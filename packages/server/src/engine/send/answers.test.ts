@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../testkit/src/ports.ts";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import { AnswerReader } from "./answer-reader.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard } from "../../net/guard.ts";
+import { ResponseParser } from "../../net/response-parser.ts";
 import { type Answer, answered, reply, shipment } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";
 
@@ -20,10 +20,10 @@ function makeHasty() {
 
 /** Resolves once a sender has read part of a response. */
 function heard(): Promise<void> {
-	const { push } = AnswerReader.prototype;
+	const { push } = ResponseParser.prototype;
 	return new Promise((resolve) => {
-		AnswerReader.prototype.push = function (chunk) {
-			AnswerReader.prototype.push = push;
+		ResponseParser.prototype.push = function (chunk) {
+			ResponseParser.prototype.push = push;
 			push.call(this, chunk);
 			resolve();
 		};

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { Burst, type BurstTarget } from "./burst.ts";
+import type { RequestTarget } from "../../net/connections.ts";
+import { Burst } from "./burst.ts";
 import { shipment } from "./receiver.fixture.ts";
 import { Rig, text } from "./rig.fixture.ts";
 
@@ -9,7 +10,7 @@ const turnEnded = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("requests started in one turn", () => {
 	/** Stands in for a connection: records what is written to it, in order. */
-	const connectionOf = (log: string[], name: string): BurstTarget => ({
+	const connectionOf = (log: string[], name: string): RequestTarget => ({
 		writeNow: (bytes) => log.push(`${name} written, ${bytes.length} bytes`),
 	});
 	const unexpected = (error: unknown): void => {

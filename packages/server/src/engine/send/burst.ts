@@ -1,10 +1,6 @@
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
-
-/** A connection that requests are written to. */
-export interface BurstTarget {
-	writeNow(request: Buffer): void;
-}
+import type { RequestQueue, RequestTarget } from "../../net/connections.ts";
 
 /** An attempt to start when the turn ends. */
 export interface BurstStart {
@@ -24,9 +20,9 @@ const STARTS_PER_LOOK = 8;
  * If they were written one by one between reads of responses, each would wake its receiver separately, and waking costs
  * more than writing on machines with few processors (docs/decisions/0020-requests-leave-in-bursts.md).
  */
-export class Burst {
+export class Burst implements RequestQueue {
 	#starts: BurstStart[] = [];
-	#prepared: { readonly to: BurstTarget; readonly request: Buffer }[] = [];
+	#prepared: { readonly to: RequestTarget; readonly request: Buffer }[] = [];
 	#preparedBytes = 0;
 	readonly #clock: Pick<Clock, "elapsed" | "setImmediate">;
 	readonly #onFault: (error: unknown) => void;
@@ -49,7 +45,7 @@ export class Burst {
 	}
 
 	/** Writes a request at the end of the current burst, or immediately if there is none. */
-	write(to: BurstTarget, request: Buffer): void {
+	write(to: RequestTarget, request: Buffer): void {
 		if (!this.#leaving) {
 			to.writeNow(request);
 			return;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import { createDialer } from "./dial.ts";
-import { createGuard } from "./guard.ts";
+import { createDialer } from "../../net/dial.ts";
+import { createGuard } from "../../net/guard.ts";
+import { Shortages } from "../../net/shortages.ts";
 import { shipment } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";
-import { Shortages } from "./shortages.ts";
 
 const rig = new Rig();
 

@@ -1,8 +1,9 @@
-import { AnswerReader } from "./answer-reader.ts";
-import type { Connection, ConnectionUser } from "./connection.ts";
-import { isConnectionClosed, SendFailure } from "./errors.ts";
+import { headerNames, type RequestHeaders, requestHeaders, sign } from "@posthorn/protocol";
+import type { Clock } from "../../base/clock.ts";
+import type { Connection, ConnectionUser, Place } from "../../net/connections.ts";
+import { isConnectionClosed, SendFailure } from "../../net/errors.ts";
+import { ResponseParser } from "../../net/response-parser.ts";
 import type { SentRequest } from "./outcome.ts";
-import type { Destination, RequestWriter } from "./request-writer.ts";
 import type { Shipment } from "./sender.ts";
 
 /**
@@ -13,7 +14,7 @@ import type { Shipment } from "./sender.ts";
  * connecting, nothing is written and the exchange ends as `moved`; if the webhook was paused or deleted, or this node
  * no longer holds its project's lease, it ends as `withheld`.
  *
- *     connecting ──▶ written ──▶ answering ──▶ ended: answered
+ *     connecting ──▶ written ──▶ receiving ──▶ ended: answered
  *        │             │            the status is known and counts, whatever follows
  *        │             └──▶ ended: failed (nothing came)
  *        └──▶ ended: moved, withheld, failed
@@ -25,7 +26,7 @@ export class Exchange implements ConnectionUser {
 	readonly #writer: RequestWriter;
 	readonly #owner: ExchangeOwner;
 	readonly #reused: boolean;
-	readonly #answer = new AnswerReader();
+	readonly #response = new ResponseParser();
 	#request: SentRequest | null = null;
 	#ended = false;
 
@@ -66,7 +67,7 @@ export class Exchange implements ConnectionUser {
 	/** Ends the exchange at its deadline: with a truncated response if the status is known, otherwise as a failure. */
 	cut(): void {
 		if (this.#ended) return;
-		if (this.#answer.status !== 0) this.#endAnswered(false);
+		if (this.#response.status !== 0) this.#endAnswered(false);
 		else if (this.#connection.isResolving)
 			this.#endFailed(new SendFailure("dns_failed", "the name was not resolved in time"));
 		else if (this.#connection.isHeld)
@@ -90,9 +91,9 @@ export class Exchange implements ConnectionUser {
 	}
 
 	received(chunk: Buffer): void {
-		const answer = this.#answer;
-		answer.push(chunk);
-		switch (answer.state) {
+		const response = this.#response;
+		response.push(chunk);
+		switch (response.state) {
 			case "complete":
 				this.#endAnswered(true);
 				break;
@@ -111,42 +112,42 @@ export class Exchange implements ConnectionUser {
 	}
 
 	ended(): void {
-		this.#answer.end();
-		if (this.#answer.state === "complete") this.#endAnswered(true);
-		else this.failed(new SendFailure("connection_reset", "the connection was closed within the answer"));
+		this.#response.end();
+		if (this.#response.state === "complete") this.#endAnswered(true);
+		else this.failed(new SendFailure("connection_reset", "the connection was closed within the response"));
 	}
 
 	failed(error: Error): void {
-		if (this.#answer.status !== 0) this.#endAnswered(false);
+		if (this.#response.status !== 0) this.#endAnswered(false);
 		else this.#endFailed(error);
 	}
 
 	/** Once the status line is known it counts, whatever follows it. */
 	#endMalformed(): void {
-		if (this.#answer.status !== 0) this.#endAnswered(false);
-		else this.#endFailed(new SendFailure("malformed_response", "the answer is no HTTP"));
+		if (this.#response.status !== 0) this.#endAnswered(false);
+		else this.#endFailed(new SendFailure("malformed_response", "the response is not HTTP"));
 	}
 
 	#endAnswered(complete: boolean): void {
 		const request = this.#request;
 		if (request === null) {
-			this.#endFailed(new SendFailure("malformed_response", "an answer came before the request"));
+			this.#endFailed(new SendFailure("malformed_response", "a response came before the request"));
 			return;
 		}
-		const { status, body, persistent } = this.#answer;
+		const { status, body, persistent } = this.#response;
 		this.#end({ kind: "answered", status, body, truncated: !complete, request }, persistent);
 	}
 
 	#endFailed(error: unknown): void {
 		if (this.#ended) return;
-		const stale = this.#reused && !this.#answer.heard && isConnectionClosed(error);
+		const stale = this.#reused && !this.#response.heard && isConnectionClosed(error);
 		this.#end({ kind: "failed", error, stale }, false);
 	}
 
 	#end(end: ExchangeEnd, intact: boolean): void {
 		if (this.#ended) return;
 		this.#ended = true;
-		if (intact) this.#connection.rest(this.#answer.idleSeconds);
+		if (intact) this.#connection.rest(this.#response.idleSeconds);
 		else this.#connection.destroy();
 		this.#owner.exchangeEnded(end, this.#connection);
 	}
@@ -181,3 +182,55 @@ export type ExchangeEnd =
 	| { readonly kind: "moved" }
 	/** The webhook was paused or deleted, or the lease lost; nothing was written. */
 	| { readonly kind: "withheld" };
+
+/** Where a request goes, parsed once for each URL. */
+export interface Destination extends Place {
+	readonly url: string;
+	/** The request line and those header lines that are the same for all requests to this URL. */
+	readonly head: Buffer;
+}
+
+/** Signs a shipment with the current key and time, and returns the bytes of the whole request. */
+export type RequestWriter = (shipment: Shipment, destination: Destination) => { bytes: Buffer; sent: SentRequest };
+
+/** Characters allowed in a header's value (RFC 9110, 5.5). */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Parses a webhook's URL. @throws TypeError if it isn't an https URL: a bug, since it was validated before */
+export function createDestination(url: string, brand: string): Destination {
+	const { protocol, origin, host, hostname, port, pathname, search } = new URL(url);
+	if (protocol !== "https:") throw new TypeError("a webhook's URL is not https");
+	const constant = requestHeaders({ brand, eventType: "", eventId: "", timestamp: "", signature: "" });
+	const varying = new Set<string>(Object.values(headerNames(brand)));
+	const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`, "connection: keep-alive"];
+	for (const [name, value] of Object.entries(constant)) if (!varying.has(name)) lines.push(`${name}: ${value}`);
+	return {
+		url,
+		origin,
+		// A URL's host may end with a dot, which belongs neither in DNS lookups here nor in certificates.
+		hostname: hostname.replace(/\.$/, "").replace(/^\[(.*)\]$/, "$1"),
+		port: Number(port || 443),
+		head: Buffer.from(`${lines.join("\r\n")}\r\n`, "latin1"),
+	};
+}
+
+export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): RequestWriter {
+	const names = headerNames(brand);
+	const headerLines = ({ eventType, eventId, timestamp, signature }: Omit<RequestHeaders, "brand">): string =>
+		`${names.event}: ${eventType}\r\n${names.eventId}: ${eventId}\r\n${names.signature}: ${signature}\r\n${names.timestamp}: ${timestamp}\r\n`;
+	return ({ eventId, eventType, body, target }, { url, head }) => {
+		if (!HEADER_VALUE.test(eventType) || !HEADER_VALUE.test(eventId))
+			throw new TypeError("an event's type or id cannot be sent in a header");
+		const timestamp = Math.floor(clock.now() / 1_000);
+		const signature = sign(target.key, timestamp, body);
+		const varying = headerLines({ eventType, eventId, timestamp, signature });
+		const lines = `${varying}content-length: ${body.length}\r\n\r\n`;
+		// One buffer, so that it is sent in one write and, if it fits, one TLS record.
+		const bodyAt = head.length + lines.length;
+		const bytes = Buffer.allocUnsafe(bodyAt + body.length);
+		bytes.set(head);
+		bytes.write(lines, head.length, "latin1");
+		bytes.set(body, bodyAt);
+		return { bytes, sent: { url, brand, timestamp, signature } };
+	};
+}

@@ -1,19 +1,26 @@
 import { RECEIVERS, SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import type { Connection } from "../../net/connections.ts";
+import { Connections } from "../../net/connections.ts";
+import { createDialer, type Dialer } from "../../net/dial.ts";
+import { asError, reasonOf, ShortageFailure, shortageOf } from "../../net/errors.ts";
+import type { Guard } from "../../net/guard.ts";
+import { Handshakes, threadCpuMs } from "../../net/handshakes.ts";
+import { createResolver, type Resolver, timeoutWithin } from "../../net/resolver.ts";
+import { Shortages } from "../../net/shortages.ts";
 import { Burst, type BurstStart } from "./burst.ts";
-import type { Connection } from "./connection.ts";
-import { Connections } from "./connections.ts";
 import { Deadlines, type HasDeadline } from "./deadlines.ts";
-import { createDialer, type Dialer } from "./dial.ts";
-import { asError, reasonOf, ShortageFailure, shortageOf } from "./errors.ts";
-import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
-import type { Guard } from "./guard.ts";
-import { Handshakes, threadCpuMs } from "./handshakes.ts";
+import {
+	createDestination,
+	createRequestWriter,
+	type Destination,
+	Exchange,
+	type ExchangeEnd,
+	type ExchangeOwner,
+	type RequestWriter,
+} from "./exchange.ts";
 import type { Sent } from "./outcome.ts";
-import { createDestination, createRequestWriter, type Destination, type RequestWriter } from "./request-writer.ts";
-import { createResolver, type Resolver, timeoutWithin } from "./resolver.ts";
 import type { Sender, Shipment, Target } from "./sender.ts";
-import { Shortages } from "./shortages.ts";
 
 export interface HttpSenderOptions {
 	readonly clock: Clock;
@@ -56,7 +63,10 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const { extraCa } = options;
 	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa, shortages, handshakes });
 	const burst = new Burst(clock, options.onFault);
-	const connections = new Connections({ dialer, burst, clock }, options.idleConnections ?? SENDS.idleConnections);
+	const connections = new Connections(
+		{ dialer, writer: burst, clock },
+		options.idleConnections ?? SENDS.idleConnections,
+	);
 	const deadlines = new Deadlines(clock, options.timeoutMs);
 	const settings: Settings = { ...options, shortages, deadlines, writer: createRequestWriter(brand, clock) };
 	return {

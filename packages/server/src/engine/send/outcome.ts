@@ -1,4 +1,5 @@
-import type { Shortage } from "./shortages.ts";
+import type { FailureReason } from "../../net/errors.ts";
+import type { Shortage } from "../../net/shortages.ts";
 
 /**
  * The result of an attempt. It is a value: sending never throws, and the lifecycle switches over `kind` exhaustively.
@@ -74,23 +75,6 @@ export interface SentRequest {
 	/** The value of the signature header, 64 hexadecimal characters. */
 	readonly signature: string;
 }
-
-/** Why there was no response: stable codes, shown to users as {@link reasonText}. */
-export type FailureReason =
-	| "timeout"
-	| "dns_not_found"
-	| "dns_failed"
-	| "address_not_public"
-	| "connection_refused"
-	| "connection_reset"
-	| "host_unreachable"
-	| "tls_untrusted"
-	| "tls_expired"
-	| "tls_wrong_host"
-	| "tls_costly"
-	| "tls_failed"
-	| "malformed_response"
-	| "sender_failed";
 
 /** Why a delivery was closed without a request. */
 export type ClosingReason = "expired" | "unsubscribed" | "skipped" | "deleted";

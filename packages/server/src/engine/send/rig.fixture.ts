@@ -1,8 +1,8 @@
 import { afterEach, beforeEach } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { createAuthority } from "./credentials.fixture.ts";
-import { createGuard } from "./guard.ts";
-import { Handshakes, type HandshakesOptions, threadCpuMs } from "./handshakes.ts";
+import { createAuthority } from "../../net/credentials.fixture.ts";
+import { createGuard } from "../../net/guard.ts";
+import { Handshakes, type HandshakesOptions } from "../../net/handshakes.ts";
 import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
 import type { Answered, Sent, Unanswered } from "./outcome.ts";
 import { answered, Receiver } from "./receiver.fixture.ts";
@@ -56,9 +56,9 @@ export class Rig {
 	}
 }
 
-/** Without chance: of the hosts that have proven cheap, no handshakes are metered. */
+/** Unless a test says otherwise, chance meters nothing, and no handshake is costly, however slow the machine is. */
 export function makeHandshakes(options: Partial<HandshakesOptions> = {}): Handshakes {
-	return new Handshakes({ clock: systemClock, random: () => 1, readCpuMs: threadCpuMs, ...options });
+	return new Handshakes({ clock: systemClock, random: () => 1, readCpuMs: () => 0, ...options });
 }
 
 /** An attempt that was not withheld. */

@@ -3,11 +3,11 @@ import { TLSSocket } from "node:tls";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import { AnswerReader } from "./answer-reader.ts";
-import type { Dialed, Dialer, Received } from "./dial.ts";
+import type { Dialed, Dialer, Received } from "../../net/dial.ts";
+import { ResponseParser } from "../../net/response-parser.ts";
+import type { Socket } from "../../net/socket.ts";
 import { answered, shipment } from "./receiver.fixture.ts";
 import { made, makeHandshakes, Rig, text } from "./rig.fixture.ts";
-import type { Socket } from "./socket.ts";
 
 /**
  * Sockets, timers and name servers call the sender, and an exception thrown at them would end the process. Vitest fails
@@ -107,7 +107,7 @@ describe("whatever throws, an attempt has an outcome and the next one isn't affe
 							}
 						});
 					});
-					const push = readerThrows ? vi.spyOn(AnswerReader.prototype, "push").mockImplementation(boom) : null;
+					const push = readerThrows ? vi.spyOn(ResponseParser.prototype, "push").mockImplementation(boom) : null;
 					const sender = rig.makeSender({ dialer, clock, timeoutMs: 100, onFault: (error) => told.push(error) });
 					const outcome = sender.send(shipment("https://faulty.example/"));
 					// Two turns: it is started at the end of this one, and dialed in the next.
@@ -160,7 +160,7 @@ describe("whatever throws, an attempt has an outcome and the next one isn't affe
 
 describe("with real sockets", () => {
 	test("the reader throws", async () => {
-		vi.spyOn(AnswerReader.prototype, "push").mockImplementationOnce(boom);
+		vi.spyOn(ResponseParser.prototype, "push").mockImplementationOnce(boom);
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
 		expect(rig.faults).toEqual([BOOM]);
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");

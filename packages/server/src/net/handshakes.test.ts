@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import { HANDSHAKES } from "../../base/budgets.ts";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { HANDSHAKES } from "../base/budgets.ts";
 import type { SendFailure } from "./errors.ts";
 import { type CostlyHandshake, type Handshake, Handshakes } from "./handshakes.ts";
 

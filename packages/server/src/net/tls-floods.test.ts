@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { serveTlsFlood, type TlsFlood } from "../../../../testkit/src/tls-floods.ts";
-import { RECEIVERS } from "../../base/budgets.ts";
-import { shipment } from "./receiver.fixture.ts";
-import { makeHandshakes, Rig, text } from "./rig.fixture.ts";
+import { serveTlsFlood, type TlsFlood } from "../../../testkit/src/tls-floods.ts";
+import { RECEIVERS } from "../base/budgets.ts";
+import { shipment } from "../engine/send/receiver.fixture.ts";
+import { makeHandshakes, Rig, text } from "../engine/send/rig.fixture.ts";
 
 const rig = new Rig();
 const cleanups: (() => Promise<unknown>)[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { answered, shipment } from "./receiver.fixture.ts";
-import { Rig, text } from "./rig.fixture.ts";
+import { answered, shipment } from "../engine/send/receiver.fixture.ts";
+import { Rig, text } from "../engine/send/rig.fixture.ts";
 
 const rig = new Rig();
 

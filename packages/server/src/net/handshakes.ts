@@ -1,8 +1,8 @@
-import { Bag, type Baggable } from "../../base/bag.ts";
-import { BoundedMap } from "../../base/bounded-map.ts";
-import { HANDSHAKES } from "../../base/budgets.ts";
-import type { Clock, Timer } from "../../base/clock.ts";
-import { Turns } from "../../base/turns.ts";
+import { Bag, type Baggable } from "../base/bag.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
+import { HANDSHAKES } from "../base/budgets.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { Turns } from "../base/turns.ts";
 import { SendFailure } from "./errors.ts";
 
 /**

@@ -1,17 +1,23 @@
 import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
-import { SENDS } from "../../base/budgets.ts";
-import type { Clock, Timer } from "../../base/clock.ts";
-import { Stopwatch } from "../../base/stopwatch.ts";
-import { Turns } from "../../base/turns.ts";
+import { SENDS } from "../base/budgets.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { Stopwatch } from "../base/stopwatch.ts";
+import { Turns } from "../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import type { Handshake, Handshakes, HandshakeUser } from "./handshakes.ts";
-import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
 import type { Metering } from "./metered-stream.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
-import { type Connect, type ConnectOptions, createConnect, type Socket } from "./socket.ts";
+import {
+	type Connect,
+	type ConnectOptions,
+	createConnect,
+	hasLocalAddressFor,
+	type Interfaces,
+	type Socket,
+} from "./socket.ts";
 import { watchFloods } from "./tls-floods.ts";
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.ts";
+import type { Clock, Timer } from "../base/clock.ts";
 
 /** What this machine may run out of, as named in the metrics. */
 export const SHORTAGES = ["descriptors", "memory", "name_servers", "ports"] as const;

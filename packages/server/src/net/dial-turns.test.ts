@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { createDialer } from "./dial.ts";
 import type { Shortages } from "./shortages.ts";
 

@@ -1,5 +1,4 @@
-import { RECEIVERS } from "../../base/budgets.ts";
-import { Body } from "./body.ts";
+import { RECEIVERS } from "../base/budgets.ts";
 import { LineBuffer } from "./line-buffer.ts";
 
 const SWITCHING_PROTOCOLS = 101;
@@ -17,7 +16,7 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,9})/i;
 const PREFIX = "HTTP/1.";
 
 /** How much of a response has been read. */
-export type AnswerState =
+export type ResponseState =
 	/** The head isn't complete. */
 	| "head"
 	/** More of the body may follow. */
@@ -40,11 +39,11 @@ export type AnswerState =
  * {@link RECEIVERS} bounds the work that a receiver can cause: the number of interim responses, the bytes of the head,
  * and the bytes of framing. The reader goes line by line and looks at each byte once, however small the chunks are.
  */
-export class AnswerReader {
+export class ResponseParser {
 	readonly #body = new Body();
 	/** The incomplete line of head or framing. */
 	readonly #line = new LineBuffer();
-	#state: AnswerState = "head";
+	#state: ResponseState = "head";
 	#framing: Framing = "none";
 	#heard = false;
 	/** The status of the head being read; 0 until its status line is complete. */
@@ -60,7 +59,7 @@ export class AnswerReader {
 	#chunk: "size" | "data" | "end" | "trailer" = "size";
 	#persistent = false;
 
-	get state(): AnswerState {
+	get state(): ResponseState {
 		return this.#state;
 	}
 
@@ -247,5 +246,27 @@ class Headers {
 		const options = value.toLowerCase().split(/[\t ]*,[\t ]*/);
 		if (options.includes("close")) this.persistent = false;
 		else if (options.includes("keep-alive")) this.persistent = true;
+	}
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** The beginning of a response's body, at most {@link RECEIVERS.keptBytes}, as received. */
+export class Body {
+	#bytes: Buffer = EMPTY;
+
+	get bytes(): Uint8Array {
+		return this.#bytes;
+	}
+
+	/**
+	 * Copies as much of the chunk as there is room for, since the chunk's memory is reused. Returns false if that isn't
+	 * all of it.
+	 */
+	append(chunk: Uint8Array): boolean {
+		const room = RECEIVERS.keptBytes - this.#bytes.length;
+		const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;
+		this.#bytes = this.#bytes.length === 0 ? Buffer.from(taken) : Buffer.concat([this.#bytes, taken]);
+		return taken === chunk;
 	}
 }

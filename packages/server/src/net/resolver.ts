@@ -1,10 +1,9 @@
-import { RECEIVERS } from "../../base/budgets.ts";
-import type { Clock } from "../../base/clock.ts";
+import { promises as dns } from "node:dns";
+import { RECEIVERS } from "../base/budgets.ts";
+import type { Clock } from "../base/clock.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { HostsFile } from "./hosts-file.ts";
-import { NameServerProbe } from "./name-server-probe.ts";
-import { isUnanswered, MachineNameServers, type NameServers } from "./name-servers.ts";
 import type { Shortages } from "./shortages.ts";
 
 /**
@@ -162,4 +161,122 @@ function alternate(ipv4: readonly string[], ipv6: readonly string[]): string[] {
 
 function isNotFound(error: Error): boolean {
 	return "code" in error && typeof error.code === "string" && NOT_FOUND.has(error.code);
+}
+
+/** The queries that the resolver sends to name servers. Errors have c-ares codes. */
+export interface NameServers {
+	resolve4(hostname: string): Promise<string[]>;
+	resolve6(hostname: string): Promise<string[]>;
+	/** Each as `address` or `address:port`. */
+	getServers(): readonly string[];
+	/** Asks one server for the root's servers. */
+	resolveRoot(server: string): Promise<unknown>;
+}
+
+/** c-ares codes which mean that no server answered; every other code is an answer. */
+const UNANSWERED = new Set([
+	"ETIMEOUT",
+	"ECONNREFUSED",
+	"EOF",
+	"EFILE",
+	"ENOMEM",
+	"ECANCELLED",
+	"EDESTRUCTION",
+	"ENOTINITIALIZED",
+]);
+
+export function isUnanswered(error: Error): boolean {
+	return "code" in error && typeof error.code === "string" && UNANSWERED.has(error.code);
+}
+
+/** Queries name servers over the network (c-ares). */
+export class MachineNameServers implements NameServers {
+	readonly #resolver: dns.Resolver;
+	readonly #timeoutMs: number;
+
+	/**
+	 * @param timeoutMs how long a server has to answer the first of `tries`
+	 * @param servers as `address` or `address:port`; defaults to the machine's (resolv.conf)
+	 */
+	constructor(timeoutMs: number, tries: number, servers?: readonly string[]) {
+		this.#timeoutMs = timeoutMs;
+		this.#resolver = new dns.Resolver({ timeout: timeoutMs, tries });
+		if (servers !== undefined) this.#resolver.setServers([...servers]);
+	}
+
+	resolve4(hostname: string): Promise<string[]> {
+		return this.#resolver.resolve4(hostname);
+	}
+
+	resolve6(hostname: string): Promise<string[]> {
+		return this.#resolver.resolve6(hostname);
+	}
+
+	getServers(): readonly string[] {
+		return this.#resolver.getServers();
+	}
+
+	resolveRoot(server: string): Promise<string[]> {
+		const resolver = new dns.Resolver({ timeout: this.#timeoutMs, tries: 1 });
+		resolver.setServers([server]);
+		return resolver.resolveNs(".");
+	}
+}
+
+/** How long the result of an unanswered probe is valid, milliseconds. */
+const SILENCE_HOLDS_MS = 1_000;
+
+/**
+ * Tells apart a name whose own servers are silent and silent name servers of this machine. The former is the receiver's
+ * fault, and anyone can cause it with their own domain; the latter is a local shortage.
+ *
+ * It asks each of the machine's name servers for the root's servers. Every working resolver can answer that on its own,
+ * and an error counts as an answer. One probe serves all lookups that fail meanwhile.
+ */
+export class NameServerProbe {
+	readonly #clock: Pick<Clock, "elapsed">;
+	readonly #servers: NameServers;
+	#answeredAt = Number.NEGATIVE_INFINITY;
+	#silentAt = Number.NEGATIVE_INFINITY;
+	#probing: Promise<boolean> | null = null;
+
+	constructor(clock: Pick<Clock, "elapsed">, servers: NameServers) {
+		this.#clock = clock;
+		this.#servers = servers;
+	}
+
+	/** A server has answered a query. */
+	answered(): void {
+		this.#answeredAt = this.#clock.elapsed();
+	}
+
+	/** Whether a name server has answered any query since this monotonic time; probes them if none has. */
+	async isAnswered(since: number): Promise<boolean> {
+		if (this.#answeredAt >= since) return true;
+		if (this.#clock.elapsed() - this.#silentAt < SILENCE_HOLDS_MS) return false;
+		this.#probing ??= this.#probe().finally(() => {
+			this.#probing = null;
+		});
+		return this.#probing;
+	}
+
+	async #probe(): Promise<boolean> {
+		try {
+			await Promise.any(this.#servers.getServers().map((server) => this.#ask(server)));
+			this.answered();
+			return true;
+		} catch {
+			this.#silentAt = this.#clock.elapsed();
+			return false;
+		}
+	}
+
+	/** Rejects if the server doesn't answer. */
+	async #ask(server: string): Promise<void> {
+		try {
+			await this.#servers.resolveRoot(server);
+		} catch (error) {
+			if (!(error instanceof Error) || isUnanswered(error)) throw error;
+		}
+	}
 }

@@ -1,15 +1,15 @@
 import { Socket } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import { systemClock } from "../../base/clock.ts";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { answered, shipment } from "../engine/send/receiver.fixture.ts";
+import { Rig, text } from "../engine/send/rig.fixture.ts";
 import { createDialer } from "./dial.ts";
 import { shortageOf } from "./errors.ts";
 import { createGuard } from "./guard.ts";
-import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
-import { answered, shipment } from "./receiver.fixture.ts";
-import { Rig, text } from "./rig.fixture.ts";
 import { Shortages } from "./shortages.ts";
+import { hasLocalAddressFor, type Interfaces } from "./socket.ts";
 
 const rig = new Rig();
 

@@ -1,6 +1,6 @@
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
-import { RECEIVERS } from "../../base/budgets.ts";
-import type { Clock } from "../../base/clock.ts";
+import { RECEIVERS } from "../base/budgets.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Maximum number of certificates examined in a chain; OpenSSL accepts no longer chains by default. */
 const MAX_CHAIN = 100;

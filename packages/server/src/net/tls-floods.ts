@@ -1,4 +1,4 @@
-import { RECEIVERS } from "../../base/budgets.ts";
+import { RECEIVERS } from "../base/budgets.ts";
 import type { Socket } from "./socket.ts";
 
 /** How the key log's line for a key update begins. */

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { HANDSHAKES } from "../../base/budgets.ts";
+import { HANDSHAKES } from "../base/budgets.ts";
 import { asError } from "./errors.ts";
 import type { Handshake } from "./handshakes.ts";
 

@@ -1,5 +1,21 @@
-import type { FailureReason } from "./outcome.ts";
 import type { Shortage } from "./shortages.ts";
+
+/** Why there was no response: stable codes, whose texts are in engine/send/outcome.ts. */
+export type FailureReason =
+	| "timeout"
+	| "dns_not_found"
+	| "dns_failed"
+	| "address_not_public"
+	| "connection_refused"
+	| "connection_reset"
+	| "host_unreachable"
+	| "tls_untrusted"
+	| "tls_expired"
+	| "tls_wrong_host"
+	| "tls_costly"
+	| "tls_failed"
+	| "malformed_response"
+	| "sender_failed";
 
 /** A failure that this service detected itself, with its reason. */
 export class SendFailure extends Error {

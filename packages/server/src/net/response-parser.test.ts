@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { RECEIVERS } from "../../base/budgets.ts";
-import { AnswerReader } from "./answer-reader.ts";
+import { RECEIVERS } from "../base/budgets.ts";
+import { ResponseParser } from "./response-parser.ts";
 
-function read(...parts: (string | Buffer)[]): AnswerReader {
-	const reader = new AnswerReader();
+function read(...parts: (string | Buffer)[]): ResponseParser {
+	const reader = new ResponseParser();
 	for (const part of parts) reader.push(Buffer.from(part as string, "latin1"));
 	return reader;
 }
 
-const seen = (reader: AnswerReader) => ({
+const seen = (reader: ResponseParser) => ({
 	state: reader.state,
 	status: reader.status,
 	body: Buffer.from(reader.body).toString("latin1"),
@@ -200,7 +200,7 @@ describe("bounds on what a receiver sends", () => {
 	])("reading %s byte by byte takes linear work, not quadratic", (_, textOf) => {
 		const text = textOf(15_000);
 		const bytes = [...text].map((byte) => Buffer.from(byte, "latin1"));
-		const reader = new AnswerReader();
+		const reader = new ResponseParser();
 		const touched = bytesTouched(() => {
 			for (const byte of bytes) reader.push(byte);
 		});

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Minimum interval between checks of the file, milliseconds. */
 const LOOK_EVERY_MS = 1_000;

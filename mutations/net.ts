@@ -1,0 +1,95 @@
+import { of } from "./mutation.ts";
+import { inNet } from "./tests.ts";
+
+/** Where requests may go, and what connections may cost. */
+export const NET = [
+	...of("server/src/net/handshakes.ts", inNet("handshakes"), [
+		{
+			name: "handshakes-no-rest",
+			find: "if (this.#restMs(project, isProven) > 0) return false;",
+			replace: "",
+			why: "A project's receivers take the whole main thread with costly handshakes, one after the other.",
+		},
+		{
+			name: "handshakes-others-continue",
+			find: "!other.isMetered || this.#restMs(project, this.#isProven(other)) > 0",
+			replace: "false",
+			why: "A thousand costly handshakes that have begun take the main thread for minutes.",
+		},
+		{
+			name: "handshakes-proof-lasts",
+			find: 'if (proof === "failed" && this.#isProven(handshake)) this.#hosts.delete(host);',
+			replace: "",
+			tests: inNet("tls-chains"),
+			only: "only later",
+			why: "A receiver shows a cheap chain once, and costly ones from then on.",
+		},
+		{
+			name: "handshakes-proven-without-limit",
+			find: "isProven ? HANDSHAKES.provenRestMs : 0",
+			replace: "isProven ? Number.POSITIVE_INFINITY : 0",
+			why: "A receiver proves a thousand hosts cheap, and then shows a costly chain on each.",
+		},
+	]),
+	...of("server/src/net/metered-stream.ts", inNet("tls-chains"), [
+		{
+			name: "metered-stream-counts-nothing",
+			find: "this.#metering.handshake.process(chunk.length, () => this.push(chunk))",
+			replace: "(setImmediate(() => this.push(chunk)), null)",
+			only: "connected to rarely",
+			why: "The time that OpenSSL takes is spent after the measurement, so no handshake is costly.",
+		},
+	]),
+	...of("server/src/net/guard.ts", inNet("guard"), [
+		{
+			name: "guard-mapped-addresses",
+			find: "return allowed.some((range) => holds(range, embedded));",
+			replace: "return permits(embedded.toString());",
+			why: "Public IPv4 addresses in another spelling pass a check that reads them otherwise.",
+		},
+		{
+			name: "guard-ipv6-outside-global",
+			find: "if (!holds(globalIpv6, address)) return false;",
+			replace: "",
+			why: "Private networks can be reached by their IPv6 addresses.",
+		},
+		{
+			name: "guard-names-below-localhost",
+			find: ' || host.endsWith(".localhost")',
+			replace: "",
+			why: "A webhook is registered for a name of this machine.",
+		},
+		{
+			name: "guard-root-dot",
+			find: 'return host.endsWith(".") ? host.slice(0, -1) : host;',
+			replace: "return host;",
+			why: "“localhost.” passes where “localhost” is refused.",
+		},
+	]),
+	...of("server/src/net/shortages.ts", inNet("shortages"), [
+		{
+			name: "shortages-same-delay",
+			find: "Math.min(2 * state.delayMs, LONGEST_DELAY_MS)",
+			replace: "state.delayMs",
+			why: "During a long shortage the machine is tried every second.",
+		},
+		{
+			name: "shortages-put-off-counts-as-met",
+			find: "if (!tried) return;",
+			replace: "",
+			why: "Postponed sends prolong a shortage that has ended.",
+		},
+		{
+			name: "shortages-wake-all",
+			find: "mayTry ? WOKEN_TO_TRY : 0",
+			replace: "mayTry ? this.#waiting.size : 0",
+			why: "Each second of a shortage ten thousand lanes wake for nothing.",
+		},
+		{
+			name: "shortages-never-over",
+			find: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].lasts = false;",
+			replace: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].trying = false;",
+			why: "A shortage that has ended still delays deliveries for half a minute.",
+		},
+	]),
+];
