@@ -76,7 +76,7 @@ export const WEBHOOKS = [
 				name: "lease-lost-silently",
 				find: "		else this.#lost.abort(",
 				replace: "		else void (",
-				why: "A handler isn't told that another process may handle its event.",
+				why: "A handler can't notice that another process may handle its event.",
 			},
 		],
 	),

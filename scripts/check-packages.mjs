@@ -32,7 +32,7 @@ async function typeProblems(tarball) {
 	if (!result.types) return ["attw finds no types"];
 	return result.problems
 		.filter(({ resolutionKind }) => !UNSUPPORTED.has(resolutionKind))
-		.map((problem) => `attw reports ${JSON.stringify(problem)}`);
+		.map(({ trace, ...problem }) => `attw reports ${JSON.stringify(problem)}`);
 }
 
 function arrayBuffer(path) {

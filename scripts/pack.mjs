@@ -51,6 +51,22 @@ export async function pack({ folder, compiled }) {
 	if (existsSync(target)) return tarballIn(target);
 	mkdirSync(CACHE, { recursive: true });
 	const stage = mkdtempSync(join(CACHE, "stage-"));
+	try {
+		await fill(stage, source);
+		// Another process may have packed the same sources meanwhile.
+		if (!existsSync(target)) {
+			rmSync(join(CACHE, folder), { recursive: true, force: true });
+			mkdirSync(join(CACHE, folder), { recursive: true });
+			renameSync(stage, target);
+		}
+	} finally {
+		rmSync(stage, { recursive: true, force: true });
+	}
+	return tarballIn(target);
+}
+
+/** Compiles a package into `stage` and packs it there. */
+async function fill(stage, source) {
 	const content = join(stage, "package");
 	await run(projectNode(), [TSC, "-p", join(source, "tsconfig.pack.json"), "--outDir", join(content, "dist")]);
 	nameDeclarations(join(content, "dist"));
@@ -65,15 +81,6 @@ export async function pack({ folder, compiled }) {
 			shell: process.platform === "win32",
 		},
 	);
-	// Another process may have packed the same sources meanwhile.
-	if (existsSync(target)) {
-		rmSync(stage, { recursive: true });
-	} else {
-		rmSync(join(CACHE, folder), { recursive: true, force: true });
-		mkdirSync(join(CACHE, folder), { recursive: true });
-		renameSync(stage, target);
-	}
-	return tarballIn(target);
 }
 
 /** Names the state of everything that goes into the tarball. */

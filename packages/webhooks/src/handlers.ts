@@ -16,7 +16,7 @@ export type Handlers = {
 
 export type Handler = (event: WebhookEvent, context: HandlerContext) => unknown;
 
-/** The handler for an event; undefined if nobody is interested in its type. */
+/** The handler for an event; undefined if its type has none. */
 export function handlerOf(handlers: Handlers, { type }: WebhookEvent): Handler | undefined {
 	const own = Object.hasOwn(handlers, type) ? (handlers[type as EventType] as Handler | undefined) : undefined;
 	return own ?? handlers["*"];

@@ -5,7 +5,7 @@
 import { isSigned, utf8 } from "./signature.ts";
 import { WebhookError, type WebhookErrorCode } from "./webhook-error.ts";
 
-/** Larger bodies aren't examined: a request that nobody signed may cost only a few hashes more than a genuine one. */
+/** Larger bodies aren't examined, so that a forged request costs only a few hashes more than a genuine one. */
 const EXAMINED_BYTES = 65_536;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
@@ -79,6 +79,6 @@ function* rewritten(text: string): Generator<string> {
 	try {
 		yield JSON.stringify(JSON.parse(text));
 	} catch {
-		// Not JSON, so nobody can have parsed it.
+		// Not JSON, so it was not parsed either.
 	}
 }

@@ -64,7 +64,7 @@ async function respondTo(
 	} catch (error) {
 		if (error instanceof WebhookError) return refuse(error.status, error.code, error.message);
 		if (error instanceof BodyTooLargeError) return refuse(413, "body_too_large", error.message);
-		// Nobody is told: anyone can break off requests, and fill a log with that.
+		// Not reported: anyone could fill the log by aborting requests.
 		if (error instanceof BrokenBodyError) return refuse(400, "body_incomplete", error.message);
 		onError(error, event);
 		return refuse(503, "receiver_unavailable", "The receiver can't take events at the moment; its log says why.");

@@ -17,7 +17,7 @@ const installed = join(folder, "node_modules/@posthorn/webhooks");
 beforeAll(async () => {
 	const { stdout } = await run(process.execPath, [join(ROOT, "scripts/pack.mjs")]);
 	const [tarball] = /\S+posthorn-webhooks-\S+\.tgz/.exec(stdout)!;
-	// An empty environment, and a registry that nobody serves: whatever isn't in the tarball is missing.
+	// The environment is empty and the registry unreachable, so everything must be in the tarball.
 	await run("npm", ["install", "--no-audit", "--no-fund", "--registry=http://127.0.0.1:9", tarball], {
 		cwd: folder,
 		env: { PATH: process.env.PATH, HOME: folder },

@@ -22,7 +22,7 @@ function send(response: ServerResponse, { status, body }: Reply, headers: Record
 
 /** What middleware may have left on the request. */
 interface ReadRequest extends IncomingMessage {
-	/** Express: whatever its parsers made of the body. */
+	/** Express: the output of its body parsers. */
 	readonly body?: unknown;
 	/** Firebase and Google Cloud Functions: the bytes as they came. */
 	readonly rawBody?: unknown;

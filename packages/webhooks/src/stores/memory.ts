@@ -3,7 +3,7 @@ import type { Store } from "../store.ts";
 export interface MemoryStoreOptions {
 	/** How many events to remember. 100,000 by default; the oldest finished ones are forgotten first. */
 	readonly limit?: number;
-	/** Any clock in milliseconds. `performance.now` by default, which nobody can set back. */
+	/** Any clock in milliseconds. `performance.now` by default, which never runs backwards. */
 	readonly now?: () => number;
 }
 

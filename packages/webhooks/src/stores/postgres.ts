@@ -114,7 +114,7 @@ async function create(client: PostgresClient, table: string): Promise<void> {
 	const { rows } = await client.query("SELECT to_regclass($1) IS NOT NULL AS exists", [name]);
 	if ((rows as { exists: boolean }[])[0]?.exists) return;
 	try {
-		// One statement string is one transaction, so nobody sees the table without its indexes.
+		// PostgreSQL runs the whole string as one transaction, so the table never appears without its indexes.
 		await client.query(`
 			CREATE TABLE IF NOT EXISTS ${name} (
 				key text PRIMARY KEY, token text, due timestamptz NOT NULL, tries integer NOT NULL DEFAULT 0,
