@@ -84,9 +84,55 @@ export const API = [
 		},
 	]),
 	...of(
+		"server/src/api/http/admission.ts",
+		["server/src/api/admission.test.ts"],
+		[
+			{
+				name: "project-takes-all-reads",
+				find: "perOwner: RESPONSES.readsPerProject,",
+				replace: "perOwner: RESPONSES.reads,",
+				only: "leaves reads for others",
+				why: "A project with many keys has all lists and statistics of the node to itself.",
+			},
+			{
+				name: "project-takes-all-responses",
+				find: "perOwner: RESPONSES.bytesPerProject,",
+				replace: "perOwner: RESPONSES.bytesInFlight,",
+				only: "leaves room for others' responses",
+				why: "A project with many keys that reads no responses leaves no room for those of others.",
+			},
+		],
+	),
+	...of(
+		"server/src/api/http/json-body.ts",
+		["server/src/api/large-bodies.test.ts", "server/src/api/http/json-body.test.ts"],
+		[
+			{
+				name: "elements-counted-after-parsing",
+				find: "...(list && { list }) });",
+				replace: "...(list && { list: { ...list, items: Number.POSITIVE_INFINITY } }) });",
+				why: "A batch of a million empty objects takes seconds of the main thread before it is refused.",
+			},
+		],
+	),
+	...of(
 		"server/src/api/http/connections.ts",
 		["server/src/api/connections.test.ts"],
 		[
+			{
+				name: "slow-requests-kept",
+				find: "headersTimeout: headerMs,",
+				replace: "headersTimeout: 0,",
+				only: "a slow header",
+				why: "Clients that never finish a request's header keep their connections.",
+			},
+			{
+				name: "unread-responses-kept",
+				find: "now - unread.progressAt >= this.#limits.stallMs || now - unread.since >= this.#limits.readMs",
+				replace: "false",
+				only: "a client that doesn't read",
+				why: "Clients that never read keep large responses in memory.",
+			},
 			{
 				name: "unknown-clients-do-not-wait",
 				find: "if (caller === null) return false;",

@@ -3,6 +3,14 @@ import { inEngine, inNet } from "./tests.ts";
 
 /** How requests leave, to whom, and how many at once. */
 export const ENGINE_SEND = [
+	...of("server/src/engine/send/answer-reader.ts", inEngine("send/answer-reader"), [
+		{
+			name: "answer-endless-interim-responses",
+			find: "++this.#interim > RECEIVERS.interimResponses",
+			replace: "++this.#interim > Number.POSITIVE_INFINITY",
+			why: "A receiver that sends interim responses without end takes the main thread.",
+		},
+	]),
 	...of("server/src/engine/send/http-sender.ts", inEngine("send/http-sender"), [
 		{
 			name: "sender-patient-with-bodies",

@@ -3,6 +3,18 @@ import { SQLITE } from "./tests.ts";
 
 /** The storage rules in SQLite, whose statements run in threads of their own. */
 export const STORAGE_SQLITE = [
+	...of(
+		"server/src/storage/sqlite/connection/channel.ts",
+		["server/src/storage/sqlite/crash.test.ts"],
+		[
+			{
+				name: "sqlite-dead-thread-not-told",
+				find: "this.#onDeath(this.#ended);",
+				replace: "",
+				why: "A service whose reading thread has died accepts events and delivers none.",
+			},
+		],
+	),
 	...of("server/src/storage/sqlite/lanes/settle.ts", SQLITE, [
 		{
 			name: "sqlite-settle-any-generation",

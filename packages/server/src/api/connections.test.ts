@@ -136,6 +136,13 @@ test("closes slow, malformed and half-open connections", async () => {
 	expect(api.app.server.listening).toBe(true);
 });
 
+test("a slow header has less time than a whole request", async () => {
+	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 120_000, checkMs: 50 } }) });
+	const answer = answers(await open("GET /healthz HTTP/1.1\r\nHost: a\r\nX: "), 1);
+	expect(await answer).toMatch(/^HTTP\/1.1 408 /);
+	await closed(accepted[0]!);
+});
+
 // The service stopped only after an attempt's timeout and a grace period, with leases not released, and exit code 1.
 test("closing doesn't wait for slow clients", async () => {
 	await start({ parts: () => ({ connectionLimits: { endMs: 100 } }) });
