@@ -130,7 +130,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-forgets-released",
-			find: "if (wakeAt !== null) this.#later.set(projectId, wakeAt);",
+			find: "if (wakeAt !== null) this.#waiting.pokeAt(projectId, wakeAt);",
 			replace: "",
 			why: "A project that was released for another one loses its own turn.",
 		},
@@ -144,7 +144,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-leaves-locked",
-			find: "for (const projectId of locked) this.#tryAgain(projectId, heldBefore === true);",
+			find: "for (const projectId of locked) this.#tryAgain(projectId, heldBefore);",
 			replace: "",
 			why: "A project whose row was locked for a moment waits for the next poll.",
 		},

@@ -12,7 +12,9 @@
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "../actor/context.ts";
+import { LockedLeases } from "./locked-leases.ts";
 import type { OwnedProjects } from "./owned-projects.ts";
+import { WaitingProjects } from "./waiting-projects.ts";
 
 /** Maximum number of leases taken in one step. */
 const ACQUIRE_BATCH = 200;
@@ -22,10 +24,6 @@ const POLL_MS = 1_000;
  * Projects released first when due ones wait, since their number is unknown. Doubles while some still wait.
  */
 const FIRST_RELEASES = 8;
-/** First delay before retrying a lease whose row is locked, real milliseconds. It doubles … */
-const LOCKED_MS = 5;
-/** … up to this. */
-const LOCKED_MAX_MS = 1_000;
 /** Delay before storage is asked again after a failure. */
 const RETRY_MS = 1_000;
 
@@ -45,15 +43,22 @@ export interface LeaseTakerOptions {
 	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
 
+/** Which leases to take. */
+interface Acquisition {
+	/** How many projects this node may then own. */
+	readonly most: number;
+	/** Any that are due by default. */
+	readonly projectIds?: readonly string[];
+	/** Whether this node held them when the database's current epoch began. */
+	readonly heldBefore?: boolean;
+}
+
 export class LeaseTaker {
 	readonly #context: TakerContext;
 	readonly #options: LeaseTakerOptions;
 	readonly #owned: OwnedProjects;
-	readonly #poked = new Set<string>();
-	/** Projects in which a user requested something: these don't wait for capacity. */
-	readonly #requested = new Set<string>();
-	/** Projects released while others waited, and when each next has work: they are poked then. */
-	readonly #later = new Map<string, number>();
+	readonly #waiting: WaitingProjects;
+	readonly #locked: LockedLeases;
 	/** Due projects are waiting for capacity. */
 	#dueWait = false;
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
@@ -63,10 +68,6 @@ export class LeaseTaker {
 	#oddForPoked = false;
 	/** Projects that this node held when the database's current epoch began. */
 	readonly #heldBefore = new Set<string>();
-	/** Projects found to be owned by other nodes, and until when not to ask for them again. */
-	readonly #elsewhere = new Map<string, number>();
-	/** Projects whose lease's row was locked when this node tried to take it. */
-	readonly #locked = new Map<string, { waitMs: number; timer: Timer | null }>();
 	#taking: Promise<void> | null = null;
 	#lookForDue = false;
 	#pollTimer: Timer | null = null;
@@ -81,12 +82,14 @@ export class LeaseTaker {
 		this.#context = context;
 		this.#options = options;
 		this.#owned = options.owned;
+		this.#waiting = new WaitingProjects(context.clock, options.owned);
+		this.#locked = new LockedLeases(context.disk);
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
 	poke(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
-		this.#poked.add(projectId);
+		this.#waiting.poke(projectId);
 		// If no capacity can be freed, the next poll takes it.
 		if (!this.#crowded) this.#take();
 	}
@@ -94,7 +97,7 @@ export class LeaseTaker {
 	/** Like {@link poke}, for a user's request: some capacity beyond the limit is reserved for those. */
 	pokeRequested(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
-		this.#requested.add(projectId);
+		this.#waiting.request(projectId);
 		this.#take();
 	}
 
@@ -115,7 +118,7 @@ export class LeaseTaker {
 	/** A project's release has finished, and it next has work at `wakeAt`. */
 	released(projectId: string, wakeAt: number | null): void {
 		if (this.#dueWait) {
-			if (wakeAt !== null) this.#later.set(projectId, wakeAt);
+			if (wakeAt !== null) this.#waiting.pokeAt(projectId, wakeAt);
 			this.takeDue();
 		} else if (this.#mayTakePoked()) this.#take();
 		else if (wakeAt !== null) {
@@ -135,7 +138,7 @@ export class LeaseTaker {
 	/** Stops polling. */
 	sleep(): void {
 		this.#pollTimer?.cancel();
-		for (const { timer } of this.#locked.values()) timer?.cancel();
+		this.#locked.cancel();
 	}
 
 	/** Resolves when no lease is being taken. */
@@ -160,14 +163,14 @@ export class LeaseTaker {
 			)
 			.then((succeeded) => {
 				this.#taking = null;
-				if (succeeded && (this.#mayTakeRequested() || this.#mayTakePoked() || this.#lookForDue)) this.#take();
+				if (succeeded && (this.#waiting.hasRequested || this.#mayTakePoked() || this.#lookForDue)) this.#take();
 			});
 	}
 
 	async #takeAll(): Promise<void> {
 		while (this.#heldBefore.size > 0) {
 			const some = [...this.#heldBefore].slice(0, ACQUIRE_BATCH);
-			await this.#acquire(this.#owned.limit, some, true);
+			await this.#acquire({ most: this.#owned.limit, projectIds: some, heldBefore: true });
 			for (const projectId of some) this.#heldBefore.delete(projectId);
 		}
 		await this.#acquireRequested();
@@ -189,21 +192,21 @@ export class LeaseTaker {
 	async #acquireRequested(): Promise<void> {
 		const most = this.#owned.limit + this.#owned.reserved;
 		for (;;) {
-			const wanted = this.#next(this.#requested, ACQUIRE_BATCH);
+			const wanted = this.#waiting.nextRequested(ACQUIRE_BATCH);
 			if (wanted.length === 0) return;
 			const room = this.#owned.room(most);
-			for (const projectId of wanted.splice(room)) this.#poked.add(projectId);
+			for (const projectId of wanted.splice(room)) this.#waiting.poke(projectId);
 			if (wanted.length > 0) await this.#acquireNamed(most, wanted);
 		}
 	}
 
 	async #acquirePoked(): Promise<void> {
-		this.#pokeDue();
+		this.#waiting.pokeDue();
 		const room = this.#owned.room(this.#owned.limit);
 		this.#oddForPoked = !this.#oddForPoked;
 		let left = this.#dueWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
 		while (left > 0) {
-			const wanted = this.#next(this.#poked, Math.min(ACQUIRE_BATCH, left));
+			const wanted = this.#waiting.nextPoked(Math.min(ACQUIRE_BATCH, left));
 			if (wanted.length === 0) break;
 			const taken = await this.#acquireNamed(this.#owned.limit, wanted);
 			left = Math.min(left - taken, this.#owned.room(this.#owned.limit));
@@ -212,72 +215,27 @@ export class LeaseTaker {
 
 	/** @returns how many were taken */
 	async #acquireNamed(most: number, wanted: readonly string[]): Promise<number> {
-		const taken = await this.#acquire(most, wanted);
+		const taken = await this.#acquire({ most, projectIds: wanted });
 		if (this.#context.storage.capabilities.manyNodes)
-			this.#noteElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
+			this.#waiting.foundElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
 		return taken.size;
 	}
 
 	async #acquireDue(): Promise<void> {
-		while ((await this.#acquire(this.#owned.share)).size === ACQUIRE_BATCH && !this.#owned.closing);
-	}
-
-	/** Removes from the list projects that can be taken now. A poke while they are being taken puts them back. */
-	#next(list: Set<string>, most: number): string[] {
-		const next: string[] = [];
-		for (const projectId of list) {
-			if (next.length === most) break;
-			if (!this.#owned.isFree(projectId)) continue;
-			list.delete(projectId);
-			next.push(projectId);
-		}
-		return next;
-	}
-
-	/** Puts projects that were released while others waited, and have work again, at the end of the queue. */
-	#pokeDue(): void {
-		const now = this.#context.clock.now();
-		for (const [projectId, at] of this.#later) {
-			if (at > now) continue;
-			this.#later.delete(projectId);
-			this.#poked.add(projectId);
-		}
+		while ((await this.#acquire({ most: this.#owned.share })).size === ACQUIRE_BATCH && !this.#owned.closing);
 	}
 
 	/** Not if another node was just found to own the project, or if a retry is scheduled anyway. */
 	#mayPoke(projectId: string): boolean {
-		if (this.#owned.closing || this.#isWaiting(projectId)) return false;
-		return (this.#elsewhere.get(projectId) ?? 0) <= this.#context.clock.now();
-	}
-
-	#mayTakeRequested(): boolean {
-		return [...this.#requested].some((projectId) => this.#owned.isFree(projectId));
+		return !this.#owned.closing && !this.#locked.isWaiting(projectId) && !this.#waiting.isElsewhere(projectId);
 	}
 
 	#mayTakePoked(): boolean {
-		if (this.#owned.room(this.#owned.limit) === 0) return false;
-		for (const projectId of this.#poked) if (this.#owned.isFree(projectId)) return true;
-		return false;
+		return this.#owned.room(this.#owned.limit) > 0 && this.#waiting.countPoked(1) > 0;
 	}
 
-	#countPoked(most: number): number {
-		let count = 0;
-		for (const projectId of this.#poked) {
-			if (count === most) break;
-			if (this.#owned.isFree(projectId)) count += 1;
-		}
-		return count;
-	}
-
-	/** The projects' owners learn of new work on their own. */
-	#noteElsewhere(projectIds: readonly string[]): void {
-		const now = this.#context.clock.now();
-		for (const [projectId, until] of this.#elsewhere) if (until <= now) this.#elsewhere.delete(projectId);
-		for (const projectId of projectIds) this.#elsewhere.set(projectId, now + POLL_MS);
-	}
-
-	/** Takes these projects, or any that are due, as long as this node owns no more than `most`. */
-	async #acquire(most: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<ReadonlySet<string>> {
+	/** @returns the projects that were taken */
+	async #acquire({ most, projectIds, heldBefore = false }: Acquisition): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken, renew } = this.#options;
 		const room = Math.min(ACQUIRE_BATCH, this.#owned.room(most));
@@ -294,35 +252,20 @@ export class LeaseTaker {
 			},
 		});
 		for (const lease of leases) onTaken(lease, since);
-		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.delete(projectId);
-		for (const projectId of locked) this.#tryAgain(projectId, heldBefore === true);
+		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.forget(projectId);
+		for (const projectId of locked) this.#tryAgain(projectId, heldBefore);
 		// Storage responded too late for these leases to be trusted. Without a renewal now, their projects would stand
 		// still until the next one.
 		if (leases.length > 0 && !isTrusted(this.#context, since)) await renew();
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
-	/**
-	 * Another transaction has locked the lease's row, usually only briefly. That doesn't mean that another node owns the
-	 * project.
-	 */
 	#tryAgain(projectId: string, heldBefore: boolean): void {
 		if (this.#owned.closing) return;
-		const { disk } = this.#context;
-		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (this.#locked.get(projectId)?.waitMs ?? LOCKED_MS / 2));
-		const waiting: { waitMs: number; timer: Timer | null } = { waitMs, timer: null };
-		waiting.timer = disk.setTimeout(() => {
-			waiting.timer = null;
+		this.#locked.retry(projectId, () => {
 			if (heldBefore) this.takeAgain([projectId]);
 			else this.poke(projectId);
-		}, waitMs);
-		this.#locked.set(projectId, waiting);
-	}
-
-	/** Whether a retry of the project is scheduled. */
-	#isWaiting(projectId: string): boolean {
-		const { timer = null } = this.#locked.get(projectId) ?? {};
-		return timer !== null;
+		});
 	}
 
 	/** Schedules the next poll. Projects that are due but weren't taken, for lack of room, wait for a while. */
@@ -346,11 +289,10 @@ export class LeaseTaker {
 		this.#crowded = false;
 		if (!this.#dueWait) {
 			this.#releases = FIRST_RELEASES;
-			// From now on alarms wake them.
-			this.#later.clear();
+			this.#waiting.leaveToAlarms();
 			return;
 		}
-		const poked = this.#countPoked(ACQUIRE_BATCH);
+		const poked = this.#waiting.countPoked(ACQUIRE_BATCH);
 		this.#options.makeRoom(poked > 0 ? poked : this.#releases);
 		if (poked === 0) this.#releases = Math.min(ACQUIRE_BATCH, this.#releases * 2);
 		if (this.#owned.room(limit) > 0) this.#lookForDue = true;
