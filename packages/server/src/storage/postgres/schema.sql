@@ -173,8 +173,7 @@ BEGIN
 			UNION ALL
 			SELECT r.place, '/' || r.name, posthorn.value_fault(i.item -> r.name, r.rule)
 			FROM (VALUES
-				(2, 'product_id', 'product'), (3, 'name', 'string'), (4, 'quantity', 'quantity'),
-				(5, 'unit_amount_cents', 'amount')
+				(2, 'product_id', 'product'), (3, 'name', 'string'), (4, 'quantity', 'quantity'), (5, 'unit_amount_cents', 'amount')
 			) AS r (place, name, rule)
 			WHERE json_typeof(i.item) = 'object'
 		) AS f (place, path, fault)

@@ -7,29 +7,23 @@
  *   projects' numbers.
  * - `publishing` never contains committed data, so it is unlogged, and each transaction only sees its own rows.
  *   `created_at` is null if the event's time is that of its commit.
- * - The types and rules are those of the catalogue. A change of the catalogue is a migration that replaces the
- *   functions.
+ * - The types and rules are generated from the catalogue. A change of the catalogue needs a migration that applies
+ *   {@link functions} again.
  * - Functions that write run as the schema's owner, with their own search path and settings: the caller's session
  *   settings change nothing. The planner settings are those of the nodes.
  */
+import { EVENT_TYPES } from "@posthorn/protocol";
 import { AS_OWNER, append } from "./0005-publish-append.ts";
 import { rules } from "./0005-publish-rules.ts";
 
 /** What `publish` accepts, in the catalogue's order. */
-const TYPES = [
-	"customer.created",
-	"purchase.completed",
-	"purchase.refunded",
-	"delivery.success",
-	"delivery.failed",
-	"basket.abandoned",
-	"subscription.created",
-	"subscription.canceled",
-	"chargeback.created",
-];
+const TYPES: readonly string[] = EVENT_TYPES.map(({ type }) => type);
 
 /** Maximum size of an event's data in bytes, unless `settings` has another. */
 const MAX_EVENT_BYTES = 262_144;
+
+/** How far a store's time may be ahead of the database's. */
+const MAX_AHEAD = "5 minutes";
 
 const tables = `
 INSERT INTO posthorn.event_types (name) VALUES ${TYPES.map((type) => `('${type}')`).join(", ")} ON CONFLICT DO NOTHING;
@@ -88,7 +82,7 @@ END $$;
 `;
 
 const publish = String.raw`
-CREATE FUNCTION posthorn.publish(
+CREATE OR REPLACE FUNCTION posthorn.publish(
 	project_id text, type text, data json, id text DEFAULT NULL, created_at timestamptz DEFAULT NULL
 ) RETURNS text LANGUAGE plpgsql VOLATILE ${AS_OWNER} AS $$
 DECLARE
@@ -119,6 +113,10 @@ BEGIN
 	END IF;
 	IF created_at < '0001-01-01 00:00:00+00 BC' OR created_at >= '10000-01-01 00:00:00+00' THEN
 		RAISE datetime_field_overflow USING MESSAGE = format('%s is not within the years 0 to 9999', created_at);
+	END IF;
+	IF created_at > clock_timestamp() + interval '${MAX_AHEAD}' THEN
+		RAISE datetime_field_overflow USING MESSAGE = format('%s is in the future', created_at),
+			HINT = 'It may be ${MAX_AHEAD} ahead of the database''s clock at most.';
 	END IF;
 	max_bytes := coalesce((SELECT s.value FROM posthorn.settings s WHERE s.name = 'max_event_bytes'), '${MAX_EVENT_BYTES}');
 	IF source_bytes > max_bytes THEN
@@ -158,7 +156,9 @@ BEGIN
 	) RETURNING publishing.id INTO id;
 	RETURN id;
 END $$;
+`;
 
+const comment = `
 COMMENT ON FUNCTION posthorn.publish IS
 	'Publishes an event when the transaction commits, and answers with its id. See docs/operations/publish-from-sql.md.';
 `;
@@ -168,4 +168,7 @@ REVOKE ALL ON FUNCTION posthorn.publish, posthorn.append_published, posthorn.dat
 	posthorn.new_event_id, posthorn.envelope, posthorn.iso_time FROM PUBLIC;
 `;
 
-export const sql = tables + envelope + rules + publish + append + rights;
+/** The functions that repeat what the catalogue says. A migration that follows a change of it applies them again. */
+export const functions = rules + publish;
+
+export const sql = tables + envelope + functions + comment + append + rights;

@@ -2,12 +2,8 @@ import * as initial from "./0001-initial.ts";
 import * as accounts from "./0002-accounts.ts";
 import * as stats from "./0003-stats.ts";
 import * as facts from "./0004-facts.ts";
-import * as links from "./0005-links.ts";
-import * as openEvents from "./0006-open-events.ts";
-import * as closing from "./0007-closing-webhooks.ts";
-import * as handedOver from "./0008-handed-over.ts";
-import * as auditByAge from "./0009-audit-by-age.ts";
 import * as keysAndLinks from "./0010-keys-and-links.ts";
+import * as later from "./later.ts";
 
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -15,10 +11,10 @@ export const MIGRATIONS: readonly string[] = [
 	accounts.sql,
 	stats.sql,
 	facts.sql,
-	links.sql,
-	openEvents.sql,
-	closing.sql,
-	handedOver.sql,
-	auditByAge.sql,
+	later.severalSetupLinks,
+	later.openEvents,
+	later.closingWebhooks,
+	later.handedOver,
+	later.auditByAge,
 	keysAndLinks.sql,
 ];

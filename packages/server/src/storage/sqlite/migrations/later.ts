@@ -1,0 +1,59 @@
+/** Nodes that start together each print a valid setup link, so there may now be several. */
+export const severalSetupLinks = `
+DROP INDEX links_for_setup;
+`;
+
+/**
+ * A lane now stores its position and its open events. It used to store a cursor and the events settled beyond it, which
+ * grew with every event delivered while one was in flight. The open events are those between the two that are
+ * subscribed to and not settled.
+ */
+export const openEvents = `
+ALTER TABLE lanes RENAME COLUMN cursor TO position;
+ALTER TABLE lanes ADD COLUMN open TEXT;
+UPDATE lanes SET
+	position = (SELECT max(lanes.position, max(value)) FROM json_each(lanes.ahead)),
+	open = (
+		SELECT nullif(json_group_array(seq), '[]')
+		FROM (
+			SELECT e.seq
+			FROM webhooks w
+				JOIN subscriptions s ON s.webhook_no = w.no
+				JOIN events e ON e.project_no = w.project_no AND e.type = s.type AND e.seq > s.from_seq
+			WHERE w.no = lanes.webhook_no
+				AND e.seq > lanes.position AND e.seq < (SELECT max(value) FROM json_each(lanes.ahead))
+				AND e.seq NOT IN (SELECT value FROM json_each(lanes.ahead))
+			ORDER BY e.seq
+		)
+	)
+WHERE ahead IS NOT NULL;
+ALTER TABLE lanes DROP COLUMN ahead;
+`;
+
+/**
+ * Marks deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's
+ * directly.
+ */
+export const closingWebhooks = `
+ALTER TABLE webhooks ADD COLUMN closing INTEGER NOT NULL DEFAULT 0;
+UPDATE webhooks SET closing = 1
+WHERE deleted_at IS NOT NULL AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no);
+CREATE INDEX webhooks_closing ON webhooks (project_no, id) WHERE closing = 1;
+`;
+
+/** Attempts that were in flight when their project's lease was released, until they are settled or their time has passed. */
+export const handedOver = `
+CREATE TABLE handed_over (
+	project_no INTEGER NOT NULL,
+	webhook_no INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	replay INTEGER NOT NULL,
+	queue INTEGER,
+	generation INTEGER NOT NULL,
+	until INTEGER NOT NULL,
+	PRIMARY KEY (project_no, webhook_no, seq)
+) WITHOUT ROWID;
+`;
+
+/** Finds audit entries by age, to delete them. */
+export const auditByAge = "CREATE INDEX audit_by_age ON audit (at);";
