@@ -3,7 +3,7 @@ import { SQLITE } from "./tests.ts";
 
 /** Rules shared by both storage engines. */
 export const STORAGE_SHARED = [
-	...of("server/src/storage/shared/response-filter.ts", SQLITE, [
+	...of("server/src/storage/shared/attempt-codes.ts", SQLITE, [
 		{
 			name: "response-filter-open-end",
 			find: "from <= code && code <= to",

@@ -5,7 +5,7 @@ import { prepareDatabase } from "./connection/connection.ts";
 import { Database } from "./connection/database.ts";
 import { Hosts } from "./connection/hosts.ts";
 import { checkSessions } from "./connection/sessions-check.ts";
-import { ping, setSetting } from "./connection/settings.ts";
+import { sql } from "./connection/sql.ts";
 import { readGauges } from "./lanes/gauges.ts";
 import { peersOf } from "./leases/peers.ts";
 import { Wakes } from "./leases/wake.ts";
@@ -20,8 +20,14 @@ export interface PostgresStorage extends Storage {
 	readonly pools: Database["state"];
 }
 
-/** The setting that `posthorn.publish` reads. */
-const MAX_EVENT_BYTES = "max_event_bytes";
+/** Sets what `posthorn.publish` reads. */
+const SET_MAX_EVENT_BYTES = sql(`
+	INSERT INTO posthorn.settings AS s (name, value) VALUES ('max_event_bytes', $1)
+	ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE s.value <> excluded.value`);
+/** Writes a row, so that the disk is involved, and reads it. */
+const PING = sql(`
+	INSERT INTO posthorn.settings (name, value) VALUES ('ping', '1')
+	ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING value`);
 
 export interface PostgresOptions {
 	/**
@@ -58,7 +64,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 		await database.run((connections) =>
 			connections.transaction("engine", async (c) => {
 				await makeDays(c, daysAhead(clock.now()));
-				if (maxEventBytes !== undefined) await setSetting(c, MAX_EVENT_BYTES, String(maxEventBytes));
+				if (maxEventBytes !== undefined) await c.run(SET_MAX_EVENT_BYTES, String(maxEventBytes));
 			}),
 		);
 		const node = new PostgresNode(database, { clock, leaseTermMs, leasesByClock, observer });
@@ -86,7 +92,7 @@ function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
 		},
 		async ping() {
 			database.mustHaveRoom();
-			await node.write(ping);
+			await node.write((c) => c.run(PING));
 		},
 		gauges: () => node.read(readGauges),
 		async close() {

@@ -4,7 +4,7 @@
  * (or its beginning) only as far as needed.
  */
 import type { AttemptFilter, ResponseFilter } from "../../port.ts";
-import { NO_RESPONSE, statusesOf } from "../../shared/response-filter.ts";
+import { NO_RESPONSE, statusesOf } from "../../shared/attempt-codes.ts";
 import { idArray, numberArray } from "../connection/literals.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";

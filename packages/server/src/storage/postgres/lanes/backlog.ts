@@ -3,7 +3,7 @@ import { textArray } from "../connection/literals.ts";
 import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { firstOfType, lastOfType } from "../history/type-ranges.ts";
+import { firstOfType, lastOfType } from "../log/log.ts";
 
 const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
 

@@ -1,11 +1,10 @@
-import type { Acknowledgement, AlarmMark, PeerStorage } from "../../port.ts";
+import type { Acknowledgement, AlarmMark, PeerStorage, Share } from "../../port.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import type { PostgresNode } from "../node.ts";
 import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
-import { leave, share } from "./share.ts";
 import type { Wakes } from "./wake.ts";
 
 const MARKS = sql(`
@@ -65,6 +64,34 @@ const IS_BEHIND = sql(`
 async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
 	const project = await findProject(c, projectId);
 	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
+}
+
+const REPORT = sql(`
+	INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($2, ${NOW})
+	ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at`);
+/** Deletes nodes that were killed. Skips one that is currently reporting, without waiting for it. */
+const FORGET = sql(`
+	DELETE FROM posthorn.nodes WHERE holder = ANY (ARRAY(
+		SELECT holder FROM posthorn.nodes WHERE seen_at < ${NOW} - $2 FOR UPDATE SKIP LOCKED
+	))`);
+const SHARE = sql(`
+	SELECT
+		(SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $2)::bigint AS nodes,
+		(SELECT count(*) FROM posthorn.leases WHERE until IS NOT NULL)::bigint
+			+ (SELECT count(*) FROM posthorn.leases WHERE wake_at <= ${NOW})::bigint AS projects`);
+
+/** @param livesMs how long after its last report a node counts as alive */
+async function share(c: Session, time: LeaseTime, holder: string, livesMs: number): Promise<Share> {
+	await c.run(REPORT, time.database, holder);
+	await c.run(FORGET, time.database, livesMs);
+	const row = await c.row<{ nodes: number; projects: number }>(SHARE, time.database, livesMs);
+	return { nodes: row!.nodes, projects: row!.projects };
+}
+
+const LEAVE = sql("DELETE FROM posthorn.nodes WHERE holder = $1");
+
+async function leave(c: Session, holder: string): Promise<void> {
+	await c.run(LEAVE, holder);
 }
 
 export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {

@@ -2,7 +2,7 @@ import type { AppendRequest } from "../../port.ts";
 import { numberArray, pack, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { lastOfType } from "../history/type-ranges.ts";
+import { lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */
 export interface NewRow {

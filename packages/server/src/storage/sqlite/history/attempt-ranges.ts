@@ -1,5 +1,5 @@
 import type { AttemptFilter } from "../../port.ts";
-import { fitsResponse, statusesOf } from "../../shared/response-filter.ts";
+import { fitsResponse, statusesOf } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { findEventPosition } from "./delivery.ts";
 import { mergedRanges } from "./merge.ts";

@@ -2,7 +2,7 @@ import type { AttemptStatus } from "../../port.ts";
 import { statusOf } from "../../shared/attempt-codes.ts";
 import type { Standing } from "../../shared/delivery.ts";
 import type { Connection } from "../connection/connection.ts";
-import { decodeOpen } from "../lanes/open-events.ts";
+import { decodeOpen } from "../lanes/settle.ts";
 
 /** An event as deliveries refer to it. */
 export interface EventPosition {

@@ -1,6 +1,6 @@
 import type { Backlog, Params } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { decodeOpen } from "./open-events.ts";
+import { decodeOpen } from "./settle.ts";
 
 /**
  * A lane's backlog: its open events, and for each subscribed type the events after its position (and after the

@@ -3,7 +3,7 @@ import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
 import { closingLane } from "../../shared/closing-lane.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readHandedOver } from "../leases/handover.ts";
-import { decodeOpen } from "./open-events.ts";
+import { decodeOpen } from "./settle.ts";
 
 export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadLanes">): LoadedLanes {
 	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);

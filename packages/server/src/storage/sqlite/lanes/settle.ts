@@ -4,8 +4,11 @@ import type { Connection } from "../connection/connection.ts";
 import { isUniqueViolation } from "../connection/errors.ts";
 import type { AttemptRow, UnpackedSettlement } from "../connection/wire.ts";
 import { countGathered } from "../history/stats-roll-up.ts";
-import { decodeOpen, encodeOpen } from "./open-events.ts";
 import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
+
+/** How a lane's open events are stored: JSON, NULL for none. */
+export const encodeOpen = (open: readonly number[]): string | null => (open.length === 0 ? null : JSON.stringify(open));
+export const decodeOpen = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
 
 type Verdict = "settled" | "stale";
 
