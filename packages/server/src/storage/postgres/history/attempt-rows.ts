@@ -1,5 +1,6 @@
 import type { Attempt, AttemptSummary } from "../../port.ts";
-import { statusOf, toAttemptId } from "../../shared/attempt-codes.ts";
+import { toAttemptId } from "../../shared/attempt-codes.ts";
+import { type AttemptNames, attemptOf, summaryOf } from "../../shared/attempt-rows.ts";
 import type { Row } from "../connection/session.ts";
 import { AT_PLACE } from "./attempt-ranges.ts";
 
@@ -34,42 +35,12 @@ export const attemptsAt = (places: string): string => `SELECT ${ATTEMPT_COLUMNS}
 export const attemptsFrom = (rows: string): string => `SELECT ${ATTEMPT_COLUMNS} FROM (${rows}) a ${WITH_EVENT}`;
 
 /** An entry of the log without its bodies. */
-export function toSummary(row: Row): AttemptSummary {
-	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} doesn't exist.`);
-	return {
-		id: toAttemptId(row.id),
-		webhookId: row.webhook_id as string,
-		seq: row.seq as number,
-		eventId: row.event_id as string,
-		eventType: row.event_type as string,
-		attempt: row.attempt as number,
-		replay: row.replay as number,
-		status: statusOf(row.status),
-		statusCode: row.status_code as number | null,
-		errorCode: row.error_code as string | null,
-		error: row.error as string | null,
-		startedAt: row.started_at as number,
-		responseMs: row.response_ms as number,
-		nextRetryAt: row.next_retry_at as number | null,
-		url: row.url as string,
-	};
-}
+export const toSummary = (row: Row): AttemptSummary => summaryOf(row, namesOf(row));
 
 /** An entry of the log with the event that it delivered. */
-export function toAttempt(row: Row): Attempt {
-	const signature = row.sent_signature as Buffer | null;
-	return {
-		...toSummary(row),
-		responseBody: row.response_body as Uint8Array,
-		responseTruncated: row.response_truncated as boolean,
-		sent:
-			signature === null
-				? null
-				: {
-						brand: row.sent_brand as string,
-						timestamp: row.sent_timestamp as number,
-						signature: signature.toString("hex"),
-					},
-		requestBody: row.request_body as Uint8Array,
-	};
+export const toAttempt = (row: Row): Attempt => attemptOf(row, namesOf(row));
+
+function namesOf(row: Row): AttemptNames {
+	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} doesn't exist.`);
+	return { webhookId: row.webhook_id as string, eventType: row.event_type as string };
 }
