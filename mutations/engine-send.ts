@@ -3,7 +3,7 @@ import { inEngine, inNet } from "./tests.ts";
 
 /** How requests leave, to whom, and how many at once. */
 export const ENGINE_SEND = [
-	...of("server/src/engine/send/answer-reader.ts", inEngine("send/answer-reader"), [
+	...of("server/src/net/response-parser.ts", inNet("response-parser"), [
 		{
 			name: "answer-endless-interim-responses",
 			find: "++this.#interim > RECEIVERS.interimResponses",
