@@ -91,8 +91,8 @@ export const SETTLE: readonly Bite[] = [
 	{
 		name: "repeated and not logged",
 		file: "packages/server/src/engine/send/exchange.ts",
-		find: "const stale = this.#reused && !this.#answer.heard && isConnectionClosed(error);",
-		replace: "const stale = !this.#answer.heard && isConnectionClosed(error);",
+		find: "const stale = this.#reused && !this.#response.heard && isConnectionClosed(error);",
+		replace: "const stale = !this.#response.heard && isConnectionClosed(error);",
 		breaks: "A request on a new connection that the receiver closes is made again, and only the second one is logged.",
 		style: "churn",
 		firstSeed: 4,
