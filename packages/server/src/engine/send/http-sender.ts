@@ -5,7 +5,7 @@ import { Connections } from "../../net/connections.ts";
 import { createDialer, type Dialer } from "../../net/dial.ts";
 import { asError, reasonOf, ShortageFailure, shortageOf } from "../../net/errors.ts";
 import type { Guard } from "../../net/guard.ts";
-import { Handshakes, threadCpuMs } from "../../net/handshakes.ts";
+import type { Handshakes } from "../../net/handshakes.ts";
 import { createResolver, type Resolver, timeoutWithin } from "../../net/resolver.ts";
 import { Shortages } from "../../net/shortages.ts";
 import { Burst, type BurstStart } from "./burst.ts";
@@ -42,7 +42,7 @@ export interface HttpSenderOptions {
 	readonly idleConnections?: number | undefined;
 	/** What this node is short of, shared with the engine; private by default. */
 	readonly shortages?: Shortages | undefined;
-	/** Limits what handshakes with receivers cost; private by default. */
+	/** Limits what handshakes with receivers cost; without it, none is metered. */
 	readonly handshakes?: Handshakes | undefined;
 	/** Receives the original error of every `sender_failed` outcome, for the log. */
 	onFault(error: unknown): void;
@@ -59,8 +59,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const shortages = options.shortages ?? new Shortages(clock);
 	const timeoutMs = timeoutWithin(options.timeoutMs);
 	const resolver = options.resolver ?? createResolver({ guard, clock, timeoutMs, shortages });
-	const handshakes = options.handshakes ?? new Handshakes({ clock, random: Math.random, readCpuMs: threadCpuMs });
-	const { extraCa } = options;
+	const { extraCa, handshakes } = options;
 	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa, shortages, handshakes });
 	const burst = new Burst(clock, options.onFault);
 	const connections = new Connections(
