@@ -45,6 +45,7 @@ export function receiverCases(secret: string, body: string, now: number): Receiv
 		{ name: "a stale request", ...signed(now - 360), status: 400 },
 		{ name: "a request from the future", ...signed(now + 360), status: 400 },
 		{ name: "a non-numeric timestamp", ...signed(`${now}x`), status: 400 },
+		{ name: "a timestamp in other digits", ...signed("²"), status: 400 },
 		{ name: "no timestamp", ...signed(""), status: 400 },
 		{ name: "a timestamp beyond all bounds", ...signed("9".repeat(5_000)), status: 400 },
 	];
