@@ -31,12 +31,12 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 		),
 	];
 	const commands: readonly (readonly [string, string])[] = [
-		["Report an order", `--json '${JSON.stringify(ORDER)}' ${projectUrl}/orders`],
-		["Publish an event yourself", `--json '${JSON.stringify(EVENT)}' ${projectUrl}/events`],
+		["Report an order", `${json(ORDER)} ${projectUrl}/orders`],
+		["Publish an event yourself", `${json(EVENT)} ${projectUrl}/events`],
 		["List failed attempts", `'${projectUrl}/attempts?status=retrying' '${projectUrl}/attempts?status=failed'`],
 		["List webhooks", `${projectUrl}/webhooks`],
-		["Send a test event", `--json '{"type":"purchase.completed"}' ${projectUrl}/webhooks/${example.id}/test`],
-		["Replay dead-lettered deliveries", `--json '{"status":"failed"}' ${projectUrl}/webhooks/${example.id}/replay`],
+		["Send a test event", `${json({ type: "purchase.completed" })} ${projectUrl}/webhooks/${example.id}/test`],
+		["Replay dead-lettered deliveries", `${json({ status: "failed" })} ${projectUrl}/webhooks/${example.id}/replay`],
 	];
 	const curl = `curl -H 'Authorization: Bearer ${key}'`;
 	return [
@@ -56,6 +56,9 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 		"",
 	].join("\n");
 }
+
+/** Options of `curl` that send this as JSON. Its own `--json` needs version 7.82. */
+const json = (body: object): string => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 
 const ORDER = {
 	order_id: "ord_1",
