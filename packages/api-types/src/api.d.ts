@@ -1886,7 +1886,7 @@ export interface components {
                 readonly oldest_at: string | null;
             };
             /**
-             * @description The signing secret, shown only in this response. Only its digest is stored.
+             * @description The signing secret, shown only in this response, and stored sealed.
              * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             readonly secret: string;
@@ -2008,7 +2008,7 @@ export interface components {
         };
         readonly RotatedSecret: {
             /**
-             * @description The signing secret, shown only in this response. Only its digest is stored.
+             * @description The signing secret, shown only in this response, and stored sealed.
              * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             readonly secret: string;

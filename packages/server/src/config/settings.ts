@@ -69,7 +69,8 @@ export const SETTINGS = {
 		placeholder: "base64",
 		default: null,
 		defaultText: "created at the first start, next to the database; required with PostgreSQL",
-		meaning: "Key that encrypts signing secrets at rest. Back it up, but not together with the database.",
+		meaning:
+			"Key that signing secrets are stored sealed (encrypted) with. Back it up, but not together with the database.",
 		secret: true,
 		parse: parse.sealKey,
 	}),

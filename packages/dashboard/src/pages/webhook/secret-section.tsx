@@ -18,8 +18,8 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 		<Section title="Signing secret">
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
-					Your receiver uses it to verify our requests. It was shown once, and only a hash of it is stored. If you lost
-					it or someone else saw it, rotate it.
+					Your receiver uses it to verify our requests. Secrets are shown once and stored sealed. If you lost it or
+					someone else saw it, rotate it.
 				</Text>
 				<ForRole needs="developer">
 					{(disabled) => (

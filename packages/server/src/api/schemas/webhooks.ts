@@ -47,7 +47,7 @@ const webhookAnswer = {
 	backlog: Backlog,
 };
 const Secret = Type.String({
-	description: "The signing secret, shown only in this response. Only its digest is stored.",
+	description: "The signing secret, shown only in this response, and stored sealed.",
 	examples: [`whsec_${"x".repeat(64)}`],
 });
 export const Webhook = Type.Object(webhookAnswer, { title: "Webhook" });
