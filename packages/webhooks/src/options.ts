@@ -24,8 +24,8 @@ export interface ReceiverOptions extends VerifyOptions {
 	readonly lease?: number;
 	/** The largest body to read, bytes. 1 MiB by default. */
 	readonly maxBytes?: number;
-	/** Gets what handlers and the store throw. `console.error` by default. */
-	readonly onError?: (error: unknown, event: WebhookEvent | undefined) => void;
+	/** Gets what handlers and the store throw. `console.error` by default. What it throws itself is logged. */
+	readonly onError?: (error: unknown, event: WebhookEvent | undefined) => unknown;
 }
 
 export type Settings = ReturnType<typeof settingsOf>;
@@ -41,9 +41,17 @@ export function settingsOf(options: ReceiverOptions) {
 		verifyOptions: checkedOptions(options),
 		timeoutMs: milliseconds("timeout", options.timeout ?? TIMEOUT_S),
 		leaseMs: milliseconds("lease", options.lease ?? LEASE_S),
-		onError: options.onError ?? ((error: unknown) => console.error("A webhook could not be handled.", error)),
+		onError: guarded(options.onError ?? ((error) => console.error("A webhook could not be handled.", error))),
 		/** Ids are only unique within their project. The body is signed, unlike the header with the id. */
 		keyOf: ({ project_id, id }: WebhookEvent) => `${prefix}${project_id}/${id}`,
+	};
+}
+
+/** Keeps what `onError` throws, or rejects with, from ending the process or a request. */
+function guarded(onError: NonNullable<ReceiverOptions["onError"]>) {
+	return (error: unknown, event: WebhookEvent | undefined): void => {
+		const report = async () => onError(error, event);
+		report().catch((cause: unknown) => console.error("onError failed, so this error is logged here.", error, cause));
 	};
 }
 

@@ -1,5 +1,5 @@
 import { Signal, until } from "@posthorn/testkit";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
 	createReceiver,
 	memoryStore,
@@ -194,6 +194,63 @@ describe("createReceiver", () => {
 		const { send, errors } = setUp({ store, on: { "purchase.refunded": () => undefined } });
 		expect(await send(event)).toMatchObject({ status: 200 });
 		expect(errors).toEqual([outage]);
+	});
+
+	describe.each<{ how: string; onError: NonNullable<ReceiverOptions["onError"]> }>([
+		{
+			how: "throws",
+			onError: () => {
+				throw new Error("logger down");
+			},
+		},
+		{ how: "rejects", onError: async () => Promise.reject(new Error("logger down")) },
+	])("with an onError that $how", ({ onError }) => {
+		const outage = new Error("down");
+		const fails = async () => Promise.reject(outage);
+		const unhandled: unknown[] = [];
+		const noteUnhandled = (error: unknown) => void unhandled.push(error);
+		const logged: unknown[][] = [];
+		beforeEach(() => {
+			process.on("unhandledRejection", noteUnhandled);
+			vi.spyOn(console, "error").mockImplementation((...args) => void logged.push(args));
+		});
+		afterEach(async () => {
+			// Node reports unhandled rejections before the next turn of its event loop.
+			await new Promise(setImmediate);
+			process.off("unhandledRejection", noteUnhandled);
+			vi.restoreAllMocks();
+			expect(unhandled.splice(0)).toEqual([]);
+			expect(logged.splice(0).every((args) => args.includes(outage) && String(args).includes("logger down"))).toBe(
+				true,
+			);
+		});
+
+		it.each<{ step: string; store: Partial<Store>; status: number }>([
+			{ step: "claim", store: { claim: fails }, status: 503 },
+			{ step: "finish", store: { finish: fails }, status: 200 },
+		])("responds if the store fails to $step", async ({ store, status }) => {
+			const { send } = setUp({ onError, store: { ...memoryStore(), ...store }, on: { "*": () => undefined } });
+			expect(await send(event)).toMatchObject({ status });
+			expect(logged).toHaveLength(1);
+		});
+
+		it("responds if the handler fails, and releases the event", async () => {
+			const { send } = setUp({ onError, on: { "*": fails } });
+			expect(await send(event)).toMatchObject({ status: 500 });
+			expect(await send(event)).toMatchObject({ status: 500 });
+			expect(logged).toHaveLength(2);
+		});
+
+		it("still aborts the handler's signal once renewals have failed for a lease", async () => {
+			const { send } = setUp({
+				onError,
+				store: { ...memoryStore(), renew: fails },
+				lease: 0.05,
+				on: { "*": (_event, { signal }) => new Promise<void>((end) => signal.addEventListener("abort", () => end())) },
+			});
+			expect(await send(event)).toMatchObject({ status: 200 });
+			expect(logged.length).toBeGreaterThan(1);
+		});
 	});
 
 	it("refuses requests that aren't genuine, and never calls a handler or onError for them", async () => {
