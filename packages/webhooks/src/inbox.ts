@@ -18,7 +18,7 @@ export interface InboxOptions extends ReceiverOptions {
 export interface Inbox extends Receiver {
 	/** Handles events as they arrive, until `stop`. */
 	start(): void;
-	/** Handles what is due now, and resolves when nothing is left: for a timer or a serverless function. */
+	/** Handles what is due now, and resolves when nothing is left, or after `stop`: for a timer or a serverless function. */
 	drain(): Promise<void>;
 	/** Stops taking events, and resolves when the current handler has ended. */
 	stop(): Promise<void>;
@@ -58,9 +58,12 @@ class Worker {
 	readonly #settings: Settings;
 	readonly #pollMs: number;
 	#isStarted = false;
+	#isDraining = false;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** The loop that takes events now, if one does. */
 	#loop: Promise<void> | undefined;
+	/** The event that the loop took last. */
+	#current: Promise<boolean> | undefined;
 	/** Whether an event may have arrived since the loop last looked. */
 	#mayHaveMore = false;
 
@@ -77,15 +80,16 @@ class Worker {
 
 	async stop(): Promise<void> {
 		this.#isStarted = false;
+		this.#isDraining = false;
 		clearTimeout(this.#timer);
-		await this.#loop?.catch(() => undefined);
+		await this.#current?.catch(() => undefined);
 	}
 
 	/** Takes what is due, unless stopped, and looks again later. */
 	look(): void {
 		clearTimeout(this.#timer);
 		if (!this.#isStarted) return;
-		this.#takeAll(() => this.#isStarted)
+		this.#takeAll()
 			.catch((error: unknown) => this.#settings.onError(error, undefined))
 			.finally(() => {
 				clearTimeout(this.#timer);
@@ -94,22 +98,32 @@ class Worker {
 	}
 
 	drain(): Promise<void> {
-		return this.#takeAll(() => true);
+		this.#isDraining = true;
+		return this.#takeAll();
 	}
 
-	async #takeAll(goesOn: () => boolean): Promise<void> {
+	#takeAll(): Promise<void> {
 		this.#mayHaveMore = true;
-		this.#loop ??= this.#run(goesOn).finally(() => {
-			this.#loop = undefined;
-		});
+		this.#loop ??= this.#run();
 		return this.#loop;
 	}
 
-	async #run(goesOn: () => boolean): Promise<void> {
-		while (this.#mayHaveMore && goesOn()) {
-			this.#mayHaveMore = false;
-			while (goesOn() && (await this.#takeOne()));
+	async #run(): Promise<void> {
+		try {
+			while (this.#mayHaveMore && this.#isWanted) {
+				this.#mayHaveMore = false;
+				do this.#current = this.#takeOne();
+				while ((await this.#current) && this.#isWanted);
+			}
+		} finally {
+			// Right after the last look, so that nobody joins a loop that won't look again.
+			this.#loop = undefined;
+			this.#isDraining = false;
 		}
+	}
+
+	get #isWanted(): boolean {
+		return this.#isStarted || this.#isDraining;
 	}
 
 	/** False if nothing is due. */

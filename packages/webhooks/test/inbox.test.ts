@@ -65,6 +65,56 @@ it("handles events as they arrive once it is started, and none after stop", asyn
 	expect(seen).toEqual(["evt_before", "evt_after", "evt_stopped"]);
 });
 
+// A drain that began just then used to join the loop that was ending, and to resolve without having looked.
+it.each([0, 1, 2, 3, 4, 5, 6, 7])(
+	"drains an event that is stored %i microtasks after the last look",
+	async (microtasks) => {
+		const seen: string[] = [];
+		const { store } = setUp();
+		const looked = Promise.withResolvers<void>();
+		const empty: InboxStore = {
+			...store,
+			next: (...args) => {
+				const entry = store.next(...args);
+				entry.then((found) => found ?? looked.resolve());
+				return entry;
+			},
+		};
+		const { inbox } = setUp({ store: empty, on: { "*": ({ id }) => seen.push(id) } });
+		const { body } = await signEvent(event, SECRET);
+		const first = inbox.drain();
+		await looked.promise;
+		for (let i = 0; i < microtasks; i++) await undefined;
+		await Promise.all([store.put("key", body), inbox.drain()]);
+		expect(seen).toEqual(["evt_1"]);
+		await first;
+	},
+);
+
+it("stops after the current handler, although a drain has more to do", async () => {
+	const seen: string[] = [];
+	const started = new Signal();
+	const slow = Promise.withResolvers<void>();
+	const { inbox } = setUp({
+		on: {
+			"*": ({ id }) => {
+				seen.push(id);
+				started.look();
+				return slow.promise;
+			},
+		},
+	});
+	for (const id of ["evt_1", "evt_2", "evt_3"]) await send(inbox, id);
+	const drained = inbox.drain();
+	await started.until("the first handler", () => seen.length === 1);
+	const stopped = inbox.stop();
+	slow.resolve();
+	await Promise.all([stopped, drained]);
+	expect(seen).toEqual(["evt_1"]);
+	await inbox.drain();
+	expect(seen).toEqual(["evt_1", "evt_2", "evt_3"]);
+});
+
 it("repeats a handler that fails, later each time, and lets other events pass", async () => {
 	const seen: string[] = [];
 	let isBroken = true;
