@@ -19,6 +19,7 @@ export async function main(args: readonly string[]): Promise<void> {
 		.helpOption("-h, --help", "explain a command")
 		.helpCommand("help [command]", "explain a command")
 		.showSuggestionAfterError()
+		.showHelpAfterError("posthorn --help lists the commands, and posthorn COMMAND --help explains one.")
 		.configureHelp({ minWidthToWrap: 20 })
 		.exitOverride()
 		.addHelpText("after", examples("posthorn"));

@@ -59,6 +59,7 @@ test("help lists every setting with its flag, variable and default", async () =>
 test("exits with 2 on wrong usage, and lists all faults of a wrong configuration without creating anything", async () => {
 	expect(await run(["serv"])).toMatchObject({ code: 2, err: expect.stringContaining("serve") });
 	expect(await run(["serve", "--prot", "1"])).toMatchObject({ code: 2, err: expect.stringContaining("--port") });
+	expect(await run(["bogus"])).toMatchObject({ code: 2, err: expect.stringContaining("posthorn --help") });
 	const cwd = newFolder();
 	const { code, err } = await run(["serve", "--port", "x"], { POSTHORN_BRAND: "a b" }, cwd);
 	expect(code).toBe(2);

@@ -81,7 +81,7 @@ describe("on SQLite", () => {
 		const report = await doctor({ POSTHORN_PORT: "x", POSTHORN_SEAL_KEY: "short", POSTHORN_HOTS: "a" });
 		expect(report).toMatchObject({ code: 2, lines: {} });
 		expect(report.err.trim().split("\n").sort()).toEqual([
-			expect.stringMatching(/^POSTHORN_HOTS is not a Posthorn setting; did you mean POSTHORN_HOST\?$/),
+			expect.stringMatching(/^POSTHORN_HOTS is not a Posthorn setting\. posthorn serve --help lists them all\.$/),
 			expect.stringMatching(/^POSTHORN_PORT is "x"; it must be /),
 			// A secret is never quoted.
 			expect.stringMatching(/^POSTHORN_SEAL_KEY is not valid; it must be 32 bytes .* openssl rand -base64 32\.$/),

@@ -97,7 +97,7 @@ function readSignature(headers: HeadersInput, name: string): string {
 }
 
 function missing(name: string): string {
-	return `The header ${name} is missing. Did a proxy drop it, does this request come from Posthorn, or is the brand another?`;
+	return `The header ${name} is missing. Does this request come from Posthorn, did a proxy drop it, or did the operator set another brand?`;
 }
 
 function repeated(name: string): string {

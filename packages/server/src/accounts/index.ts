@@ -13,7 +13,7 @@ export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
 export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./guesses.ts";
 export { Members } from "./members.ts";
-export { createOperatorKey, findOperatorKey } from "./operator-key.ts";
+export { createOperatorKey, findOperatorKey, OPERATOR_KEY_PREFIX } from "./operator-key.ts";
 export { Passwords, PasswordsBusy } from "./password.ts";
 export {
 	accountFaults,

@@ -137,6 +137,12 @@ test("a missing or unknown key gets 401 and how to authenticate", async () => {
 	}
 });
 
+test("distinguishes an unknown key from what isn't one", async () => {
+	const detailOf = async (key: string) => (await api.call("GET", "/v1/projects", { key })).json.detail;
+	expect(await detailOf("abc")).toBe("This isn't a key that Posthorn creates: those begin with phk_ or pho_.");
+	for (const key of ["phk_unknown", "pho_unknown"]) expect(await detailOf(key)).toMatch(/^This API key is not known\./);
+});
+
 test("the scheme's name is case-insensitive", async () => {
 	for (const scheme of ["Bearer", "bearer", "BEARER  "]) {
 		const headers = { authorization: `${scheme} ${OPERATOR_KEY}` };

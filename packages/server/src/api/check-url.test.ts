@@ -53,6 +53,8 @@ test.each([
 	["hooks.example.com", false, ["failed", "unknown", "unknown"]],
 	["", false, ["failed", "unknown", "unknown"]],
 	["https://user:password@hooks.example.com/", false, ["failed", "unknown", "unknown"]],
+	["https://hooks.example.com:0/", false, ["ok", "ok", "failed"]],
+	["https://hooks.example.com:25/", false, ["ok", "ok", "failed"]],
 	["https://localhost/", false, ["ok", "ok", "failed"]],
 	["https://127.0.0.1/", false, ["ok", "ok", "failed"]],
 	["https://[::1]/", false, ["ok", "ok", "failed"]],

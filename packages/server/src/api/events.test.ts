@@ -129,6 +129,29 @@ test.each([
 	expect((await api.call("GET", `${project}/events`)).json.data).toEqual([]);
 });
 
+test("says what is wrong with data in the words of the other checks", async () => {
+	project = await api.project();
+	const faultsOf = async (data: object) => {
+		const { json } = await publish({ type: "purchase.completed", data: { ...purchase, ...data } });
+		return json.errors.map(({ pointer, detail }) => `${pointer} ${detail}`);
+	};
+	expect(await faultsOf({ order_id: "", customer_email: "ada", amount_cents: -1, currency: "eur", items: {} })).toEqual(
+		[
+			"/data/currency must be a currency code of three capital letters (ISO 4217), such as EUR",
+			"/data/order_id must not be empty",
+			"/data/customer_email must be an e-mail address",
+			"/data/amount_cents must be at least 0",
+			"/data/items must be an array",
+		],
+	);
+	// Of a list, only the first fault is reported.
+	expect(await faultsOf({ items: [{ name: 1, quantity: "x" }] })).toEqual(["/data/items/0/name must be a string"]);
+	expect(await faultsOf({ items: [{ product_id: true }] })).toEqual([
+		"/data/items/0/product_id must be a string or a whole number",
+	]);
+	expect(await faultsOf({ items: [{ quantity: 0 }] })).toEqual(["/data/items/0/quantity must be more than 0"]);
+});
+
 test("limits the size of data and bodies", async () => {
 	project = await api.project();
 	const fits = { text: "x".repeat(MAX_EVENT_BYTES - '{"text":""}'.length) };

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { unusedPort } from "../../../testkit/src/ports.ts";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
+import { REQUESTS } from "../base/budgets.ts";
 
 let api: TestApi;
 let port: number;
@@ -63,6 +64,13 @@ test("bytes that aren't a request get a problem", async () => {
 		expect(answer).toContain("application/problem+json");
 		expect(JSON.parse(answer.split("\r\n\r\n")[1]!)).toMatchObject({ status });
 	}
+});
+
+test("says how large a header may be", async () => {
+	const answer = await say(`GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(REQUESTS.headerBytes)}\r\n\r\n`);
+	expect(answer).toContain(
+		`larger than ${REQUESTS.headerBytes.toLocaleString("en")} bytes. Send fewer or shorter headers`,
+	);
 });
 
 test("refuses a body that is too large before it arrives", async () => {

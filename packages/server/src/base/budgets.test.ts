@@ -40,6 +40,7 @@ test("the page for operators names the limits that the code has", () => {
 		`${n(REQUESTS.unauthenticatedBodyBytesInFlight)} bytes; ${n(REQUESTS.unauthenticatedBodyBytesPerNetwork)} for one`,
 		`to the log | ${n(COMMITS.publishBytesWaiting)} bytes; ${n(COMMITS.publishBytesWaitingPerProject)} for one project`,
 		`chunks of a body | ${n(REQUESTS.smallChunks)}, and one more for each ${REQUESTS.chunkBytes} bytes`,
+		`a request's header, with its path | ${n(REQUESTS.headerBytes)} bytes`,
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
 		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element, and each element counts as ${REQUESTS.pieceBytes} bytes more`,
 		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one principal (a key or an account), ${n(RESPONSES.bytesPerProject)} for one project`,

@@ -48,6 +48,8 @@ export const REQUESTS = {
 	/** Number of chunks that a body may have, however small, plus one for each of these bytes. */
 	smallChunks: 2_048,
 	chunkBytes: 64,
+	/** A request's header with its path, bytes. */
+	headerBytes: 16 * KIB,
 	/** Time limit for receiving a request's header, milliseconds. */
 	headerMs: 10_000,
 	/** Time limit for receiving a whole request, milliseconds. */

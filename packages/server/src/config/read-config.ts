@@ -1,10 +1,7 @@
-/** How many letters a variable's name may differ by for a suggestion. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Config, fileVariableOf, flagOf, type Parsed, type Setting, shown, variableOf } from "./config.ts";
 import { SETTINGS, type SettingKey } from "./settings.ts";
-
-const MAX_SLIPS = 3;
 
 export interface ConfigSource {
 	readonly env: Readonly<Record<string, string | undefined>>;
@@ -117,29 +114,8 @@ function unknownVariables(env: ConfigSource["env"]): string[] {
 	);
 	return Object.keys(env)
 		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
-		.map((name) => {
-			const meant = nearest(name, known);
-			const advice = meant ? `; did you mean ${meant}?` : ". posthorn serve --help lists them all.";
-			return `${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting${advice}`;
-		});
-}
-
-function nearest(name: string, known: readonly string[]): string | undefined {
-	const [best] = known
-		.filter((each) => Math.abs(each.length - name.length) <= MAX_SLIPS)
-		.map((each) => ({ each, slips: distance(each, name) }))
-		.sort((a, b) => a.slips - b.slips);
-	return best && best.slips <= MAX_SLIPS ? best.each : undefined;
-}
-
-/** How many letters must be added, removed or changed to turn one text into the other (Levenshtein). */
-function distance(a: string, b: string): number {
-	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-	for (let i = 1; i <= a.length; i++) {
-		const next = [i];
-		for (let j = 1; j <= b.length; j++)
-			next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
-		row = next;
-	}
-	return row[b.length]!;
+		.map(
+			(name) =>
+				`${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting. posthorn serve --help lists them all.`,
+		);
 }

@@ -4,7 +4,7 @@ import type { Config } from "../config/index.ts";
 import { reasonText } from "../engine/send/outcome.ts";
 import { createDialer } from "../net/dial.ts";
 import { reasonOf, SendFailure } from "../net/errors.ts";
-import { createGuard, type Guard, hostOf } from "../net/guard.ts";
+import { createGuard, type Guard, hostOf, portOf } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 import type { Finding } from "./local.ts";
 
@@ -41,7 +41,7 @@ async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: C
 	const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
 	const dialing = dialer.dial(
 		hostOf(url),
-		Number(url.port || 443),
+		portOf(url),
 		(error, socket) => (socket instanceof TLSSocket ? resolve(socket) : reject(error)),
 		() => true,
 		"doctor",

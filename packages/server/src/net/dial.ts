@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { Stopwatch } from "../base/stopwatch.ts";
 import { Turns } from "../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
-import type { Guard } from "./guard.ts";
+import { type Guard, permitsPort } from "./guard.ts";
 import type { Handshake, Handshakes, HandshakeUser } from "./handshakes.ts";
 import type { Metering } from "./metered-stream.ts";
 import type { Resolver } from "./resolver.ts";
@@ -24,7 +24,7 @@ import { TlsSessions, validUntil } from "./tls-sessions.ts";
 /**
  * Makes TLS connections to receivers, only to addresses that the guard permits. A name is resolved once, by the
  * resolver, which applies the guard, and only the addresses it returned are connected to. An address in the URL itself
- * is never looked up, so it is checked here.
+ * is never looked up, so it is checked here, as is the port.
  */
 export interface Dialer {
 	/**
@@ -227,6 +227,8 @@ class Dial implements Dialing, HandshakeUser {
 
 	async #resolve(): Promise<readonly string[]> {
 		const { guard, resolver } = this.#shared;
+		if (!permitsPort(this.#port))
+			throw new SendFailure("address_not_public", `requests may not go to port ${this.#port}`);
 		if (isIP(this.#hostname) === 0) return resolver.lookup(this.#hostname);
 		if (guard.permits(this.#hostname)) return [this.#hostname];
 		throw new SendFailure("address_not_public", `requests may not go to ${this.#hostname}`);

@@ -7,8 +7,8 @@ import ipaddr from "ipaddr.js";
  * plus any ranges that the operator allows.
  *
  * It checks twice. At registration, {@link Guard.checkUrl} warns the owner early about URLs that can never work. At
- * delivery, {@link Guard.permits} checks the addresses that are actually connected to. That is the check that protects,
- * because a name may resolve to something else at any time.
+ * delivery, {@link Guard.permits} and {@link permitsPort} check what is actually connected to. That is the check that
+ * protects, because a name may resolve to something else at any time.
  */
 export interface Guard {
 	/** Whether connecting to this IP address, written as DNS and sockets do, is allowed. False for anything else. */
@@ -22,7 +22,14 @@ export type UrlVerdict =
 	| { readonly ok: false; readonly reason: UrlFault; readonly text: string };
 
 /** What is wrong with a URL: a stable code. */
-export type UrlFault = "not_https" | "has_credentials" | "no_host" | "localhost" | "local_name" | "address_not_public";
+export type UrlFault =
+	| "not_https"
+	| "has_credentials"
+	| "no_host"
+	| "port_not_allowed"
+	| "localhost"
+	| "local_name"
+	| "address_not_public";
 
 /** Texts for the store's owner. */
 const FAULT_TEXT: Record<UrlFault, string> = {
@@ -30,6 +37,8 @@ const FAULT_TEXT: Record<UrlFault, string> = {
 	has_credentials:
 		"The URL must not contain a user name or password. Verify the signature of each request instead, or put a token in the path.",
 	no_host: "The URL has no host name. Give the full address, such as https://example.com/webhooks.",
+	port_not_allowed:
+		"Webhooks can't be delivered to this port: 0 is not a port, and 25 is for mail servers only. Use another, such as 443.",
 	localhost:
 		"Webhooks can't be delivered to localhost. In development, use a tunnel that gives your machine a public HTTPS URL and register that, or run Posthorn with POSTHORN_EGRESS_ALLOW=127.0.0.0/8,::1/128.",
 	local_name:
@@ -78,6 +87,7 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 		if (url.username !== "" || url.password !== "") return "has_credentials";
 		const host = hostOf(url);
 		if (host === "") return "no_host";
+		if (!permitsPort(portOf(url))) return "port_not_allowed";
 		if (isIP(host) !== 0) return permits(host) ? null : "address_not_public";
 		if (host === "localhost" || host.endsWith(".localhost")) return loopback ? null : "localhost";
 		if (!host.includes(".") || PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix) || host === suffix.slice(1)))
@@ -93,6 +103,15 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 		},
 	};
 }
+
+/** Port 0 doesn't exist, and a mail server (25) might take a request for commands. No setting allows them. */
+const REFUSED_PORTS: ReadonlySet<number> = new Set([0, 25]);
+
+/** Whether connecting to this port is allowed, whatever the address. */
+export const permitsPort = (port: number): boolean => !REFUSED_PORTS.has(port);
+
+/** The port of an https URL. */
+export const portOf = (url: URL): number => Number(url.port || 443);
 
 /**
  * The URL's host as DNS and sockets expect it: an IPv6 literal without brackets, a name without its trailing dot. The

@@ -16,6 +16,7 @@ export type CheckState = "ok" | "failed" | "unknown";
 const ENCRYPTED = "Sent encrypted, over HTTPS.";
 /** The check that a URL's fault belongs to, if not the first. */
 const FAILED_BY: Readonly<Partial<Record<UrlFault, CheckName>>> = {
+	port_not_allowed: "public_address",
 	localhost: "public_address",
 	address_not_public: "public_address",
 	local_name: "reachable_name",

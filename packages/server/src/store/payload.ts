@@ -1,5 +1,6 @@
 import { CURRENCIES, EVENT_TYPES, type EventType } from "@posthorn/protocol";
-import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { CURRENCY_DETAIL, dataFaultsOf } from "../base/schema-words.ts";
 import { createAjv } from "../base/schemas.ts";
 import { isPrintable } from "../base/text.ts";
 import type { FactFault } from "./recorder.ts";
@@ -9,19 +10,13 @@ export const ID_LENGTH = 100;
 /** Items nested deeper than this are refused without being walked. */
 const MAX_DEPTH = 32;
 
-const ajv = createAjv({ strict: false });
+const ajv = createAjv({ strict: false, verbose: true });
 const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
 
 /** Why `data` is not valid data for an event of this type; the catalogue has the rules. */
 export function payloadFaults(type: EventType, data: object): FactFault[] {
 	const check = checks.get(type)!;
-	return check(data) ? [] : (check.errors ?? []).map(faultOf);
-}
-
-function faultOf({ keyword, instancePath, params, message }: ErrorObject): FactFault {
-	if (keyword === "required") return { pointer: `${instancePath}/${params.missingProperty}`, detail: "is missing" };
-	if (instancePath === "/customer_email") return { pointer: instancePath, detail: "must be an e-mail address" };
-	return { pointer: instancePath, detail: message ?? "is not valid" };
+	return check(data) ? [] : dataFaultsOf(check.errors ?? []);
 }
 
 /** What is wrong with one of the store platform's identifiers. */
@@ -48,7 +43,7 @@ export function amountFaults(amount: number, least: number): FactFault[] {
 
 export function currencyFaults(currency: string): FactFault[] {
 	if (CURRENCIES.has(currency)) return [];
-	return [{ pointer: "/currency", detail: "must be a currency code of three capital letters (ISO 4217), such as EUR" }];
+	return [{ pointer: "/currency", detail: CURRENCY_DETAIL }];
 }
 
 /** Numbers that have already lost digits, and so would be another product's id; and excessive nesting. */

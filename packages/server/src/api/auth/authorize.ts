@@ -2,10 +2,12 @@ import { timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
+	API_KEY_PREFIX,
 	type ApiKeys,
 	askAtOnce,
 	type Guesses,
 	type Members,
+	OPERATOR_KEY_PREFIX,
 	type Person,
 	type Principal,
 	SESSION_MS,
@@ -196,7 +198,9 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 	throw new Problem(
 		"unauthorized",
 		principal === null
-			? "This API key is not known. It may have been deleted, or belong to another instance."
+			? looksIssued(token)
+				? "This API key is not known. It may have been deleted, or belong to another instance."
+				: `This isn't a key that Posthorn creates: those begin with ${API_KEY_PREFIX} or ${OPERATOR_KEY_PREFIX}.`
 			: `This API key expired at ${formatTime(principal.at)}. Create another one under API Keys.`,
 		{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn", error="invalid_token"' } },
 	);
@@ -215,6 +219,8 @@ export async function authenticateCookie(
 	if (person) checkIntent(request, person, parts);
 	return person;
 }
+
+const looksIssued = (key: string) => [API_KEY_PREFIX, OPERATOR_KEY_PREFIX].some((prefix) => key.startsWith(prefix));
 
 function findPerson(
 	token: string,

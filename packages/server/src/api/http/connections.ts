@@ -110,6 +110,7 @@ export class Connections {
 		const { headerMs, requestMs, checkMs } = this.#limits;
 		const options = {
 			headersTimeout: headerMs,
+			maxHeaderSize: REQUESTS.headerBytes,
 			requestTimeout: requestMs,
 			connectionsCheckingInterval: checkMs,
 			keepAliveTimeout: CONNECTIONS.proxyIdleMs,

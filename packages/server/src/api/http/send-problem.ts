@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { REQUESTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { StorageError } from "../../storage/port.ts";
@@ -68,7 +69,10 @@ const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
 
 /** Errors that Node's parser finds in a request. */
 const OF_NODE: Record<string, [ProblemKind, string]> = {
-	HPE_HEADER_OVERFLOW: ["header-too-large", "The request's header is too large."],
+	HPE_HEADER_OVERFLOW: [
+		"header-too-large",
+		`The request's header is larger than ${REQUESTS.headerBytes.toLocaleString("en")} bytes. Send fewer or shorter headers and cookies, or a shorter path.`,
+	],
 	[SMALL_CHUNKS]: ["malformed-request", "The body has too many small chunks. Send it in larger ones."],
 	ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time."],
 };

@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
+import { detailOf } from "../../base/schema-words.ts";
 import { createAjv } from "../../base/schemas.ts";
 import type { Fault } from "../../registry/index.ts";
 import { MAX_FAULTS } from "./problem.ts";
@@ -57,37 +58,15 @@ function faultOf(error: ErrorObject): Fault {
 				pointer: `${instancePath}/${escapePointer(params.property)}`,
 				detail: `may only be used together with "${params.missingProperty}"`,
 			};
-		case "type":
-			return { pointer: instancePath, detail: `must be ${TYPE_NAMES[params.type] ?? params.type}` };
 		default:
 			if (MISFITS.has(keyword) && typeof parentSchema?.errorMessage === "string")
 				return { pointer: instancePath, detail: parentSchema.errorMessage };
-			return { pointer: instancePath, detail: (DETAILS[keyword] ?? (() => error.message ?? "is not valid"))(params) };
+			return { pointer: instancePath, detail: detailOf(error) };
 	}
 }
 
 /** Keywords that say "not in the expected form", for which a schema may have its own text. */
 const MISFITS: ReadonlySet<string> = new Set(["pattern", "format", "enum", "not", "oneOf"]);
-
-const DETAILS: Record<string, (params: ErrorObject["params"]) => string> = {
-	enum: ({ allowedValues }) => `must be one of: ${allowedValues.join(", ")}`,
-	minLength: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
-	maxLength: ({ limit }) => `must have at most ${limit} characters`,
-	minItems: ({ limit }) => `must have at least ${limit} ${limit === 1 ? "item" : "items"}`,
-	maxItems: ({ limit }) => `must have at most ${limit} items`,
-	minimum: ({ limit }) => `must be at least ${limit}`,
-	maximum: ({ limit }) => `must be at most ${limit}`,
-	uniqueItems: ({ i, j }) => `must not contain the same item twice; items ${j} and ${i} are equal`,
-};
-
-const TYPE_NAMES: Record<string, string> = {
-	string: "a string",
-	integer: "a whole number",
-	number: "a number",
-	boolean: "true or false",
-	object: "an object",
-	array: "an array",
-};
 
 /** A name as part of a JSON Pointer (RFC 6901, section 3). Very long ones are cut, since pointers are only shown. */
 export function escapePointer(name: string): string {

@@ -1,6 +1,7 @@
 import { CURRENCIES, eventTypeEntry } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
+import { CURRENCY_DETAIL } from "../../base/schema-words.ts";
 import { DELIVERABLE_KINDS, ID_LENGTH, OUTCOMES } from "../../store/index.ts";
 import { closed, Time, text } from "./common.ts";
 import { PublishedEvent } from "./events.ts";
@@ -44,7 +45,7 @@ const orderFields = {
 	currency: Type.Enum([...CURRENCIES], {
 		type: "string",
 		description: "Three capital letters (ISO 4217).",
-		errorMessage: "must be a currency code of three capital letters (ISO 4217), such as EUR",
+		errorMessage: CURRENCY_DETAIL,
 		examples: ["EUR"],
 	}),
 	items,

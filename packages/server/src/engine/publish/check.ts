@@ -7,7 +7,8 @@ import {
 	isEventType,
 	type JsonSchema,
 } from "@posthorn/protocol";
-import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { CURRENCY_DETAIL, dataFaultsOf } from "../../base/schema-words.ts";
 import { createAjv } from "../../base/schemas.ts";
 import type { EventDraft, EventFault } from "../engine.ts";
 
@@ -24,8 +25,8 @@ interface Check {
 	readonly written: Fields;
 }
 
-const every = createAjv({ allErrors: true, strict: false });
-const first = createAjv({ strict: false });
+const every = createAjv({ allErrors: true, strict: false, verbose: true });
+const first = createAjv({ strict: false, verbose: true });
 
 /** Types whose data is checked against the catalogue's schema; data of the others may be any object. */
 const strictTypes = new Map(
@@ -66,20 +67,14 @@ function dataFaults(type: string, data: string): Fault[] {
 	if (!check) return [];
 	const value = JSON.parse(data) as Readonly<Record<string, unknown>>;
 	const errors = check.fields(value) ? (check.whole(value) ? [] : check.whole.errors) : check.fields.errors;
-	const faults = (errors ?? []).map(describe);
+	const faults = dataFaultsOf(errors ?? []).map(({ pointer, detail }) => ({ pointer: `/data${pointer}`, detail }));
 	const { currency } = value;
 	if (typeof currency === "string" && !CURRENCIES.has(currency))
-		faults.unshift({ pointer: "/data/currency", detail: "is not the code of a currency in ISO 4217, such as EUR" });
+		faults.unshift({ pointer: "/data/currency", detail: CURRENCY_DETAIL });
 	for (const { pointer, detail } of lexicalFaults(data, check.written))
 		faults.unshift({ pointer: `/data${pointer}`, detail });
 	const told = new Set<string>();
 	return faults.filter(({ pointer }) => !told.has(pointer) && told.add(pointer));
-}
-
-function describe(error: ErrorObject): Fault {
-	if (error.keyword === "required")
-		return { pointer: `/data${error.instancePath}/${error.params.missingProperty}`, detail: "is missing" };
-	return { pointer: `/data${error.instancePath}`, detail: error.message ?? "is not valid" };
 }
 
 /** The schema without its rules for list elements. */

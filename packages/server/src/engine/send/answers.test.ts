@@ -4,7 +4,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../testkit/src/ports.ts";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createDialer } from "../../net/dial.ts";
+import { SendFailure } from "../../net/errors.ts";
 import { createGuard } from "../../net/guard.ts";
+import { createResolver } from "../../net/resolver.ts";
 import { ResponseParser } from "../../net/response-parser.ts";
 import { type Answer, answered, reply, shipment } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";
@@ -252,6 +256,25 @@ describe("no response", () => {
 			expect(text(await strict.send(shipment(rig.receiver.url("/", host)))), host).toBe("address_not_public");
 		expect(rig.receiver.tcpConnections).toBe(0);
 		expect(rig.faults).toEqual([]);
+	});
+
+	test("never connects to port 0 or 25, even where every address is permitted", async () => {
+		const ports: number[] = [];
+		const guard = createGuard({ allow: ["127.0.0.0/8"] });
+		const dialer = createDialer({
+			guard,
+			resolver: createResolver({ guard, clock: systemClock }),
+			clock: systemClock,
+			connect: ({ port }) => {
+				ports.push(port);
+				throw new SendFailure("connection_refused", "nothing listens here");
+			},
+		});
+		const sender = rig.makeSender({ guard, dialer });
+		for (const port of [0, 25])
+			expect(text(await sender.send(shipment(`https://127.0.0.1:${port}/`))), `${port}`).toBe("address_not_public");
+		await sender.send(shipment("https://127.0.0.1:26/"));
+		expect(ports).toEqual([26]);
 	});
 
 	test("reports our own faults as such", async () => {

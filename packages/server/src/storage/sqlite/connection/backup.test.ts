@@ -78,7 +78,11 @@ test("a backup never overwrites, and leaves no partial files", async () => {
 	await expect(backupSqlite(missing, join(directory, "b.db"))).rejects.toMatchObject({ code: "unusable" });
 	await writeFile(missing, "not a database ".repeat(1000));
 	await expect(backupSqlite(missing, join(directory, "b.db"))).rejects.toMatchObject({ code: "unusable" });
-	await expect(backupSqlite(path, join(directory, "nowhere", "b.db"))).rejects.toMatchObject({ code: "unusable" });
+	const nowhere = join(directory, "nowhere");
+	await expect(backupSqlite(path, join(nowhere, "b.db"))).rejects.toMatchObject({
+		code: "unusable",
+		message: `There is no folder ${nowhere}: create it, or choose another for the backup.`,
+	});
 	const names = await readdir(directory);
 	expect(names.filter((name) => name.includes("unfinished") || name.startsWith("b.db"))).toEqual([]);
 	await backupSqlite(path, join(directory, "b.db"));

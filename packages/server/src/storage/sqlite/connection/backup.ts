@@ -14,14 +14,17 @@ const BUSY_TIMEOUT_MS = 5000;
 /**
  * Copies a database into one complete file with everything committed before the copy began, even while a service uses
  * it. The service continues to read and write; only its write-ahead log grows until the copy is done. The target
- * appears on disk only when it's complete. Rejects with a StorageError `unusable` if the target already exists, or the
- * source isn't a Posthorn database.
+ * appears on disk only when it's complete. Rejects with a StorageError `unusable` if the target already exists or its
+ * folder doesn't, or the source isn't a Posthorn database.
  */
 export async function backupSqlite(sourcePath: string, targetPath: string): Promise<void> {
 	const target = resolve(targetPath);
 	if (existsSync(target)) throw alreadyThere(target);
 	if (!existsSync(sourcePath))
 		throw new StorageError("unusable", `There is no database at ${sourcePath}: set the one to back up.`);
+	const folder = dirname(target);
+	if (!existsSync(folder))
+		throw new StorageError("unusable", `There is no folder ${folder}: create it, or choose another for the backup.`);
 	const unfinished = `${target}.${randomUUID()}.unfinished`;
 	try {
 		copy(sourcePath, unfinished);
@@ -32,7 +35,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 		await rm(unfinished, { force: true });
 	}
 	// Windows doesn't flush directories, and keeps names anyway.
-	if (process.platform !== "win32") await flush(dirname(target), "r");
+	if (process.platform !== "win32") await flush(folder, "r");
 }
 
 const alreadyThere = (target: string) =>
