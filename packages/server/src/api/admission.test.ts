@@ -16,12 +16,10 @@ const AT_ONCE: TestApiOptions = { parts: ({ clock }) => ({ clock: { ...clock, el
 
 const isNothing = (bytes: number): boolean => bytes === 0;
 
-const used = async (api: TestApi, budget: string): Promise<number> =>
-	Number(
-		new RegExp(`posthorn_budget_used\\{budget="${budget}"\\} (\\d+)`).exec(
-			(await api.call("GET", "/metrics")).text,
-		)?.[1],
-	);
+const metric = async (api: TestApi, name: string, budget: string): Promise<number> =>
+	Number(new RegExp(`${name}\\{budget="${budget}"\\} (\\d+)`).exec((await api.call("GET", "/metrics")).text)?.[1]);
+
+const used = (api: TestApi, budget: string): Promise<number> => metric(api, "posthorn_budget_used", budget);
 
 /** Storage in which calls of one verb wait for this before they begin. */
 function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: string) => Promise<void>): Storage {
@@ -210,7 +208,9 @@ test("a project with many keys leaves room for others' responses", async () => {
 	};
 	const pages = RESPONSES.bytesPerProject / RESPONSES.pageBytes;
 	for (let n = 0; n < pages; n++) await charge("proj_1", `key_${n}`);
+	expect(admission.budget.refusals).toBe(0);
 	await expect(charge("proj_1", "key_new")).rejects.toThrow("clients of this project have not read yet");
+	expect(admission.budget.refusals).toBe(1);
 	await charge("proj_2", "key_other");
 });
 
@@ -240,6 +240,10 @@ test("a client that doesn't read gets no more pages, others do, and all is relea
 		{ timeout: 30_000 },
 	);
 	expect(refused.json.detail).toMatch(/^Responses that you have not read yet hold [\d,]+ of 8,388,608 bytes/);
+	// Responses refused before any work was done weren't counted.
+	const counted = await metric(api, "posthorn_budget_refusals_total", "response_bytes");
+	expect((await api.call("GET", page, { key })).status).toBe(429);
+	expect(await metric(api, "posthorn_budget_refusals_total", "response_bytes")).toBeGreaterThan(counted);
 	expect(await used(api, "response_bytes")).toBeLessThanOrEqual(RESPONSES.bytesPerPrincipal);
 	expect((await api.call("GET", page, { key: otherKey })).status).toBe(200);
 	for (const socket of deaf) socket.destroy();

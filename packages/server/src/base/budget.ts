@@ -54,8 +54,13 @@ export class Budget {
 	take(owner: string, amount: number): Refusal | null {
 		const refusal = this.refusal(owner, amount);
 		if (refusal === null) this.hold(owner, amount);
-		else this.#refusals += 1;
+		else this.refuse();
 		return refusal;
+	}
+
+	/** Counts a refusal that was decided without `take`. */
+	refuse(): void {
+		this.#refusals += 1;
 	}
 
 	/**

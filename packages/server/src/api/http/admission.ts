@@ -119,8 +119,9 @@ export class Admission {
 		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
 		const project = readerOf(request, principal);
 		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
-		const refusal = this.budget.take(owner, bytes);
+		const refusal = this.budget.refusal(owner, bytes);
 		if (refusal !== null) throw this.#refused(this.budget, owner, refusal === "node");
+		this.budget.hold(owner, bytes);
 		this.#byProject.hold(project, bytes);
 		reply.raw.once("close", () => {
 			this.budget.give(owner, bytes);
@@ -139,7 +140,9 @@ export class Admission {
 			if (budget.heldBy(name) + RESPONSES.pageBytes > budget.perOwner) throw this.#refused(budget, name, false);
 	}
 
+	/** Counts a refusal, whichever budget has no room, in the one that metrics show. */
 	#refused(budget: Budget, owner: string, full: boolean): Problem {
+		this.budget.refuse();
 		const { used, limit, perOwner } = budget;
 		const n = (bytes: number): string => bytes.toLocaleString("en-US");
 		if (full)
