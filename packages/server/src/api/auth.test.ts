@@ -241,6 +241,16 @@ test.each([
 	await measured.close();
 });
 
+// A client with a /48 could once send 300 wrong keys a minute from each of its 65,536 /64s.
+test("wrong keys from two /64s of one IPv6 /48 count together", async () => {
+	const guess = async (remoteAddress: string, i: number) =>
+		(await api.app.inject({ url: "/v1/projects", headers: { authorization: `Bearer guess-${i}` }, remoteAddress }))
+			.statusCode;
+	for (let i = 0; i < UNAUTHENTICATED.wrongTokensPerMinute; i++) expect(await guess("2001:db8:7:1::1", i)).toBe(401);
+	expect(await guess("2001:db8:7:2::1", UNAUTHENTICATED.wrongTokensPerMinute)).toBe(429);
+	expect(await guess("2001:db8:8:1::1", UNAUTHENTICATED.wrongTokensPerMinute)).toBe(401);
+});
+
 test("too many wrong keys from an address get 429; a valid key still works", async () => {
 	const guess = (i: number) =>
 		api.app.inject({

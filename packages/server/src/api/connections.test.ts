@@ -271,6 +271,18 @@ test("the address with most connections, all busy, gets no more at the expense o
 	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
 });
 
+// With one connection from each of many /64s, no network seemed to hold more than any other.
+test("connections from several /64s of one IPv6 /48 count together", async () => {
+	await start({ parts: () => ({ connectionLimits: { connections: 4 } }) });
+	const addresses = ["192.0.2.1", "2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:1:3::1", "2001:db8:1:4::1"];
+	let next = 0;
+	api.app.server.prependListener("connection", (socket: Socket) =>
+		Object.defineProperty(socket, "remoteAddress", { value: addresses[next++] }),
+	);
+	for (const _ of addresses) expect(await answers(await open(GET("/healthz")), 1)).toContain(" 200 ");
+	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false, false]);
+});
+
 test("closes idle connections, those of proxies later", async () => {
 	await start({
 		parts: ({ config }) => ({

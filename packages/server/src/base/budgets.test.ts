@@ -48,7 +48,7 @@ test("the page for operators names the limits that the code has", () => {
 		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, with up to ${RESPONSES.readsWaiting} waiting; ${RESPONSES.readsPerProject} for one project`,
 		`by status code | ${n(LOG_READS.attemptsScanned)}`,
 		`may send ${n(UNAUTHENTICATED.wrongTokensPerMinute)} invalid API keys`,
-		`looked up ${UNAUTHENTICATED.lookups} at a time, one per address. ${n(UNAUTHENTICATED.lookupsWaiting)} of an address may wait, or ${UNAUTHENTICATED.lookupsWaitingThen} once`,
+		`looked up ${UNAUTHENTICATED.lookups} at a time, one per network. ${n(UNAUTHENTICATED.lookupsWaiting)} of a network may wait, or ${UNAUTHENTICATED.lookupsWaitingThen} once`,
 		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node. Signed-in users may use ${WAITERS.callsOfPeople} of them`,
 		`${WAITERS.streams} streams of changes`,
 		`After ${SIGN_IN.wrongForAccount} wrong passwords for an account from one network, or ${SIGN_IN.wrongFromNetwork} wrong passwords or links from a network, within ${SIGN_IN.windowMs / 60_000} minutes`,

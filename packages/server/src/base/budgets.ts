@@ -92,7 +92,7 @@ export const LOG_READS = {
 
 /** Limits on the storage queries that unauthenticated clients cause. */
 export const UNAUTHENTICATED = {
-	/** Invalid API keys and sessions from one network address. Valid ones are never counted. */
+	/** Invalid API keys and sessions from one network. Valid ones are never counted. */
 	wrongTokensPerMinute: 300,
 	/** Concurrent lookups of tokens, one for each address. Lookups of known tokens don't count. */
 	lookups: 2,

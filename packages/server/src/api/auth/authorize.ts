@@ -20,7 +20,7 @@ import { type KeyScope, mayAs, type Role } from "../../storage/port.ts";
 import { comeAgain, notFound, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/time.ts";
 import { type Route, roleFor, scopeFor } from "../route.ts";
-import { networkOf } from "./owner.ts";
+import { unauthenticatedOwner } from "./owner.ts";
 
 /** RFC 6750: the scheme's name is case-insensitive; one or more spaces, then the token. */
 const BEARER = /^bearer +(\S.*)$/i;
@@ -236,14 +236,14 @@ async function counted<T>(
 	{ guesses }: Pick<AuthParts, "guesses">,
 	find: (ask: ReturnType<Guesses["from"]>) => Promise<T | null>,
 ): Promise<T | null> {
-	const network = networkOf(request.ip);
+	const network = unauthenticatedOwner(request);
 	try {
 		const found = await find(guesses.from(network));
 		if (found === null) guesses.wrong(network);
 		return found;
 	} catch (error) {
 		if (!(error instanceof TooManyGuesses)) throw error;
-		throw comeAgain("own", "Too many invalid API keys or sessions came from this address.", error.wait);
+		throw comeAgain("own", "Too many invalid API keys or sessions came from this network.", error.wait);
 	}
 }
 

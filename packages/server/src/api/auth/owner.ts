@@ -25,24 +25,21 @@ export function payerOf(request: FastifyRequest, principal: Principal | undefine
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>
 	principal.kind === "operator" ? principalName(principal) : payerOf(request, principal)!;
 
-/**
- * The network that an unauthenticated request came from: the larger one, because a client may have thousands of the
- * smaller.
- */
-export const unauthenticatedOwner = ({ ip }: FastifyRequest): string => networkOf(ip, 48);
+/** The network that an unauthenticated request came from. */
+export const unauthenticatedOwner = ({ ip }: FastifyRequest): string => networkOf(ip);
 
-/** Bits of one of an IPv6 address's eight groups. */
-const GROUP_BITS = 16;
+/** 16-bit groups of an IPv6 address that name its network. */
+const NETWORK_GROUPS = 3;
 
 /**
- * The network that a client counts as: its IPv4 address, or the network of its IPv6 address, because one client may use
- * all of that network's addresses. That is a /64 for a household; a hosting customer may have a /48.
+ * The network that a client counts as: its IPv4 address, or the /48 of its IPv6 address, because a hosting customer may
+ * have a whole /48, which is 65,536 /64s.
  */
-export function networkOf(address: string, bits: 64 | 48 = 64): string {
+export function networkOf(address: string): string {
 	if (!ipaddr.isValid(address)) return address;
 	// A socket for both families shows IPv4 clients in IPv6's form.
 	const parsed = ipaddr.process(address);
 	if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-	const groups = parsed.parts.slice(0, bits / GROUP_BITS).map((group) => group.toString(16));
-	return `${groups.join(":")}::/${bits}`;
+	const groups = parsed.parts.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
+	return `${groups.join(":")}::/${NETWORK_GROUPS * 16}`;
 }

@@ -142,7 +142,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 					case "invalid":
 						throw invalid(result.faults);
 					case "throttled":
-						throw comeAgain("own", "Too many wrong links came from this address.", result.wait);
+						throw comeAgain("own", "Too many wrong links came from this network.", result.wait);
 					case "wrong_token":
 						throw new Problem("forbidden", WRONG_LINK);
 					case "taken":
