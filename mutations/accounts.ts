@@ -170,7 +170,7 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/api-keys.ts", inAccounts("key-cache"), [
 		{
 			name: "key-cache-forever",
-			find: "if (foundAt + ms > this.#clock.elapsed()) return key;",
+			find: "if (foundAt + ms > this.#clock.now()) return key;",
 			replace: "if (ms > 0) return key;",
 			why: "A key that was deleted on another node works there forever.",
 		},
@@ -195,7 +195,7 @@ export const ACCOUNTS = [
 		{
 			name: "key-cache-from-answer",
 			find: "{ key, foundAt: at }",
-			replace: "{ key, foundAt: this.#clock.elapsed() }",
+			replace: "{ key, foundAt: this.#clock.now() }",
 			why: "A key whose lookup took long is trusted for longer than five seconds.",
 		},
 	]),

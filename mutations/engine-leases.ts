@@ -199,6 +199,13 @@ export const ENGINE_LEASES = [
 			why: "A pause returns while another node keeps sending.",
 		},
 		{
+			name: "directory-returns-lost-change",
+			find: "if (this.#epochChange.found !== epoch)",
+			replace: "if (epoch < 0)",
+			tests: ["server/test/failover-memory.test.ts"],
+			why: "An owner gets a new secret that a failover lost while the call waited.",
+		},
+		{
 			name: "directory-rewound-rests",
 			find: 'if (why === "rewound") {\n\t\t\tvoid this.#retake(actor);\n\t\t\treturn;\n\t\t}',
 			replace: "",

@@ -83,6 +83,16 @@ export const LEASES: readonly Bite[] = [
 		worlds: 6,
 	},
 	{
+		name: "lost change answered",
+		file: "packages/server/src/engine/cluster/directory.ts",
+		find: "if (this.#epochChange.found !== epoch)",
+		replace: "if (epoch < 0)",
+		breaks: "A rotation that a failover lost while it waited for another node returns its secret.",
+		style: "churn",
+		firstSeed: 792,
+		worlds: 6,
+	},
+	{
 		name: "changes of other nodes",
 		file: "packages/server/src/engine/cluster/peers.ts",
 		find: "if (stored.revision > known.revision) await this.#reload(actor, stored.revision);",

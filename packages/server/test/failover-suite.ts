@@ -187,6 +187,37 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(rig.sender.to(hook.url)).toEqual([...before, ...stored, ...after]);
 		});
 
+		// An owner once got a new signing secret that was lost while the call waited for the lanes to load it.
+		test("without a change that is still waiting to be in force: the change fails", async () => {
+			await using site = await setUp(openPair);
+			const { rig, storage, hook } = site;
+			const { projectId } = rig;
+			await site.pair.caughtUp();
+			await site.pair.cutOff();
+			using load = storage.holdCall("loadLanes");
+			const paused = { projectId, webhookId: hook.id, patch: { status: "paused" as const } };
+			let failure: unknown = null;
+			const changed = rig.engine
+				.change(
+					projectId,
+					() => rig.storage.updateWebhook(paused),
+					() => "project",
+				)
+				.catch((error: unknown) => {
+					failure = error;
+				})
+				.then(() => true);
+			await load.reached;
+			await site.pair.fail();
+			load.release();
+			const stillInTime = patience("the change to end");
+			while (!(await Promise.race([changed, storage.pass(rig.clock, 100).then(() => false)]))) stillInTime();
+			expect(failure).toBeInstanceOf(StorageError);
+			const [event] = await site.publish(1);
+			await site.settled(2);
+			expect(rig.sender.to(hook.url)).toEqual([event]);
+		});
+
 		test("after the lease was trusted: nothing is sent until no other node can use a lost lease", async () => {
 			await using site = await setUp(openPair);
 			const { rig, storage, hook } = site;

@@ -161,7 +161,7 @@ interface Entry {
 	readonly foundAt: number;
 }
 
-/** When a storage lookup began, by the monotonic clock: its result may be older than a later deletion or hint. */
+/** When a storage lookup began: its result may be older than a later deletion or hint. */
 export interface Lookup {
 	readonly revision: number;
 	readonly at: number;
@@ -169,20 +169,20 @@ export interface Lookup {
 
 /** Recently found API keys, by hash. Bounded: when full, the oldest is dropped. */
 export class KeyCache {
-	readonly #clock: Pick<Clock, "elapsed">;
+	readonly #clock: Pick<Clock, "now">;
 	readonly #entries = new BoundedMap<string, Entry>(API_KEYS.cached);
-	/** When each project's last hint arrived, by the monotonic clock: wall time can be set back in between. */
+	/** When each project's last hint arrived. */
 	readonly #hintedAt = new BoundedMap<string, number>(API_KEYS.hintedProjects);
 	/** Incremented with every deletion on this node. */
 	#revision = 0;
 
-	constructor(clock: Pick<Clock, "elapsed">) {
+	constructor(clock: Pick<Clock, "now">) {
 		this.#clock = clock;
 	}
 
 	/** Call before looking up a key that is then added. */
 	begin(): Lookup {
-		return { revision: this.#revision, at: this.#clock.elapsed() };
+		return { revision: this.#revision, at: this.#clock.now() };
 	}
 
 	get(hash: string): ApiKey | undefined {
@@ -191,7 +191,7 @@ export class KeyCache {
 		const { key, foundAt } = entry;
 		const { trustedMs, trustedAfterHintMs } = API_KEYS;
 		const ms = this.#isHintedSince(key.projectId, foundAt) ? trustedAfterHintMs : trustedMs;
-		if (foundAt + ms > this.#clock.elapsed()) return key;
+		if (foundAt + ms > this.#clock.now()) return key;
 		this.#entries.delete(hash);
 		return undefined;
 	}
@@ -216,7 +216,7 @@ export class KeyCache {
 
 	/** Keys of these projects may have been deleted on other nodes. */
 	hint(projectIds: readonly string[]): void {
-		const at = this.#clock.elapsed();
+		const at = this.#clock.now();
 		for (const projectId of projectIds) this.#hintedAt.set(projectId, at);
 	}
 

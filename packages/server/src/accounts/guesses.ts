@@ -38,7 +38,7 @@ export class Guesses {
 		waiting: UNAUTHENTICATED.lookupsWaiting,
 	});
 
-	constructor(clock: Pick<Clock, "elapsed">) {
+	constructor(clock: Pick<Clock, "now">) {
 		this.#wrong = new Throttle(clock, UNAUTHENTICATED.wrongTokensPerMinute, MINUTE_MS);
 	}
 

@@ -26,7 +26,7 @@ export interface NewPerson {
 export interface PeopleOptions {
 	readonly storage: AccountStorage;
 	readonly passwords: Passwords;
-	readonly clock: Pick<Clock, "now" | "elapsed">;
+	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
 	/** Told who signs in and from where, who fails to, and what changes how an account is accessed. */
 	readonly logger: Logger;

@@ -38,18 +38,6 @@ test("the wait ends with the window, which starts with the first failure and isn
 	expect(throttle.wait("a")).toBeNull();
 });
 
-// A lockout of 15 minutes once became one of a day.
-test("setting the wall clock neither extends nor ends the wait", () => {
-	fail("a", 3);
-	clock.set(-86_400_000);
-	clock.advance(1_000);
-	expect(throttle.wait("a")).toBe(59);
-	clock.set(2 * 86_400_000);
-	expect(throttle.wait("a")).toBe(59);
-	clock.advance(WINDOW_MS - 1_000);
-	expect(throttle.wait("a")).toBeNull();
-});
-
 test("failures can be taken back, and names cleared", () => {
 	fail("a", 3);
 	throttle.takeBack("a");

@@ -7,7 +7,7 @@
  * are taken, lease-keeper.ts how they are renewed and released. Memory holds nothing of a released project.
  */
 import type { Moment } from "../../base/clock.ts";
-import type { Lease, LogEvent } from "../../storage/port.ts";
+import { type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
 import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
 import type { ActorContext, LossReason } from "../actor/context.ts";
@@ -158,9 +158,17 @@ export class Directory {
 
 	/**
 	 * Runs a change of the project's webhooks while its lanes are held, then reloads what the change stored, or
-	 * everything if the change rejects.
+	 * everything if the change rejects. Rejects if a failover may have lost the change in the meantime.
 	 */
 	async change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
+		const epoch = this.#epochChange.found;
+		const result = await this.#changeHeld(projectId, change, scopeOf);
+		if (this.#epochChange.found !== epoch)
+			throw new StorageError("lost", "The database resumed from another state, which may lack this change.");
+		return result;
+	}
+
+	async #changeHeld<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
 		this.#holds.set(projectId, (this.#holds.get(projectId) ?? 0) + 1);
 		const held = this.#owned.actors.get(projectId);
 		held?.hold();

@@ -25,14 +25,21 @@ export class EpochChange implements EpochKeeper {
 	readonly #options: EpochChangeOptions;
 	/** Halted actors, and whether their lease was trusted when they were halted. */
 	readonly #halted = new Map<Actor, boolean>();
+	#found = 0;
 
 	constructor(context: ChangeContext, options: EpochChangeOptions) {
 		this.#context = context;
 		this.#options = options;
 	}
 
+	/** Rises when a new epoch is found. What storage did before may be lost. */
+	get found(): number {
+		return this.#found;
+	}
+
 	/** A new epoch was found: starts nothing more based on earlier state. */
 	halt(): void {
+		this.#found += 1;
 		for (const actor of this.#options.owned.actors.values()) {
 			if (this.#halted.has(actor)) continue;
 			this.#halted.set(actor, actor.isTrusted);
