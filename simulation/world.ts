@@ -48,6 +48,14 @@ export interface Ending {
 	readonly digest: string;
 }
 
+/** A copy of the database that no longer gets its commits. */
+interface Standby {
+	/** The oracle's mark when it was cut off. */
+	mark: number;
+	/** Makes it the database; null until it can be. */
+	restore: (() => Promise<void>) | null;
+}
+
 export class World {
 	readonly timeline = new Timeline();
 	readonly people: People;
@@ -61,6 +69,8 @@ export class World {
 	#database!: Database;
 	#machines!: Machines;
 	#faults!: Faults;
+	/** Those that are cut off and will take over. */
+	readonly #standbys = new Set<Standby>();
 	#restores = 0;
 	#failure: unknown = null;
 	#calmAt: number | null = null;
@@ -215,21 +225,32 @@ export class World {
 		}
 	}
 
-	/** A standby that lacks the last commits takes over. */
+	/** A standby stops following the database, and takes over later, without the last commits. */
 	#scheduleFailover(at: number, lostMs: number): void {
-		let restore: (() => Promise<void>) | null = null;
-		let mark = 0;
-		const remember = async (): Promise<void> => {
-			mark = this.#oracle.mark;
-			restore = await this.#database.snapshot();
-		};
-		this.timeline.at(at - lostMs, () => this.#run(remember()));
-		this.timeline.at(at, () => {
-			if (!restore) return;
-			this.#restores += 1;
-			this.#run(restore());
-			this.tell({ kind: "restored", since: mark });
+		const standby: Standby = { mark: 0, restore: null };
+		this.timeline.at(at - lostMs, () => {
+			this.#standbys.add(standby);
+			this.#run(this.#cutOff(standby));
 		});
+		this.timeline.at(at, () => this.#run(this.#promote(standby)));
+	}
+
+	async #cutOff(standby: Standby): Promise<void> {
+		standby.mark = this.#oracle.mark;
+		standby.restore = await this.#database.snapshot();
+	}
+
+	async #promote(standby: Standby): Promise<void> {
+		this.#standbys.delete(standby);
+		if (!standby.restore) return;
+		this.#restores += 1;
+		const restored = standby.restore();
+		this.tell({ kind: "restored", since: standby.mark });
+		// Other standbys have commits that are lost now: they copy the new database.
+		const ahead = [...this.#standbys].filter(({ mark }) => mark >= standby.mark);
+		for (const other of ahead) other.restore = null;
+		await restored;
+		for (const other of ahead) await this.#cutOff(other);
 	}
 
 	// ── the end ──

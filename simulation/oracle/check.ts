@@ -34,6 +34,8 @@ export interface Witness {
 	 * and no longer than until the node was granted the lease again, or kept it.
 	 */
 	isUnsettled(projectId: string, node: string): boolean;
+	/** Whether this node may know of a settled first attempt of this event that the database has lost. */
+	isForgotten(webhook: LedgerWebhook, seq: number, node: string): boolean;
 	/** When the database last continued from an earlier state, by true time; minus infinity if never. */
 	restoredAt(): number;
 	/** The promise is broken. */

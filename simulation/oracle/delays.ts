@@ -16,6 +16,8 @@ export function delays(witness: Witness): Check {
 	const aheadMs = new Map<string, number>();
 	/** When a clock was last found to have been set, by true time. */
 	let setAt = Number.NEGATIVE_INFINITY;
+	/** By webhook and number, when the next attempt is due, by true time: nodes convert times to their own clocks. */
+	const dueAt = new Map<string, number>();
 
 	function readClock(node: string): void {
 		const ahead = witness.nodeNow(node) - witness.now();
@@ -29,6 +31,10 @@ export function delays(witness: Witness): Check {
 		on(happening) {
 			if (happening.kind === "leased" || happening.kind === "renewed" || happening.kind === "settled")
 				readClock(happening.node);
+			if (happening.kind === "settled")
+				for (const { webhookId, seq, nextRetryAt } of happening.settlement.attempts)
+					if (nextRetryAt !== null)
+						dueAt.set(`${webhookId}/${seq}`, nextRetryAt - witness.nodeNow(happening.node) + happening.at);
 			if (happening.kind !== "sent") return;
 			readClock(happening.request.node);
 			const { request, at } = happening;
@@ -50,9 +56,10 @@ export function delays(witness: Witness): Check {
 				.of(webhook.id, eventId)
 				.findLast(({ signature }) => signature === last?.sent?.signature);
 			const delayMs = last?.status === "retrying" ? witness.facts.retryDelaysMs[last.attempt - 1]! : 0;
-			// The end of an attempt that sent nothing isn't visible; the node's own clock reported it.
+			// The end of an attempt that sent nothing isn't visible; the clock of the node that settled it says when it was.
 			if (delivery.next > 1 && last?.sent === null) {
-				if (earlyMs > disagreementMs)
+				const dueInMs = (dueAt.get(`${webhook.id}/${seq}`) ?? at) - at;
+				if (Math.min(earlyMs, dueInMs) > disagreementMs)
 					witness.broken(about, `attempt ${delivery.next} was made ${earlyMs} ms before it was due`);
 				return;
 			}

@@ -18,10 +18,10 @@ export function inFlight(witness: Witness): Check {
 			const { request, at } = happening;
 			const { webhook, seq, eventId } = witness.wire.read(request, at);
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
-			if (!webhook || !delivery || !isFirst(delivery)) return;
+			if (!webhook || seq === null || !delivery || !isFirst(delivery)) return;
 			const { projectId, id: webhookId } = webhook;
 			// It may be a retry, if a failover has just lost the first attempt.
-			if (witness.isUnsettled(projectId, request.node)) return;
+			if (witness.isForgotten(webhook, seq, request.node)) return;
 			// Later ones are made again, even if a suspended node still has them in flight.
 			const handedOverUntil = witness.nodeNow(request.node) + CLOCKS_MS + witness.disagreementMs();
 			const handedOver = (witness.ledger.handedOver.get(projectId) ?? []).filter(
@@ -31,6 +31,7 @@ export function inFlight(witness: Witness): Check {
 			for (const other of witness.wire.open.get(webhookId) ?? []) {
 				if (other.seq === seq || other.attempt?.series !== 0 || other.attempt.number !== 1) continue;
 				if (other.seq === null || other.seq < 0) continue;
+				if (witness.isForgotten(webhook, other.seq, request.node)) continue;
 				const isHandedOver = handedOver.some((one) => one.webhookId === webhookId && one.seq === other.seq);
 				const isOfTerm = other.request.node === request.node && other.sentAt >= (takenAt.get(projectId) ?? 0);
 				if (isOfTerm || isHandedOver) others += 1;

@@ -10,6 +10,7 @@ import { checkFigures, FIGURES } from "./figures.ts";
 import { inFlight } from "./in-flight.ts";
 import { Ledger } from "./ledger.ts";
 import { logged } from "./logged.ts";
+import { LostFirsts, narrow } from "./lost.ts";
 import { order } from "./order.ts";
 import { Quiet, RECOVERY_MS } from "./quiet.ts";
 import { replays } from "./replays.ts";
@@ -49,6 +50,7 @@ export class Oracle {
 	/** What the ledger was built from. */
 	#done: Happening[] = [];
 	#restoredAt = Number.NEGATIVE_INFINITY;
+	readonly #lostFirsts = new LostFirsts();
 	readonly #quiet = new Quiet();
 	/** By project and node, when it was last given the lease, or left it in another epoch; true time. */
 	readonly #heldSince = new Map<string, number>();
@@ -69,9 +71,9 @@ export class Oracle {
 			disagreementMs: options.disagreementMs,
 			quiet: this.#quiet,
 			isInForce: ({ changedAt }) => Math.max(this.#quiet.since, changedAt + RECOVERY_MS) <= options.now(),
-			isUnsettled: (projectId, node) =>
-				options.now() - this.#restoredAt < options.facts.leaseTermMs &&
-				(this.#heldSince.get(`${projectId}/${node}`) ?? Number.NEGATIVE_INFINITY) <= this.#restoredAt,
+			isUnsettled: (projectId, node) => this.#isUnsettled(projectId, node),
+			isForgotten: (webhook, seq, node) =>
+				this.#lostFirsts.has(webhook, seq) && this.#isUnsettled(webhook.projectId, node),
 			restoredAt: () => this.#restoredAt,
 			broken: (about, message) => this.broken(this.#promise, about, message),
 		};
@@ -177,8 +179,17 @@ export class Oracle {
 	#restore(happening: Extract<Happening, { kind: "restored" }>): void {
 		this.#restoredAt = happening.at;
 		this.#done = [...this.#done.slice(0, happening.since), happening];
+		const before = this.#ledger;
 		this.#ledger = new Ledger();
 		for (const one of this.#done) this.#ledger.apply(one);
+		this.#lostFirsts.restored(before, this.#ledger);
+		narrow(before, this.#ledger, happening.at);
+	}
+
+	#isUnsettled(projectId: string, node: string): boolean {
+		const heldSince = this.#heldSince.get(`${projectId}/${node}`) ?? Number.NEGATIVE_INFINITY;
+		const { now, facts } = this.#options;
+		return now() - this.#restoredAt < facts.leaseTermMs && heldSince <= this.#restoredAt;
 	}
 }
 

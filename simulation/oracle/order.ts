@@ -48,7 +48,7 @@ export function order(witness: Witness): Check {
 		const earlier = new Set<number>();
 		for (const [other, delivery] of webhook.open)
 			if (other > 0 && other < seq && isFirst(delivery) && !delivery.dropped && !lane.sent.has(other))
-				earlier.add(other);
+				if (!witness.isForgotten(webhook, other, node)) earlier.add(other);
 		const places = widestSince(webhook, at - LATE_MS) - 1;
 		if (earlier.size > places) lane.passed.push({ by: seq, earlier, places, sent: 0 });
 	}
@@ -77,8 +77,7 @@ export function order(witness: Witness): Check {
 				// A new term begins where the last one was settled.
 				for (const webhook of witness.ledger.projects.get(happening.lease.projectId)?.webhooks.keys() ?? [])
 					lanes.delete(webhook);
-			} else if (happening.kind === "restored") lanes.clear();
-			else if (happening.kind === "settled") {
+			} else if (happening.kind === "settled") {
 				const { attempts } = happening.settlement;
 				for (const { webhookId, seq, attempt, replay } of attempts) {
 					const webhook = witness.ledger.webhooks.get(webhookId);
@@ -90,7 +89,7 @@ export function order(witness: Witness): Check {
 				const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
 				if (!webhook || seq === null || !delivery || !isFirst(delivery)) return;
 				// It may be a retry, if a failover has just lost the first attempt.
-				if (!witness.isUnsettled(webhook.projectId, request.node)) sent(webhook, seq, request.node, eventId, at);
+				if (!witness.isForgotten(webhook, seq, request.node)) sent(webhook, seq, request.node, eventId, at);
 			}
 		},
 	};
