@@ -100,7 +100,7 @@ async function take(page: Page, url: string, name: string): Promise<void> {
 	await page.goto(url);
 	await page.getByRole("heading", { level: 1 }).first().waitFor();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-	if ((await page.getByRole("heading", { name: "Deliveries by outcome" }).count()) > 0)
+	if ((await page.getByRole("heading", { name: "Attempts by outcome" }).count()) > 0)
 		await page.locator("svg.recharts-surface").first().waitFor();
 	await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: "disabled" });
 	console.log(`docs/pictures/${name}.png`);

@@ -36,7 +36,7 @@ describe("says what helps", () => {
 		[410, /delete/],
 		[429, /limit/],
 		[500, /log at this time/],
-		[503, /Retries/],
+		[503, /Replay it/],
 		[301, /final URL/],
 		[308, /final URL/],
 		[418, /response/],
@@ -51,6 +51,26 @@ describe("says what helps", () => {
 		["address_not_public", /tunnel/],
 	])("against %s", (code, words) => {
 		expect(unanswered(code).tries.join(" ")).toMatch(words);
+	});
+});
+
+describe("depends on what has become of the delivery", () => {
+	const attempt = { ...failed, status_code: 500, error_code: null };
+	const triesOf = (...rest: Parameters<typeof adviceFor>) => adviceFor(...rest).tries.join(" ");
+
+	it("mentions retries only if there will be any", () => {
+		expect(triesOf({ ...attempt, status: "retrying" })).toMatch(/retries arrive/);
+		expect(triesOf(attempt, "open")).toMatch(/retries arrive/);
+		for (const status_code of [408, 500, 503]) {
+			expect(triesOf({ ...attempt, status_code })).toMatch(/replay/i);
+			expect(triesOf({ ...attempt, status: "retrying", status_code }, "over")).not.toMatch(/retr/i);
+		}
+		for (const error_code of ["dns_failed", "sender_failed"])
+			expect(triesOf({ ...attempt, status_code: null, error_code })).not.toMatch(/retr/i);
+	});
+
+	it("suggests nothing once a later attempt or a replay has delivered it", () => {
+		expect(adviceFor(attempt, "delivered")).toEqual({ why: adviceFor(attempt).why, tries: [] });
 	});
 });
 

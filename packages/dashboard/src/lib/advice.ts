@@ -11,12 +11,17 @@ export interface AdviceFacts extends ResponseFacts {
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
 	readonly why: string;
-	/** Most likely first; none for a delivered attempt. */
+	/** Most likely first; none for a delivered attempt, or for a failed one whose delivery has succeeded since. */
 	readonly tries: readonly string[];
 }
 
+/** A delivery's state: `open` while more attempts follow, `over` if none does. */
+export type Prospect = "delivered" | "open" | "over";
+
 interface Told {
 	readonly host: string;
+	/** Whether it is retried without anyone's help. */
+	readonly isRetried: boolean;
 	/** How long the attempt took: `15.0 s`. */
 	readonly took: string;
 }
@@ -41,10 +46,12 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 			`If it’s right, check that the DNS record of ${host} still exists and its domain hasn’t expired.`,
 		],
 	}),
-	dns_failed: ({ host }) => ({
+	dns_failed: ({ host, isRetried }) => ({
 		why: `The name servers of ${host} gave no usable response.`,
 		tries: [
-			"Retries usually get through once the name servers respond again.",
+			isRetried
+				? "Retries usually get through once the name servers respond again."
+				: "Replay it once the name servers respond again.",
 			`If it keeps happening, check the domain’s name servers, for example with “dig ${host}”.`,
 		],
 	}),
@@ -106,10 +113,10 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		why: `The response from ${host} isn’t HTTP.`,
 		tries: ["Check that a web server is listening on the URL’s port, not another service."],
 	}),
-	sender_failed: () => ({
+	sender_failed: ({ isRetried }) => ({
 		why: "The request couldn’t be sent because of an error on our side, not the receiver’s.",
 		tries: [
-			"There’s nothing to do: it’s retried automatically.",
+			isRetried ? "There’s nothing to do: it’s retried automatically." : "Replay it to send it again.",
 			"If it keeps happening, tell the operator of this service.",
 		],
 	}),
@@ -166,9 +173,11 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 			"Have the receiver accept POST there.",
 		],
 	}),
-	408: ({ host }) => ({
+	408: ({ host, isRetried }) => ({
 		why: `${host} timed out before it had read the request.`,
-		tries: ["Check whether the receiver is overloaded. Retries often get through."],
+		tries: [
+			`Check whether the receiver is overloaded. ${isRetried ? "Retries often get through." : "Then replay it."}`,
+		],
 	}),
 	410: ({ host }) => ({
 		why: `${host} says that this URL no longer exists.`,
@@ -201,9 +210,11 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 		why: `A proxy in front of ${host} got no usable response from the receiver.`,
 		tries: ["Check that the receiver is running, and check both its log and the proxy’s at this time."],
 	}),
-	503: ({ host }) => ({
+	503: ({ host, isRetried }) => ({
 		why: `${host} is overloaded or under maintenance.`,
-		tries: ["Retries get through once it’s back. If it stays down, check the receiver’s hosting."],
+		tries: [
+			`${isRetried ? "Retries get through" : "Replay it"} once it’s back. If it stays down, check the receiver’s hosting.`,
+		],
 	}),
 	504: ({ host }) => ({
 		why: `A proxy in front of ${host} timed out waiting for the receiver.`,
@@ -219,13 +230,13 @@ const BEYOND_WORDS: Teller = ({ host }) => ({
 function ofStatus(status: number, told: Told): Advice {
 	const own = BY_STATUS[status];
 	if (own !== undefined) return own(told);
-	const { host } = told;
+	const { host, isRetried } = told;
 	if (status >= 500) {
 		return {
 			why: `${host} failed while it handled the request.`,
 			tries: [
 				"Check the receiver’s own log at this time.",
-				"Once it’s fixed, retries arrive automatically. Deliveries that failed for good can be replayed.",
+				isRetried ? "Once it’s fixed, retries arrive automatically." : "Once it’s fixed, replay it.",
 			],
 		};
 	}
@@ -243,9 +254,21 @@ function ofStatus(status: number, told: Told): Advice {
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
-/** An attempt's result in plain words, and what its owner can do about it. */
-export function adviceFor({ status, status_code, error_code, url, response_ms }: AdviceFacts): Advice {
-	const told: Told = { host: hostOf(url), took: formatMs(response_ms) };
+/**
+ * An attempt's result in plain words, and what its owner can do about it.
+ *
+ * @param prospect by default, as the attempt itself shows it
+ */
+export function adviceFor(attempt: AdviceFacts, prospect = prospectOf(attempt)): Advice {
+	const advice = explain(attempt, prospect === "open");
+	return prospect === "delivered" ? { ...advice, tries: [] } : advice;
+}
+
+const PROSPECTS = { delivered: "delivered", retrying: "open", failed: "over" } as const;
+const prospectOf = ({ status }: AdviceFacts): Prospect => PROSPECTS[status];
+
+function explain({ status, status_code, error_code, url, response_ms }: AdviceFacts, isRetried: boolean): Advice {
+	const told: Told = { host: hostOf(url), took: formatMs(response_ms), isRetried };
 	if (status === "delivered") {
 		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
 		return { why: `${told.host} ${result} after ${told.took}.`, tries: [] };

@@ -146,6 +146,8 @@ describe("waitingSentence", () => {
 		expect(waitingSentence(all, NOW)).toBe(
 			"1 event waits for a retry; 2 events failed for good; 5 events wait for their first attempt, the oldest for 4 min.",
 		);
+		const one = { ...HEALTHY, backlog: { events: 1, oldest_at: at(14, 26) } };
+		expect(waitingSentence(one, NOW)).toBe("1 event has waited 4 min for its first attempt.");
 		expect(waitingSentence(HEALTHY, NOW)).toBe("");
 	});
 });

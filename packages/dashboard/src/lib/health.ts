@@ -157,6 +157,7 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 /** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
 export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
 	if (events === 0) return null;
-	const age = oldest_at === null ? "" : `, the oldest for ${coarseSpan(now - Date.parse(oldest_at))}`;
-	return `${plural(events, "event")} ${events === 1 ? "waits for its" : "wait for their"} first attempt${age}`;
+	const age = oldest_at === null ? null : coarseSpan(now - Date.parse(oldest_at));
+	if (events === 1) return `1 event ${age === null ? "waits" : `has waited ${age}`} for its first attempt`;
+	return `${plural(events, "event")} wait for their first attempt${age === null ? "" : `, the oldest for ${age}`}`;
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { headerNames, DEFAULT_BRAND as PROTOCOL_BRAND, SIGNATURE_VECTORS } from "@posthorn/protocol";
@@ -36,13 +36,13 @@ const path = (file: string) => join(folder, file);
 type Receiver = Pick<Program, "command" | "ready">;
 
 const listening = { stream: "stdout", line: /^Listening on port/ } as const;
-const typescript: Receiver = { command: [process.execPath, path("receiver.ts")], ready: listening };
+const typescript: Receiver = { command: [process.execPath, path("receiver.mts")], ready: listening };
 const python: Receiver = { command: ["python3", "-u", path("receiver.py")], ready: listening };
 
 /** The same receivers with a clock fixed at `at`, in Unix seconds. */
 const typescriptAt = (at: string): Receiver => ({
 	...typescript,
-	command: [process.execPath, "--import", `data:text/javascript,Date.now=()=>${at}*1000`, path("receiver.ts")],
+	command: [process.execPath, "--import", `data:text/javascript,Date.now=()=>${at}*1000`, path("receiver.mts")],
 });
 const pythonAt = (at: string): Receiver => ({
 	...python,
@@ -88,8 +88,20 @@ describe("TypeScript", () => {
 		expect(await answers(typescriptAt(vector.timestamp), vector.secret, cases)).toEqual(expected(cases));
 	});
 
+	// `npm init -y` creates a package.json with "type": "commonjs"; in such a folder, a .ts file with imports fails.
+	it("starts in a CommonJS package", async () => {
+		const inPackage = join(folder, "package");
+		mkdirSync(inPackage);
+		writeFileSync(join(inPackage, "package.json"), '{"type":"commonjs"}');
+		const { file } = SNIPPETS.find(({ language }) => language === "typescript")!;
+		writeFileSync(join(inPackage, file), snippet("typescript"));
+		const receiver: Receiver = { ...typescript, command: [process.execPath, join(inPackage, file)] };
+		const cases = receiverCases(SECRET, BODY, now());
+		expect(await answers(receiver, SECRET, cases)).toEqual(expected(cases));
+	});
+
 	it("does not start without a secret", () => {
-		const { status, stderr } = spawnSync(process.execPath, [path("receiver.ts")], {
+		const { status, stderr } = spawnSync(process.execPath, [path("receiver.mts")], {
 			env: { ...process.env, [SECRET_VARIABLE]: "" },
 			encoding: "utf8",
 		});

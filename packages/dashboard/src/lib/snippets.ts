@@ -16,6 +16,8 @@ interface SnippetForm {
 	readonly file: string;
 	/** How to start it, with the secret in the environment. */
 	readonly start: string;
+	/** What it needs, if its name doesn't say it. */
+	readonly needs?: string;
 	readonly render: (parts: SnippetParts) => string;
 }
 
@@ -24,8 +26,10 @@ export const SNIPPETS: readonly SnippetForm[] = [
 	{
 		language: "typescript",
 		label: "TypeScript",
-		file: "receiver.ts",
-		start: "node receiver.ts",
+		// Not .ts: in a folder whose package.json says so, Node would read that as CommonJS, and fail.
+		file: "receiver.mts",
+		start: "node receiver.mts",
+		needs: "Node.js 22.18 or later",
 		render: typescriptSnippet,
 	},
 	{ language: "python", label: "Python", file: "receiver.py", start: "python3 receiver.py", render: pythonSnippet },

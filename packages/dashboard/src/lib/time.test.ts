@@ -1,10 +1,37 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { coarseSpan, exactLocal, exactUtc, refreshAfter, relativeTime, shortTime } from "./time.ts";
+import {
+	aboutSpan,
+	coarseSpan,
+	dueWords,
+	exactLocal,
+	exactUtc,
+	refreshAfter,
+	relativeTime,
+	shortTime,
+} from "./time.ts";
 
 const NOW = Date.parse("2026-11-21T14:02:11.123Z");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+
+it.each([
+	[400, "about 1 second"],
+	[10_000, "about 10 seconds"],
+	[90_000, "about 2 minutes"],
+	[6_510_000, "about 1 hour 50 minutes"],
+	[2 * HOUR, "about 2 hours"],
+	[27.4 * HOUR, "about 1 day 3 hours"],
+])("describes %i ms as %s", (ms, words) => {
+	expect(aboutSpan(ms)).toBe(words);
+});
+
+it("says when a retry is sent, and never that it was due in the past", () => {
+	expect(dueWords(NOW + 30_000, NOW)).toBe("in 30 s");
+	expect(dueWords(NOW, NOW)).toBe("being sent");
+	expect(dueWords(NOW - 9_000, NOW)).toBe("being sent");
+	expect(dueWords(NOW - 9_000, NOW, { paused: true })).toBe("when resumed");
+});
 
 describe("relativeTime", () => {
 	it.each([

@@ -1,3 +1,5 @@
+import { plural } from "./numbers.ts";
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -16,12 +18,32 @@ export function coarseSpan(ms: number): string {
 	return `${Math.floor(span / DAY)} d`;
 }
 
+/** A rough length of time in words: `about 45 seconds`, `about 1 hour 50 minutes`, `about 2 days 3 hours`. */
+export function aboutSpan(ms: number): string {
+	if (ms < MINUTE) return `about ${plural(Math.max(1, Math.round(ms / SECOND)), "second")}`;
+	const step = ms < HOUR ? MINUTE : ms < DAY ? 10 * MINUTE : HOUR;
+	const span = Math.round(ms / step) * step;
+	const parts = [
+		[Math.floor(span / DAY), "day"],
+		[Math.floor((span % DAY) / HOUR), "hour"],
+		[(span % HOUR) / MINUTE, "minute"],
+	] as const;
+	const words = parts.filter(([count]) => count > 0).map(([count, unit]) => plural(count, unit));
+	return `about ${words.join(" ")}`;
+}
+
 /** `just now`, `4 min ago`, `in 30 s`; beyond 30 days the date. Both in milliseconds since 1970. */
 export function relativeTime(at: number, now: number): string {
 	const ms = at - now;
 	if (Math.abs(ms) >= 30 * DAY) return calendarDay(at);
 	if (Math.abs(ms) < 5 * SECOND) return ms > SECOND ? `in ${coarseSpan(ms)}` : "just now";
 	return ms < 0 ? `${coarseSpan(ms)} ago` : `in ${coarseSpan(ms)}`;
+}
+
+/** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` if its webhook is paused. */
+export function dueWords(at: number, now: number, { paused = false }: { paused?: boolean } = {}): string {
+	if (paused) return "when resumed";
+	return at - now <= SECOND ? "being sent" : relativeTime(at, now);
 }
 
 /** The local day: `21 Nov 2026`. */

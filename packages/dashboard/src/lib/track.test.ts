@@ -5,6 +5,7 @@ import {
 	buildTrack,
 	newSeriesWords,
 	type RetryPlan,
+	retryRule,
 	rowStations,
 	seriesLength,
 	type TrackAttempt,
@@ -244,6 +245,14 @@ it.each([
 	["1 attempt", { retry_delays: [] }],
 ])("says that a new series gets %s", (words, plan) => {
 	expect(newSeriesWords(plan)).toBe(words);
+});
+
+it.each([
+	["retried, for a total of 8 attempts over about 1 hour 50 minutes", PLAN],
+	["retried, for a total of 3 attempts over about 10 seconds", SHORT_PLAN],
+	["not retried", { retry_delays: [] }],
+])("says that a failed attempt is %s", (words, plan) => {
+	expect(retryRule(plan)).toBe(words);
 });
 
 describe("rowStations", () => {

@@ -1,5 +1,5 @@
 import { attemptSentence, type ResponseFacts, stationWord, wasSent } from "./attempt-words.ts";
-import { timeOfDay } from "./time.ts";
+import { aboutSpan, timeOfDay } from "./time.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
 export interface TrackAttempt extends ResponseFacts {
@@ -63,6 +63,16 @@ const attemptsOf = ({ retry_delays }: RetryPlan) => retry_delays.length + 1;
 /** What a new series gets, within a sentence: `up to 8 attempts`. */
 export const newSeriesWords = (plan: RetryPlan) =>
 	attemptsOf(plan) === 1 ? "1 attempt" : `up to ${attemptsOf(plan)} attempts`;
+
+/** How long the delays of a series take together: `about 1 hour 50 minutes`. */
+export const retrySpan = ({ retry_delays }: RetryPlan) =>
+	aboutSpan(retry_delays.reduce((sum, seconds) => sum + seconds, 0) * 1_000);
+
+/** What follows a failed attempt, within a sentence: `retried, for a total of 8 attempts over about 1 hour 50 minutes`. */
+export const retryRule = (plan: RetryPlan) =>
+	attemptsOf(plan) === 1
+		? "not retried"
+		: `retried, for a total of ${attemptsOf(plan)} attempts over ${retrySpan(plan)}`;
 
 /** The planned delay after an attempt, in milliseconds; undefined after the last. */
 function waitAfter({ retry_delays }: RetryPlan, attempt: number): number | undefined {

@@ -72,7 +72,7 @@ export function OutcomesPlot({ buckets, range, stepMs, height, fills }: Outcomes
 			dataKey="at"
 			series={[
 				{ name: "failed", label: "Failed", color: fills.failed },
-				{ name: "retrying", label: "Retrying", color: fills.retrying },
+				{ name: "retrying", label: "Retried", color: fills.retrying },
 				{ name: "delivered", label: "Delivered", color: fills.delivered },
 			]}
 			xAxisProps={ticks(range)}
@@ -94,7 +94,7 @@ export function OutcomesPlot({ buckets, range, stepMs, height, fills }: Outcomes
 						stepMs={stepMs}
 						rows={(bucket) => [
 							["Delivered", formatCount(bucket.delivered)],
-							["Retrying", formatCount(bucket.retrying)],
+							["Retried", formatCount(bucket.retrying)],
 							["Failed", formatCount(bucket.failed)],
 						]}
 					/>

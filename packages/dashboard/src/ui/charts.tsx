@@ -120,12 +120,12 @@ export function OutcomesChart({ stats, withEvents = false }: { stats: Stats; wit
 		<>
 			<Patterns id={id} />
 			<Frame
-				words={`Deliveries of ${RANGE_WORDS[range].last}: ${outcomesInWords(total)}.`}
+				words={`Attempts of ${RANGE_WORDS[range].last}: ${outcomesInWords(total)}.`}
 				empty={totalOf(total) === 0}
 				legend={
 					<>
 						<Key paint={fills.delivered} label="Delivered" value={formatCount(total.delivered)} />
-						<Key paint={fills.retrying} label="Retrying" value={formatCount(total.retrying)} />
+						<Key paint={fills.retrying} label="Retried" value={formatCount(total.retrying)} />
 						<Key paint={fills.failed} label="Failed" value={formatCount(total.failed)} />
 						<li className={classes.key}>
 							<span className={classes.label}>Success</span>
@@ -136,7 +136,7 @@ export function OutcomesChart({ stats, withEvents = false }: { stats: Stats; wit
 				plot={<OutcomesPlot buckets={buckets} range={range} stepMs={stepMs} height={HEIGHT} fills={fills} />}
 				table={
 					<Figures
-						head={["Time", ...(withEvents ? ["Events"] : []), "Delivered", "Retrying", "Failed"]}
+						head={["Time", ...(withEvents ? ["Events"] : []), "Delivered", "Retried", "Failed"]}
 						rows={buckets.map((bucket) => [
 							bucketLabel(bucket.at, range, stepMs),
 							...(withEvents ? [formatCount(bucket.events)] : []),

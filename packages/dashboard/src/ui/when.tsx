@@ -8,10 +8,12 @@ interface WhenProps {
 	at: string | number;
 	/** The time of day, with the date if it is another day, instead of a relative time. */
 	clock?: boolean;
+	/** Words for it, relative to now. */
+	words?: (at: number, now: number) => string;
 }
 
 /** A time relative to now; the exact local time and UTC on hover and in the element itself. */
-export function When({ at, clock = false }: WhenProps) {
+export function When({ at, clock = false, words = relativeTime }: WhenProps) {
 	const ms = typeof at === "number" ? at : Date.parse(at);
 	const now = useNow(ms);
 	return (
@@ -25,7 +27,7 @@ export function When({ at, clock = false }: WhenProps) {
 			}
 		>
 			<time className={classes.when} dateTime={new Date(ms).toISOString()}>
-				{clock ? shortTime(ms, now) : relativeTime(ms, now)}
+				{clock ? shortTime(ms, now) : words(ms, now)}
 			</time>
 		</Tooltip>
 	);

@@ -4,18 +4,19 @@ import { IconActivity, IconArrowRight, IconCode, IconKey, IconWebhook } from "@t
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { installDeveloperApp } from "../../api/projects.ts";
-import { useProject } from "../../api/session.ts";
+import { useProject, useSession } from "../../api/session.ts";
+import { newSeriesWords, type RetryPlan } from "../../lib/track.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import classes from "./developer-card.module.css";
 import { RemoveDialog } from "./remove-dialog.tsx";
 
-const BRINGS = [
+const brings = (plan: RetryPlan) => [
 	{
 		Icon: IconWebhook,
 		name: "Webhooks",
-		text: "Sends purchases, refunds, subscriptions and more to your own systems as they happen, signed, with up to 8 attempts.",
+		text: `Sends purchases, refunds, subscriptions and more to your own systems as they happen, signed, with ${newSeriesWords(plan)}.`,
 	},
 	{ Icon: IconKey, name: "API Keys", text: "Your programs publish events and manage the project over HTTP." },
 	{
@@ -23,11 +24,12 @@ const BRINGS = [
 		name: "Logs",
 		text: "Every attempt with its request and response, why it failed, and a button to send it again.",
 	},
-] as const;
+];
 
 /** The Developer app: what it adds, and Install or Remove. */
 export function DeveloperCard() {
 	const { id, apps } = useProject();
+	const plan = useSession();
 	const installed = apps.includes("developer");
 	const [removing, remove] = useDisclosure(false);
 	const [busy, setBusy] = useState(false);
@@ -61,7 +63,7 @@ export function DeveloperCard() {
 				</div>
 			</Group>
 			<ul className={classes.list}>
-				{BRINGS.map(({ Icon, name, text }) => (
+				{brings(plan).map(({ Icon, name, text }) => (
 					<li key={name} className={classes.item}>
 						<Icon size={20} stroke={1.7} aria-hidden />
 						<div>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { stateOf } from "./delivery-state.ts";
+import { prospectOf, stateOf } from "./delivery-state.ts";
 
 const NEXT = "2026-11-21T14:04:11.000Z";
 const retried = { status: "retrying", next_retry_at: NEXT } as const;
@@ -13,8 +13,9 @@ it("uses the delivery rather than the selected attempt", () => {
 });
 
 it("says when the service plans the next attempt", () => {
-	expect(stateOf(retried, attempting)).toMatchObject({ outcome: "retrying", nextAt: NEXT });
-	expect(stateOf(retried, { ...attempting, next_retry_at: null }).nextAt).toBeNull();
+	expect(stateOf(retried, attempting)).toMatchObject({ outcome: "retrying", word: "Will retry", nextAt: NEXT });
+	const inFlight = { ...attempting, next_retry_at: null };
+	expect(stateOf(retried, inFlight)).toMatchObject({ word: "Being sent", nextAt: null });
 });
 
 it("uses the attempt until the delivery is known", () => {
@@ -26,6 +27,13 @@ it("promises nothing for a delivery that no longer exists", () => {
 	expect(stateOf(retried, null)).toMatchObject({ word: "Won't be retried", over: true, nextAt: null });
 	expect(stateOf(failed, null).word).toBe("Failed");
 	expect(stateOf({ ...failed, status: "delivered" }, null).word).toBe("Delivered");
+});
+
+it("says what advice depends on, whichever attempt is selected", () => {
+	const delivered = { state: "delivered", attempt: 1, next_retry_at: null } as const;
+	expect(prospectOf(stateOf(failed, delivered))).toBe("delivered");
+	expect(prospectOf(stateOf(failed, { ...attempting, attempt: 1 }))).toBe("open");
+	expect(prospectOf(stateOf(retried, { ...delivered, state: "dead_lettered" }))).toBe("over");
 });
 
 it("says why it can't be replayed", () => {

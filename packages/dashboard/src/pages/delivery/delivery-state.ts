@@ -1,5 +1,6 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
+import type { Prospect } from "../../lib/advice.ts";
 
 /** A delivery's state, regardless of which of its attempts is selected. */
 export interface StandingState {
@@ -38,10 +39,14 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 			const rest = { over: false, refusal: UNDER_WAY, nextAt };
 			return delivery?.attempt === 1
 				? { outcome: "waiting", word: "On its way", ...rest }
-				: { outcome: "retrying", word: "Retrying", ...rest };
+				: { outcome: "retrying", word: nextAt === null ? "Being sent" : "Will retry", ...rest };
 		}
 	}
 }
+
+/** What advice about one of the delivery's attempts depends on. */
+export const prospectOf = ({ outcome, over }: StandingState): Prospect =>
+	outcome === "delivered" ? "delivered" : over ? "over" : "open";
 
 function lastWord({ status }: Facts): Omit<StandingState, "refusal"> {
 	if (status === "delivered") return DELIVERED;

@@ -2,9 +2,10 @@ import { IconAlertTriangle, IconCheck, IconRefresh } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
 import { adviceFor } from "../../lib/advice.ts";
 import { headline, wasSent } from "../../lib/attempt-words.ts";
+import { dueWords } from "../../lib/time.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./delivery.module.css";
-import type { StandingState } from "./delivery-state.ts";
+import { prospectOf, type StandingState } from "./delivery-state.ts";
 
 interface VerdictProps {
 	attempt: Attempt;
@@ -17,7 +18,7 @@ const ICONS = { delivered: IconCheck, retrying: IconRefresh, failed: IconAlertTr
 
 /** What happened in plain words, why, what comes next, and what to try. */
 export function Verdict({ attempt, state, isNewest }: VerdictProps) {
-	const { why, tries } = adviceFor(attempt);
+	const { why, tries } = adviceFor(attempt, prospectOf(state));
 	const Icon = ICONS[attempt.status];
 	return (
 		<section className={classes.verdict} data-tone={attempt.status} aria-label="What happened" aria-live="polite">
@@ -55,7 +56,7 @@ function Outlook({ attempt, state, isNewest }: VerdictProps) {
 			"The next attempt is in progress."
 		) : (
 			<>
-				Next retry <When at={state.nextAt} />.
+				Next retry: <When at={state.nextAt} words={dueWords} />.
 			</>
 		);
 	}

@@ -7,6 +7,7 @@ import { webhooksQuery } from "../../api/webhooks.ts";
 import { projectSentence, webhookName } from "../../lib/health.ts";
 import { checklist } from "../../lib/health-figures.ts";
 import { plural } from "../../lib/numbers.ts";
+import { dueWords } from "../../lib/time.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts.tsx";
 import { RANGE_WORDS } from "../../ui/charts-labels.ts";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
@@ -50,7 +51,8 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	};
 	const isBeginning = known && month.data !== undefined && checklist(facts).next !== null;
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
-	const nextDue = waiting.data?.[0]?.due_at;
+	const isPaused = (id: string) => byId.get(id)?.status === "paused";
+	const nextDue = waiting.data?.find(({ webhook_id }) => !isPaused(webhook_id))?.due_at;
 	return (
 		<Page>
 			<PageHeader title={name}>
@@ -67,7 +69,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			{failing.length === 0 ? null : <FailingList projectId={projectId} failing={failing} now={now} />}
 			<FigureTiles stats={stats.data} />
 			<Section
-				title="Deliveries by outcome"
+				title="Attempts by outcome"
 				description={`Every attempt of ${RANGE_WORDS[range].last}`}
 				actions={<RangeControl range={range} onChange={show} />}
 			>
@@ -84,7 +86,8 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				description={
 					nextDue === undefined ? undefined : (
 						<>
-							{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; next: <When at={nextDue} />
+							{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; next:{" "}
+							<When at={nextDue} words={dueWords} />
 						</>
 					)
 				}
@@ -103,6 +106,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 					<WaitingList
 						projectId={projectId}
 						waiting={waiting.data}
+						isPaused={isPaused}
 						nameOf={(id) => {
 							const webhook = byId.get(id);
 							return webhook === undefined ? "a deleted webhook" : webhookName(webhook);

@@ -35,7 +35,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 				<ErrorState error={error} onRetry={refetch} />
 			) : (
 				<SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-					<Section title="Deliveries by outcome">
+					<Section title="Attempts by outcome">
 						{stats === undefined ? <ChartSkeleton /> : <OutcomesChart stats={stats} />}
 					</Section>
 					<Section title="Response times">

@@ -18,12 +18,13 @@ export function ReceiverCode() {
 					</Tabs.Tab>
 				))}
 			</Tabs.List>
-			{SNIPPETS.map(({ language, label, file, start }) => (
+			{SNIPPETS.map(({ language, label, file, start, needs }) => (
 				<Tabs.Panel key={language} value={language}>
 					<Stack gap="xs">
 						<Text size="sm" c="dimmed">
 							Save it as <Code>{file}</Code> and start it with the secret in its environment. It rejects requests that
 							were altered, are older than 5 minutes, or came from anyone else.
+							{needs === undefined ? null : ` It needs ${needs}.`}
 						</Text>
 						<CodeBlock code={`${SECRET_VARIABLE}="<the signing secret>" ${start}`} label="command" wrap />
 						<CodeBlock code={snippet(language, brand)} label={`${label} receiver`} />

@@ -1,8 +1,9 @@
 import { Box, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { brandQuery, eventTypesQuery } from "../../api/event-types.ts";
-import { useProjectId } from "../../api/session.ts";
+import { useProjectId, useSession } from "../../api/session.ts";
 import { DEFAULT_BRAND } from "../../lib/snippets.ts";
+import { retryRule } from "../../lib/track.ts";
 import classes from "./request-preview.module.css";
 
 /** What a receiver gets: a sample request with the sample of an event type. */
@@ -42,9 +43,12 @@ export function RequestPreview({ url, type }: { url: string; type: string }) {
 }
 
 /** What the receiver has to do, in the contract's words. */
-export const ResponseRules = () => (
-	<Text size="sm" c="dimmed">
-		Respond with 2xx within 15 seconds and do the work afterwards. Anything else is retried, for a total of 8 attempts
-		over about 1 hour 50 minutes. The same event may arrive twice; its id is the same.
-	</Text>
-);
+export function ResponseRules() {
+	const plan = useSession();
+	return (
+		<Text size="sm" c="dimmed">
+			Respond with 2xx immediately and do the work afterwards. Anything else is {retryRule(plan)}. The same event may
+			arrive twice; its id is the same.
+		</Text>
+	);
+}

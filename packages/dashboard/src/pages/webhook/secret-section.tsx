@@ -1,7 +1,9 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
+import { useSession } from "../../api/session.ts";
 import { rotateSecret } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
+import { retrySpan } from "../../lib/track.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -13,6 +15,7 @@ import type { SettingsProps } from "./settings-props.ts";
 export function SecretSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
+	const plan = useSession();
 	const name = webhookName(webhook);
 	return (
 		<Section title="Signing secret">
@@ -38,7 +41,7 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 				onConfirm={async () => setSecret(await rotateSecret(projectId, webhook.id))}
 			>
 				The old secret stops working immediately. From then on every request, including retries, is signed with the new
-				one. Requests that your receiver rejects until it has the new secret are retried for about 1 hour 50 minutes.
+				one. Requests that your receiver rejects until it has the new secret are retried for {retrySpan(plan)}.
 			</Confirm>
 			{secret === null ? null : (
 				<SecretDialog

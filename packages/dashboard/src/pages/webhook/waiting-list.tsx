@@ -2,6 +2,7 @@ import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Waiting } from "../../api/health.ts";
 import { useSession } from "../../api/session.ts";
+import { dueWords } from "../../lib/time.ts";
 import { seriesLength } from "../../lib/track.ts";
 import { Code, Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
@@ -11,6 +12,7 @@ import classes from "./waiting-section.module.css";
 interface WaitingListProps {
 	projectId: string;
 	waiting: readonly Waiting[];
+	isPaused: (webhookId: string) => boolean;
 	/** A webhook's display name, if there are several. */
 	nameOf?: (webhookId: string) => string;
 }
@@ -21,7 +23,7 @@ const LABEL = { retry: "Retry", replay: "Replay", requested: "On request" } as c
 >;
 
 /** Retries and replays, soonest first. */
-export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
+export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingListProps) {
 	const plan = useSession();
 	return (
 		<ul className={classes.list}>
@@ -48,7 +50,7 @@ export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
 					</span>
 					<span className={classes.due}>
 						attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
-						<When at={due_at} />
+						<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
 					</span>
 				</li>
 			))}

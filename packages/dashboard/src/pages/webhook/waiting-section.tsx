@@ -36,7 +36,9 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 							? ", and none for a retry."
 							: `; ${plural(count, "event")} ${count === 1 ? "waits" : "wait"} for a retry.`}
 					</Text>
-					{data.length === 0 ? null : <WaitingList projectId={projectId} waiting={data} />}
+					{data.length === 0 ? null : (
+						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />
+					)}
 					{more > 0 && data.length > 0 ? (
 						<Text size="sm" c="dimmed">
 							And {plural(more, "more", "more")} after {more === 1 ? "that" : "these"}.
