@@ -146,9 +146,15 @@ export const ENGINE_SEND = [
 		},
 		{
 			name: "deadlines-timer-left",
-			find: "\t\tthis.#timer?.cancel();\n",
-			replace: "",
+			find: "\t\tthis.#timer?.cancel();\n\t\tthis.#timer = null;\n",
+			replace: "\t\tthis.#timer = null;\n",
 			why: "A timer stays set, and cuts the next attempt early.",
+		},
+		{
+			name: "deadlines-timer-doubled",
+			find: "\t\tthis.#timer?.cancel();\n\t\tthis.#timer = this",
+			replace: "\t\tthis.#timer = this",
+			why: "Each attempt that begins while another is cut off leaves one more timer.",
 		},
 	]),
 ];

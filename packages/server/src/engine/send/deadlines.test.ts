@@ -68,3 +68,48 @@ test("attempts that end in any order don't change the others' deadlines", () => 
 	expect(cut).toEqual([1, 3, 4]);
 	expect(attempts.every(({ earlier, later }) => earlier === null && later === null)).toBe(true);
 });
+
+// The new attempt set a timer that the deadlines then lost: it fired as well, and each such loss left one more.
+test("keeps one timer if an attempt begins while another is being cut", () => {
+	const clock = new VirtualClock();
+	const pending = new Set<() => void>();
+	const tracking = {
+		elapsed: () => clock.elapsed(),
+		setTimeout: (fire: () => void, ms: number) => {
+			pending.add(tracked);
+			function tracked(): void {
+				pending.delete(tracked);
+				fire();
+			}
+			const timer = clock.setTimeout(tracked, ms);
+			return {
+				cancel() {
+					pending.delete(tracked);
+					timer.cancel();
+				},
+			};
+		},
+	};
+	const deadlines = new Deadlines(tracking, 1_000);
+	const begun = clock.elapsed();
+	const cuts: [name: string, afterMs: number][] = [];
+	const cut = (name: string) => () => void cuts.push([name, clock.elapsed() - begun]);
+	const next = cutBy(cut("next"));
+	deadlines.add(
+		cutBy(() => {
+			cut("first")();
+			deadlines.add(next);
+		}),
+	);
+	clock.advance(400);
+	deadlines.add(cutBy(cut("second")));
+	clock.advance(600);
+	expect(pending.size).toBe(1);
+	clock.advance(5_000);
+	expect(cuts).toEqual([
+		["first", 1_000],
+		["second", 1_400],
+		["next", 2_000],
+	]);
+	expect(pending.size).toBe(0);
+});

@@ -30,7 +30,7 @@ export class Deadlines {
 
 	/** Starts an attempt's time. Call this only once for each. */
 	add(timed: HasDeadline): void {
-		this.#timer ??= this.#clock.setTimeout(this.#fire, this.#ms);
+		if (this.#timer === null) this.#fireAfter(this.#ms);
 		timed.dueAt = this.#clock.elapsed() + this.#ms;
 		timed.earlier = this.#last;
 		if (this.#last === null) this.#first = timed;
@@ -57,12 +57,18 @@ export class Deadlines {
 		timed.later = null;
 	}
 
+	/** Replaces the timer: an attempt that begins while another is cut off has set one. */
+	#fireAfter(ms: number): void {
+		this.#timer?.cancel();
+		this.#timer = this.#clock.setTimeout(this.#fire, ms);
+	}
+
 	readonly #fire = (): void => {
 		this.#timer = null;
 		const now = this.#clock.elapsed();
 		for (let timed = this.#first; timed !== null; timed = this.#first) {
 			if (timed.dueAt > now) {
-				this.#timer = this.#clock.setTimeout(this.#fire, Math.ceil(timed.dueAt - now));
+				this.#fireAfter(Math.ceil(timed.dueAt - now));
 				return;
 			}
 			this.#drop(timed);
