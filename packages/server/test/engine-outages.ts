@@ -101,6 +101,21 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent.map((request) => request.eventId)).toEqual([eventId]);
 		});
 
+		// Where no other node shares the database, nothing polled for the expired lease for up to a minute.
+		test("a project whose lease can't be released is taken again when the lease has expired", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			storage.fail("releaseLease");
+			const before = storage.calls.get("releaseLease") ?? 0;
+			while ((storage.calls.get("releaseLease") ?? 0) === before) await storage.pass(rig.clock, 1_000);
+			const [eventId] = await rig.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS + 1_000);
+			expect(rig.sender.sent[1]?.eventId).toBe(eventId);
+		});
+
 		test("webhooks that couldn't be read when a project was acquired are soon read again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Storage } from "../src/storage/port.ts";
-import type { StartRig } from "./engine-rig.ts";
+import { LEASE_TERM_MS, type StartRig } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
 
 /** Returns append results with sequence numbers lower than the log's by `back`. */
 class BackwardStorage {
@@ -38,6 +39,21 @@ export function describeRewound(start: StartRig): void {
 			storage.back = 15;
 			const after = await rig.publishAll(10);
 			await rig.settledCount(30);
+			expect(rig.sender.to(url)).toEqual([...before, ...after]);
+		});
+
+		// Where no other node shares the database, nothing polled for the expired lease for up to a minute.
+		test("a project whose lease can't be released is taken again when the lease has expired", async () => {
+			const storage = new BackwardStorage();
+			const faulty = new FaultyStorage();
+			await using rig = await start((one) => faulty.wrap(storage.wrap(one)));
+			const { url } = await rig.webhook("a");
+			const before = await rig.publishAll(20);
+			await rig.settledCount(20);
+			faulty.fail("releaseLease");
+			storage.back = 15;
+			const after = await rig.publishAll(10);
+			await faulty.pass(rig.clock, LEASE_TERM_MS + 1_000);
 			expect(rig.sender.to(url)).toEqual([...before, ...after]);
 		});
 	});

@@ -82,6 +82,7 @@ export class Directory {
 			owned,
 			fairShare: peers && (() => peers.fairShare()),
 			onLapsed: (projectId) => this.#lapsed(projectId),
+			onReleaseFailed: () => this.#taker.takeLapsed(),
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
 		});
 		this.#taker = new LeaseTaker(context, {
@@ -308,6 +309,7 @@ export class Directory {
 				await storage.releaseLease({ lease, wakeAt: clock.now(), seen: { lastSeq: -1, revision: -1 } });
 			} catch (error) {
 				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
+				this.#taker.takeLapsed();
 			}
 		});
 		this.#taker.poke(projectId);

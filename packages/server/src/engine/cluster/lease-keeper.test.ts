@@ -32,7 +32,14 @@ function setUp() {
 	};
 	const keeper = new LeaseKeeper(
 		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: TERM_MS },
-		{ holder: "node", owned, fairShare: null, onLapsed: (projectId) => lapsed.push(projectId), onReleased: () => {} },
+		{
+			holder: "node",
+			owned,
+			fairShare: null,
+			onLapsed: (projectId) => lapsed.push(projectId),
+			onReleaseFailed: () => {},
+			onReleased: () => {},
+		},
 	);
 	return { clock, keeper, owned, renewals, trustedFrom, lapsed };
 }

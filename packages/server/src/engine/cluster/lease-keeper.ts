@@ -24,7 +24,9 @@ export interface LeaseKeeperOptions {
 	readonly fairShare: (() => Promise<number>) | null;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
-	/** A project's release has finished; it next has work at `wakeAt`, or only when something arrives if null. */
+	/** A release failed, so that nobody can take the project until its lease has expired. */
+	readonly onReleaseFailed: () => void;
+	/** A project's release has finished or failed; it next has work at `wakeAt`, or only when something arrives if null. */
 	readonly onReleased: (projectId: string, wakeAt: number | null) => void;
 }
 
@@ -256,6 +258,7 @@ export class LeaseKeeper {
 				await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });
 			} catch (error) {
 				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
+				this.#options.onReleaseFailed();
 			}
 			handover?.released();
 		});
