@@ -87,6 +87,14 @@ export const ENGINE_LEASES = [
 			why: "Retries of a project that was released are not made until something is published.",
 		},
 		{
+			name: "keeper-failed-release-stalls",
+			find: "\t\t\t\tthis.#options.onReleaseFailed();\n",
+			replace: "",
+			tests: ["server/test/engine-sqlite.test.ts"],
+			only: "outages",
+			why: "A project whose release failed stalls for up to a minute on SQLite.",
+		},
+		{
 			name: "keeper-keeps-lost-lease",
 			find: "\t\t\tthis.#owned.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
@@ -147,6 +155,18 @@ export const ENGINE_LEASES = [
 			find: "for (const projectId of locked) this.#tryAgain(projectId, heldBefore);",
 			replace: "",
 			why: "A project whose row was locked for a moment waits for the next poll.",
+		},
+		{
+			name: "taker-retry-claims-in-newer-epoch",
+			find: "if (heldBefore !== this.#heldBefore) {",
+			replace: "if (heldBefore === undefined) {",
+			why: "A retry after a second failover is dropped, or claims a project that another node may run.",
+		},
+		{
+			name: "taker-keeps-locked-entry",
+			find: "projectIds ?? leases.map(({ projectId }) => projectId)",
+			replace: "projectIds ?? []",
+			why: "A project that was taken because it was due is taken once more after its release.",
 		},
 		{
 			name: "taker-asks-at-once",

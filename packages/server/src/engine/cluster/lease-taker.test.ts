@@ -123,6 +123,109 @@ test("retries a lease whose row is locked, without assuming that another node ow
 	expect(disk.nextAt).toBeNull();
 });
 
+/** Storage with one locked row, "locked", whose calls return when the test says so. */
+function heldStorage() {
+	const calls: { readonly projectIds: readonly string[]; readonly heldBefore: boolean; readonly answer: () => void }[] =
+		[];
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: ({ projectIds = [], heldBefore = false, onLocked }) =>
+			new Promise((resolve) => {
+				const answer = (): void => {
+					if (projectIds.includes("locked")) onLocked?.(["locked"]);
+					resolve([]);
+				};
+				calls.push({ projectIds, heldBefore, answer });
+			}),
+		nextAlarm: async () => null,
+	};
+	/** Answers every call until none follows. */
+	const answerAll = async (): Promise<void> => {
+		for (let answered = calls.length - 1; answered < calls.length; answered++) {
+			calls[answered]?.answer();
+			await turn();
+		}
+	};
+	return { calls, storage, answerAll };
+}
+
+// After an epoch change, the retry replaced the list of the others: their projects waited for their leases to expire.
+test("a retry of one locked lease leaves the other projects of the epoch in the list", async () => {
+	const disk = new VirtualClock();
+	const { calls, storage, answerAll } = heldStorage();
+	const taker = takerOf(storage, { disk });
+	const held = ["locked", ...Array.from({ length: 599 }, (_, n) => `p${n}`)];
+	taker.takeAgain(held);
+	calls[0]!.answer();
+	await turn();
+	disk.advanceTo(disk.nextAt!);
+	await answerAll();
+	await taker.whenDone();
+	const asked = calls.filter(({ heldBefore }) => heldBefore).flatMap(({ projectIds }) => projectIds);
+	expect(new Set(asked)).toEqual(new Set(held));
+	expect(asked.filter((projectId) => projectId === "locked")).toHaveLength(2);
+});
+
+test("projects of a newer epoch are asked for, even if those of the one before are just being taken", async () => {
+	const { calls, storage, answerAll } = heldStorage();
+	const taker = takerOf(storage, {});
+	taker.takeAgain(["p1"]);
+	taker.takeAgain(["p1", "p2"]);
+	await answerAll();
+	await taker.whenDone();
+	expect(calls.slice(0, 2).map(({ projectIds }) => projectIds)).toEqual([["p1"], ["p1", "p2"]]);
+});
+
+// This node may not have held the project when the newer epoch began, so another node may run it.
+test("a retry of a locked lease claims nothing once a newer epoch has begun", async () => {
+	const disk = new VirtualClock();
+	const { calls, storage, answerAll } = heldStorage();
+	const taker = takerOf(storage, { disk });
+	taker.takeAgain(["locked"]);
+	await answerAll();
+	taker.takeAgain([]);
+	await answerAll();
+	disk.advanceTo(disk.nextAt!);
+	await answerAll();
+	const named = calls.filter(({ projectIds }) => projectIds.length > 0);
+	expect(named.map(({ projectIds, heldBefore }) => [projectIds, heldBefore])).toEqual([
+		[["locked"], true],
+		[["locked"], false],
+	]);
+	taker.sleep();
+});
+
+// Storage would hand out its lease again, to a second actor alongside the first.
+test("does not ask for projects of the epoch that it has taken meanwhile", async () => {
+	const { calls, storage, answerAll } = heldStorage();
+	const owned = new OwnedProjects();
+	const taker = takerOf(storage, { owned });
+	owned.add({ projectId: "p1", end() {} } as Actor);
+	taker.takeAgain(["p1", "p2"]);
+	await answerAll();
+	expect(calls[0]!.projectIds).toEqual(["p2"]);
+});
+
+// The retry poked a project that this node owned, so that it was taken once more after its release.
+test("a lease taken because it was due is not retried", async () => {
+	const disk = new VirtualClock();
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async ({ projectIds, onLocked }) => {
+			if (projectIds) onLocked?.(projectIds);
+			return projectIds ? [] : [{ projectId: "p1", generation: 1, expiresAt: 10_000 }];
+		},
+		nextAlarm: async () => null,
+	};
+	const taker = takerOf(storage, { disk, clock: new VirtualClock() });
+	taker.poke("p1");
+	await taker.whenDone();
+	expect(disk.nextAt).not.toBeNull();
+	taker.takeDue();
+	await taker.whenDone();
+	expect(disk.nextAt).toBeNull();
+});
+
 // Expiring leases weren't polled for until another project's next alarm, possibly hours later.
 test("polls for leases left to run out, even while storage is asked for the next alarm", async () => {
 	const clock = new VirtualClock();

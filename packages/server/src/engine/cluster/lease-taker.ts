@@ -49,9 +49,12 @@ interface Acquisition {
 	readonly most: number;
 	/** Any that are due by default. */
 	readonly projectIds?: readonly string[];
-	/** Whether this node held them when the database's current epoch began. */
-	readonly heldBefore?: boolean;
+	/** The list that they come from, if this node held them when the database's epoch began. */
+	readonly heldBefore?: HeldBefore | undefined;
 }
+
+/** Projects that this node held when an epoch of the database began, and that it hasn't asked for yet. */
+type HeldBefore = Set<string>;
 
 export class LeaseTaker {
 	readonly #context: TakerContext;
@@ -66,8 +69,8 @@ export class LeaseTaker {
 	#releases = FIRST_RELEASES;
 	/** Whether poked projects get the odd one when free capacity is split. */
 	#oddForPoked = false;
-	/** Projects that this node held when the database's current epoch began. */
-	readonly #heldBefore = new Set<string>();
+	/** Each epoch has its own list: what is known of one says nothing about the next. */
+	#heldBefore: HeldBefore = new Set();
 	#taking: Promise<void> | null = null;
 	#lookForDue = false;
 	#pollTimer: Timer | null = null;
@@ -104,8 +107,7 @@ export class LeaseTaker {
 	/** Takes the projects that this node held when the database's current epoch began. */
 	takeAgain(projectIds: readonly string[]): void {
 		if (this.#owned.closing) return;
-		this.#heldBefore.clear();
-		for (const projectId of projectIds) this.#heldBefore.add(projectId);
+		this.#heldBefore = new Set(projectIds);
 		this.takeDue();
 	}
 
@@ -163,16 +165,17 @@ export class LeaseTaker {
 			)
 			.then((succeeded) => {
 				this.#taking = null;
-				if (succeeded && (this.#waiting.hasRequested || this.#mayTakePoked() || this.#lookForDue)) this.#take();
+				if (succeeded && this.#hasMore) this.#take();
 			});
 	}
 
+	/** Whether something arrived after its step. */
+	get #hasMore(): boolean {
+		return this.#heldBefore.size > 0 || this.#waiting.hasRequested || this.#mayTakePoked() || this.#lookForDue;
+	}
+
 	async #takeAll(): Promise<void> {
-		while (this.#heldBefore.size > 0) {
-			const some = [...this.#heldBefore].slice(0, ACQUIRE_BATCH);
-			await this.#acquire({ most: this.#owned.limit, projectIds: some, heldBefore: true });
-			for (const projectId of some) this.#heldBefore.delete(projectId);
-		}
+		await this.#acquireHeldBefore();
 		await this.#acquireRequested();
 		await this.#acquirePoked();
 		if (this.#lookForDue) {
@@ -186,6 +189,23 @@ export class LeaseTaker {
 			}
 		}
 		await this.#setPoll();
+	}
+
+	async #acquireHeldBefore(): Promise<void> {
+		while (this.#heldBefore.size > 0) {
+			const heldBefore = this.#heldBefore;
+			const some = [...heldBefore].slice(0, ACQUIRE_BATCH);
+			for (const projectId of some) heldBefore.delete(projectId);
+			// Storage would hand out even a lease that this node has taken since, under a running actor.
+			const projectIds = some.filter((projectId) => this.#owned.isFree(projectId));
+			if (projectIds.length === 0) continue;
+			try {
+				await this.#acquire({ most: this.#owned.limit, projectIds, heldBefore });
+			} catch (error) {
+				for (const projectId of projectIds) heldBefore.add(projectId);
+				throw error;
+			}
+		}
 	}
 
 	/** When the reserved capacity is used up too, projects wait in line with the others. */
@@ -235,7 +255,7 @@ export class LeaseTaker {
 	}
 
 	/** @returns the projects that were taken */
-	async #acquire({ most, projectIds, heldBefore = false }: Acquisition): Promise<ReadonlySet<string>> {
+	async #acquire({ most, projectIds, heldBefore }: Acquisition): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken, renew } = this.#options;
 		const room = Math.min(ACQUIRE_BATCH, this.#owned.room(most));
@@ -246,13 +266,14 @@ export class LeaseTaker {
 			holder,
 			limit: room,
 			projectIds,
-			heldBefore,
+			heldBefore: heldBefore !== undefined,
 			onLocked: (ids) => {
 				locked = ids;
 			},
 		});
 		for (const lease of leases) onTaken(lease, since);
-		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.forget(projectId);
+		const unlocked = projectIds ?? leases.map(({ projectId }) => projectId);
+		for (const projectId of unlocked) if (!locked.includes(projectId)) this.#locked.forget(projectId);
 		for (const projectId of locked) this.#tryAgain(projectId, heldBefore);
 		// Storage responded too late for these leases to be trusted. Without a renewal now, their projects would stand
 		// still until the next one.
@@ -260,11 +281,15 @@ export class LeaseTaker {
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
-	#tryAgain(projectId: string, heldBefore: boolean): void {
+	#tryAgain(projectId: string, heldBefore: HeldBefore | undefined): void {
 		if (this.#owned.closing) return;
 		this.#locked.retry(projectId, () => {
-			if (heldBefore) this.takeAgain([projectId]);
-			else this.poke(projectId);
+			if (heldBefore !== this.#heldBefore) {
+				this.poke(projectId);
+				return;
+			}
+			heldBefore.add(projectId);
+			this.#take();
 		});
 	}
 

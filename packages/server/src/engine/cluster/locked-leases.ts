@@ -29,13 +29,16 @@ export class LockedLeases {
 		return timer !== null;
 	}
 
-	/** The project's row wasn't locked any more. */
+	/** The project's row wasn't locked any more: cancels its retry. */
 	forget(projectId: string): void {
+		this.#locked.get(projectId)?.timer?.cancel();
 		this.#locked.delete(projectId);
 	}
 
 	retry(projectId: string, again: () => void): void {
-		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (this.#locked.get(projectId)?.waitMs ?? LOCKED_MS / 2));
+		const last = this.#locked.get(projectId);
+		last?.timer?.cancel();
+		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (last?.waitMs ?? LOCKED_MS / 2));
 		const waiting: { waitMs: number; timer: Timer | null } = { waitMs, timer: null };
 		waiting.timer = this.#clock.setTimeout(() => {
 			waiting.timer = null;
