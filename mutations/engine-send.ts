@@ -10,6 +10,14 @@ export const ENGINE_SEND = [
 			replace: "++this.#interim > Number.POSITIVE_INFINITY",
 			why: "A receiver that sends interim responses without end takes the main thread.",
 		},
+		{
+			name: "parser-leaves-rest-unread",
+			find: '? "rest" : "cut";',
+			replace: '? "cut" : "cut";',
+			tests: inNet("draining"),
+			only: "its connection is reused",
+			why: "Each response of more than a kilobyte costs a TLS handshake.",
+		},
 	]),
 	...of("server/src/engine/send/http-sender.ts", inEngine("send/http-sender"), [
 		{
@@ -85,7 +93,7 @@ export const ENGINE_SEND = [
 		},
 		{
 			name: "exchange-malformed-body-fails",
-			find: "#endMalformed(): void {\n\t\tif (this.#response.status !== 0) this.#endAnswered(false);\n\t\telse",
+			find: "#endMalformed(): void {\n\t\tif (this.#response.status !== 0) this.#endAnswered();\n\t\telse",
 			replace: "#endMalformed(): void {\n\t\t",
 			tests: inEngine("send/answers"),
 			why: "An event that was accepted is sent again because its response's body was malformed.",

@@ -31,6 +31,29 @@ export const NET = [
 			why: "A receiver proves a thousand hosts cheap, and then shows a costly chain on each.",
 		},
 	]),
+	...of("server/src/net/connections.ts", inNet("draining"), [
+		{
+			name: "connection-drains-without-limit",
+			find: "RECEIVERS.drainMs);",
+			replace: "60 * RECEIVERS.drainMs);",
+			only: "isn't complete after a second",
+			why: "Receivers that drip the rest of their responses take up the kept connections.",
+		},
+		{
+			name: "connection-drips-without-limit",
+			find: "--this.#drainReadsLeft > 0;",
+			replace: "true;",
+			only: "too many reads",
+			why: "A receiver that sends the rest of its responses in single bytes takes the main thread.",
+		},
+		{
+			name: "connection-used-while-draining",
+			find: "findLast((kept) => !kept.isDraining)",
+			replace: "findLast(() => true)",
+			only: "use other connections",
+			why: "A request gets the rest of the previous response as its own.",
+		},
+	]),
 	...of("server/src/net/metered-stream.ts", inNet("tls-chains"), [
 		{
 			name: "metered-stream-counts-nothing",

@@ -82,6 +82,7 @@ test("the page for operators names the limits that the code has", () => {
 		`kept open between attempts | ${n(SENDS.idleConnections)}; ${RECEIVERS.idleConnections} to one`,
 		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}, with up to ${n(RECEIVERS.sessionBytes)} bytes`,
 		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,
+		`so that the connection is kept | ${n(RECEIVERS.drainedBytes)} bytes, for at most ${RECEIVERS.drainMs / 1_000} second and ${RECEIVERS.drainReads} reads after`,
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
 		`${RECEIVERS.sessionsPerConnection} TLS sessions, ${RECEIVERS.keyUpdates} key updates, ${RECEIVERS.renegotiations} requests to renegotiate`,
 		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events`,

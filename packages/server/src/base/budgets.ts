@@ -270,6 +270,14 @@ export const RECEIVERS = {
 	keptBytes: 1_024,
 	/** How long to wait for the body after the status line, milliseconds; never past the attempt's deadline. */
 	bodyMs: 1_000,
+	/**
+	 * After the kept part of a body of at most this size, its rest is read for at most so many milliseconds and in at most
+	 * so many reads, so that the connection can be reused. The attempt doesn't wait for it. Any other response closes the
+	 * connection. So many reads, however small, cost less than the handshake that they save.
+	 */
+	drainedBytes: 64 * KIB,
+	drainMs: 1_000,
+	drainReads: 100,
 	/** Addresses of a host tried in one attempt. */
 	addresses: 8,
 	/** Connections to one host and port kept open between sends. */

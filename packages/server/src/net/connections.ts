@@ -1,44 +1,42 @@
 import { HANDSHAKES, RECEIVERS } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Timer } from "../base/clock.ts";
 import type { Dialer, Dialing } from "./dial.ts";
 import { asError, SendFailure } from "./errors.ts";
+import type { ResponseParser } from "./response-parser.ts";
 import type { Socket } from "./socket.ts";
 
 /**
- * Connections to receivers that are kept alive between requests. Those in use belong to their users and are bounded
- * only by the number of requests in flight. The most recently released connection is reused first, so that the others
- * become idle and close when load falls.
+ * Connections to receivers that are kept alive between requests: idle ones, and those that still read the rest of a
+ * response. Those in use belong to their users and are bounded only by the number of requests in flight. The most
+ * recently released connection is reused first, so that the others become idle and close when load falls.
  */
 export class Connections {
 	readonly #parts: ConnectionParts;
-	readonly #maxIdle: number;
-	/** Stacks of idle connections; an origin without any has no entry. */
-	readonly #idle = new Map<string, Connection[]>();
-	#idleCount = 0;
+	readonly #maxKept: number;
+	/** Stacks of kept connections; an origin without any has no entry. */
+	readonly #kept = new Map<string, Connection[]>();
+	#keptCount = 0;
 	#closed = false;
 
-	/** @param maxIdle maximum number of idle connections in total; any others are closed on release */
-	constructor(parts: ConnectionParts, maxIdle: number) {
+	/** @param maxKept maximum number of kept connections in total; any others are closed on release */
+	constructor(parts: ConnectionParts, maxKept: number) {
 		this.#parts = parts;
-		this.#maxIdle = maxIdle;
+		this.#maxKept = maxKept;
 	}
 
-	get idleCount(): number {
-		return this.#idleCount;
+	get keptCount(): number {
+		return this.#keptCount;
 	}
 
 	/** An idle connection to this origin, or a new one made for this project. */
 	acquire(place: Place, projectId: string): Connection {
-		const { origin } = place;
-		const stack = this.#idle.get(origin);
-		while (stack !== undefined && stack.length > 0) {
-			const connection = stack.pop()!;
-			this.#idleCount--;
-			if (stack.length === 0) this.#idle.delete(origin);
+		for (;;) {
+			const connection = this.#kept.get(place.origin)?.findLast((kept) => !kept.isDraining);
+			if (connection === undefined) return this.open(place, projectId);
+			this.#forget(connection);
 			if (connection.isOpen) return connection;
 			connection.destroy();
 		}
-		return this.open(place, projectId);
 	}
 
 	/** A new connection, even if others are idle. */
@@ -49,34 +47,34 @@ export class Connections {
 	/** Returns a connection after an exchange. If it is still open, it is kept for the next one. */
 	release(connection: Connection): void {
 		const { origin } = connection.place;
-		const stack = this.#idle.get(origin);
-		const full = this.#idleCount >= this.#maxIdle || (stack?.length ?? 0) >= RECEIVERS.idleConnections;
+		const stack = this.#kept.get(origin);
+		const full = this.#keptCount >= this.#maxKept || (stack?.length ?? 0) >= RECEIVERS.idleConnections;
 		if (this.#closed || full || !connection.isOpen) {
 			connection.destroy();
 			return;
 		}
-		if (stack === undefined) this.#idle.set(origin, [connection]);
+		if (stack === undefined) this.#kept.set(origin, [connection]);
 		else stack.push(connection);
-		this.#idleCount++;
+		this.#keptCount++;
 	}
 
-	/** Closes the idle connections, and from now on every connection when it is released. */
+	/** Closes the kept connections, and from now on every connection when it is released. */
 	close(): void {
 		this.#closed = true;
-		for (const connection of [...this.#idle.values()].flat()) connection.destroy();
-		this.#idle.clear();
-		this.#idleCount = 0;
+		for (const connection of [...this.#kept.values()].flat()) connection.destroy();
+		this.#kept.clear();
+		this.#keptCount = 0;
 	}
 
-	/** For connections that close while idle. A closing connection in use fails its user's request instead. */
+	/** For connections that close while kept. A closing connection in use fails its user's request instead. */
 	readonly #forget = (connection: Connection): void => {
 		const { origin } = connection.place;
-		const stack = this.#idle.get(origin);
-		const at = stack?.indexOf(connection) ?? -1;
+		const stack = this.#kept.get(origin);
+		const at = stack?.lastIndexOf(connection) ?? -1;
 		if (stack === undefined || at < 0) return;
 		stack.splice(at, 1);
-		this.#idleCount--;
-		if (stack.length === 0) this.#idle.delete(origin);
+		this.#keptCount--;
+		if (stack.length === 0) this.#kept.delete(origin);
 	};
 }
 
@@ -109,6 +107,10 @@ export class Connection implements RequestTarget {
 	/** Bytes read since it was taken for an exchange, or since it last paused. */
 	#read = 0;
 	#idleMs = IDLE_MS;
+	/** The response whose rest is being read, in how many more reads, and until when. */
+	#undrained: ResponseParser | null = null;
+	#drainReadsLeft = 0;
+	#drainTimer: Timer | null = null;
 	#closed = false;
 
 	/**
@@ -125,6 +127,11 @@ export class Connection implements RequestTarget {
 	/** Whether it appears to be open, so that a request may be written to it. */
 	get isOpen(): boolean {
 		return !this.#closed && this.#socket !== null && this.#socket.writable;
+	}
+
+	/** Whether it still reads the rest of a response, and can't be used yet. */
+	get isDraining(): boolean {
+		return this.#undrained !== null;
 	}
 
 	/** Whether the receiver's name is still being resolved. */
@@ -185,10 +192,23 @@ export class Connection implements RequestTarget {
 		}
 	}
 
+	/**
+	 * Ends the use, and reads the rest of its response. Then the connection is idle, or closed if the rest is too long,
+	 * takes too long, or isn't valid.
+	 */
+	drain(response: ResponseParser): void {
+		this.rest(response.idleSeconds);
+		if (this.#closed) return;
+		this.#undrained = response;
+		this.#drainReadsLeft = RECEIVERS.drainReads;
+		this.#drainTimer = this.#parts.clock.setTimeout(() => this.#close(), RECEIVERS.drainMs);
+	}
+
 	/** Closes it immediately without notifying its user. May be repeated; never throws. */
 	destroy(): void {
 		this.#user = null;
 		this.#closed = true;
+		this.#endDrain();
 		try {
 			this.#dialing?.cancel();
 			this.#socket?.destroy();
@@ -220,13 +240,12 @@ export class Connection implements RequestTarget {
 	};
 
 	readonly #received = (bytes: Buffer): boolean => {
-		// These bytes answer no request. Keeping the connection would leave unclear which request the next ones answer.
-		if (this.#user === null) {
-			this.#close();
-			return false;
-		}
 		try {
-			this.#user.received(bytes);
+			if (this.#user !== null) this.#user.received(bytes);
+			else if (!this.#drained(bytes)) {
+				this.#close();
+				return false;
+			}
 		} catch (error) {
 			this.#fail(asError(error));
 		}
@@ -236,6 +255,23 @@ export class Connection implements RequestTarget {
 		this.#parts.clock.setImmediate(this.#readOn);
 		return false;
 	};
+
+	/** Reads the rest of a response. Returns false if the connection can't be kept. */
+	#drained(bytes: Buffer): boolean {
+		const response = this.#undrained;
+		// These bytes answer no request. Keeping the connection would leave unclear which request the next ones answer.
+		if (response === null) return false;
+		response.push(bytes);
+		if (response.state === "rest") return --this.#drainReadsLeft > 0;
+		this.#endDrain();
+		return response.persistent;
+	}
+
+	#endDrain(): void {
+		this.#undrained = null;
+		this.#drainTimer?.cancel();
+		this.#drainTimer = null;
+	}
 
 	readonly #readOn = (): void => {
 		if (!this.#closed) this.#guarded(() => this.#socket?.resume());
@@ -266,7 +302,7 @@ export class Connection implements RequestTarget {
 export interface ConnectionParts {
 	readonly dialer: Dialer;
 	readonly writer: RequestQueue;
-	readonly clock: Pick<Clock, "setImmediate">;
+	readonly clock: Pick<Clock, "setImmediate" | "setTimeout">;
 }
 
 /** Writes requests at once, or together with others of the same turn of the event loop. */
@@ -288,7 +324,7 @@ export interface Place {
 }
 
 /**
- * The user of a connection, from `use` until `rest`, `destroy` or `failed`. Its exceptions come back to it as `failed`.
+ * The user of a connection, from `use` until `rest`, `drain`, `destroy` or `failed`. Its exceptions come back to it as `failed`.
  */
 export interface ConnectionUser {
 	/** The connection is ready: the request must be written now or not at all. */

@@ -13,6 +13,7 @@ const seen = (reader: ResponseParser) => ({
 	state: reader.state,
 	status: reader.status,
 	body: Buffer.from(reader.body).toString("latin1"),
+	truncated: reader.truncated,
 	persistent: reader.persistent,
 	idleSeconds: reader.idleSeconds,
 });
@@ -65,12 +66,12 @@ describe("where a response ends and whether the connection is reusable", () => {
 		[4, { state: "complete", status: 200, body: "ok", persistent: true }],
 		[5, { state: "complete", status: 200, body: "ok", persistent: false }],
 		[6, { state: "complete", status: 500, body: "", persistent: true }],
-		[7, { state: "complete", status: 200, body: "abc0123456789", persistent: true }],
+		[7, { state: "complete", status: 200, body: "abc0123456789", truncated: false, persistent: true }],
 		[8, { state: "complete", status: 200, body: "abc", persistent: false }],
 		[9, { state: "body", status: 200, body: "abc", persistent: false }],
 		[10, { state: "body", status: 200, body: "until the end", persistent: false }],
-		[11, { state: "cut", status: 200, body: "x".repeat(1_024) }],
-		[12, { state: "cut", status: 200, body: "x".repeat(1_024) }],
+		[11, { state: "complete", status: 200, body: "x".repeat(1_024), truncated: true, persistent: true }],
+		[12, { state: "complete", status: 200, body: "x".repeat(1_024), truncated: true, persistent: true }],
 		[13, { state: "complete", status: 200, body: "ok", persistent: false }],
 		[14, { state: "malformed", status: 0 }],
 		[15, { state: "malformed", status: 0 }],
@@ -146,10 +147,13 @@ describe("bounds on what a receiver sends", () => {
 			expect(seen(read(chunked, ...parts))).toMatchObject({ state: "cut", status: 200 });
 	});
 
-	test("reads one-byte chunks only up to the bytes that are kept", () => {
+	test("reads one-byte chunks up to the bytes of framing, and keeps the first of them", () => {
 		const ones = (count: number) => "1\r\nx\r\n".repeat(count);
-		expect(read(chunked, ones(1_024), "0\r\n\r\n")).toMatchObject({ state: "complete", body: { length: 1_024 } });
-		expect(read(chunked, ones(1_025))).toMatchObject({ state: "cut", body: { length: 1_024 } });
+		const most = Math.floor(RECEIVERS.framingBytes / 5);
+		expect(seen(read(chunked, ones(1_024), "0\r\n\r\n"))).toMatchObject({ state: "complete", truncated: false });
+		expect(seen(read(chunked, ones(1_025)))).toMatchObject({ state: "rest", body: "x".repeat(1_024) });
+		expect(seen(read(chunked, ones(most)))).toMatchObject({ state: "rest", body: "x".repeat(1_024) });
+		expect(seen(read(chunked, ones(most + 1)))).toMatchObject({ state: "cut", body: "x".repeat(1_024) });
 	});
 
 	/** Counts the bytes that are searched, copied or decoded while `run` runs. */

@@ -21,9 +21,11 @@ export type ResponseState =
 	| "head"
 	/** More of the body may follow. */
 	| "body"
+	/** The body exceeds what is kept. Reading on serves only to reuse the connection. */
+	| "rest"
 	/** All of it has been read. */
 	| "complete"
-	/** The body exceeds what is kept: the rest is left unread. */
+	/** The body exceeds what is kept, and the connection can't be reused or its rest is too long: it is left unread. */
 	| "cut"
 	/** It isn't, or is no longer, a valid HTTP response. */
 	| "malformed";
@@ -33,11 +35,12 @@ export type ResponseState =
  * only those header fields that say where the response ends and whether the connection may be reused. Interim responses
  * are skipped (RFC 9110, 15.2). Nothing is decompressed.
  *
- *     head ──▶ body ──▶ complete, cut
- *       └───────┴─────▶ malformed
+ *     head ──▶ body ──▶ rest
+ *       │       ├────────┴───▶ complete, cut
+ *       └───────┴────────────▶ malformed
  *
  * {@link RECEIVERS} bounds the work that a receiver can cause: the number of interim responses, the bytes of the head,
- * and the bytes of framing. The reader goes line by line and looks at each byte once, however small the chunks are.
+ * of the body, and of framing. The reader goes line by line and looks at each byte once, however small the chunks are.
  */
 export class ResponseParser {
 	readonly #body = new Body();
@@ -51,9 +54,11 @@ export class ResponseParser {
 	#headers = new Headers();
 	#status = 0;
 	#interim = 0;
-	/** How many more bytes of head and of chunked framing are allowed. */
+	/** How many more bytes of head, of chunked framing, and of body are allowed. */
 	#headLeft: number = RECEIVERS.headBytes;
 	#framingLeft: number = RECEIVERS.framingBytes;
+	#bodyLeft: number = RECEIVERS.drainedBytes;
+	#exceedsKept = false;
 	/** Bytes left in the body or chunk. */
 	#left = 0;
 	#chunk: "size" | "data" | "end" | "trailer" = "size";
@@ -79,6 +84,11 @@ export class ResponseParser {
 		return this.#body.bytes;
 	}
 
+	/** Whether there was more body than is kept, or might have been. */
+	get truncated(): boolean {
+		return this.#exceedsKept || this.#state !== "complete";
+	}
+
 	/** Whether the connection may carry another request. */
 	get persistent(): boolean {
 		return this.#persistent && this.#state === "complete";
@@ -95,7 +105,7 @@ export class ResponseParser {
 		let at = 0;
 		while (at < chunk.length) {
 			if (this.#state === "head") at = this.#readHead(chunk, at);
-			else if (this.#state === "body") at = this.#readBody(chunk, at);
+			else if (this.#state === "body" || this.#state === "rest") at = this.#readBody(chunk, at);
 			else {
 				this.#persistent = false;
 				return;
@@ -168,9 +178,9 @@ export class ResponseParser {
 		}
 		const part = chunk.subarray(from, from + this.#left);
 		this.#left -= part.length;
-		const kept = this.#keep(part);
+		this.#keep(part);
 		if (this.#left === 0 && this.#framing === "chunked") this.#chunk = "end";
-		else if (this.#left === 0 && kept) this.#state = "complete";
+		else if (this.#left === 0 && this.#state !== "cut") this.#state = "complete";
 		return from + part.length;
 	}
 
@@ -196,10 +206,10 @@ export class ResponseParser {
 		return end;
 	}
 
-	#keep(part: Buffer): boolean {
-		if (this.#body.append(part)) return true;
-		this.#state = "cut";
-		return false;
+	#keep(part: Buffer): void {
+		this.#bodyLeft -= part.length;
+		this.#exceedsKept ||= !this.#body.append(part);
+		if (this.#exceedsKept) this.#state = this.#persistent && this.#left <= this.#bodyLeft ? "rest" : "cut";
 	}
 
 	#stop(state: "malformed" | "cut", chunk: Buffer): number {

@@ -67,7 +67,7 @@ export class Exchange implements ConnectionUser {
 	/** Ends the exchange at its deadline: with a truncated response if the status is known, otherwise as a failure. */
 	cut(): void {
 		if (this.#ended) return;
-		if (this.#response.status !== 0) this.#endAnswered(false);
+		if (this.#response.status !== 0) this.#endAnswered();
 		else if (this.#connection.isResolving)
 			this.#endFailed(new SendFailure("dns_failed", "the name was not resolved in time"));
 		else if (this.#connection.isHeld)
@@ -79,9 +79,9 @@ export class Exchange implements ConnectionUser {
 	ready(): void {
 		const { target } = this.#shipment;
 		if (target.withheld || !this.#shipment.mayLeave()) {
-			this.#end({ kind: "withheld" }, true);
+			this.#end({ kind: "withheld" }, "rest");
 		} else if (target.url !== this.#destination.url) {
-			this.#end({ kind: "moved" }, true);
+			this.#end({ kind: "moved" }, "rest");
 		} else {
 			const { bytes, sent } = this.#writer(this.#shipment, this.#destination);
 			this.#request = sent;
@@ -94,11 +94,10 @@ export class Exchange implements ConnectionUser {
 		const response = this.#response;
 		response.push(chunk);
 		switch (response.state) {
+			case "rest":
 			case "complete":
-				this.#endAnswered(true);
-				break;
 			case "cut":
-				this.#endAnswered(false);
+				this.#endAnswered();
 				break;
 			case "malformed":
 				this.#endMalformed();
@@ -113,41 +112,44 @@ export class Exchange implements ConnectionUser {
 
 	ended(): void {
 		this.#response.end();
-		if (this.#response.state === "complete") this.#endAnswered(true);
+		if (this.#response.state === "complete") this.#endAnswered();
 		else this.failed(new SendFailure("connection_reset", "the connection was closed within the response"));
 	}
 
 	failed(error: Error): void {
-		if (this.#response.status !== 0) this.#endAnswered(false);
+		if (this.#response.status !== 0) this.#endAnswered();
 		else this.#endFailed(error);
 	}
 
 	/** Once the status line is known it counts, whatever follows it. */
 	#endMalformed(): void {
-		if (this.#response.status !== 0) this.#endAnswered(false);
+		if (this.#response.status !== 0) this.#endAnswered();
 		else this.#endFailed(new SendFailure("malformed_response", "the response is not HTTP"));
 	}
 
-	#endAnswered(complete: boolean): void {
+	#endAnswered(): void {
 		const request = this.#request;
 		if (request === null) {
 			this.#endFailed(new SendFailure("malformed_response", "a response came before the request"));
 			return;
 		}
-		const { status, body, persistent } = this.#response;
-		this.#end({ kind: "answered", status, body, truncated: !complete, request }, persistent);
+		const { status, body, truncated, persistent, state } = this.#response;
+		const then = persistent ? "rest" : state === "rest" ? "drain" : "destroy";
+		this.#end({ kind: "answered", status, body, truncated, request }, then);
 	}
 
 	#endFailed(error: unknown): void {
 		if (this.#ended) return;
 		const stale = this.#reused && !this.#response.heard && isConnectionClosed(error);
-		this.#end({ kind: "failed", error, stale }, false);
+		this.#end({ kind: "failed", error, stale }, "destroy");
 	}
 
-	#end(end: ExchangeEnd, intact: boolean): void {
+	/** @param then what becomes of the connection */
+	#end(end: ExchangeEnd, then: "rest" | "drain" | "destroy"): void {
 		if (this.#ended) return;
 		this.#ended = true;
-		if (intact) this.#connection.rest(this.#response.idleSeconds);
+		if (then === "rest") this.#connection.rest(this.#response.idleSeconds);
+		else if (then === "drain") this.#connection.drain(this.#response);
 		else this.#connection.destroy();
 		this.#owner.exchangeEnded(end, this.#connection);
 	}
@@ -156,7 +158,7 @@ export class Exchange implements ConnectionUser {
 export interface ExchangeOwner {
 	/** The head has been read, but not all of the body. Called again after each read. */
 	awaitsBody(): void;
-	/** Called once; must not throw. The connection is closed, or idle and reusable. */
+	/** Called once; must not throw. The connection is closed, idle, or draining. */
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void;
 }
 

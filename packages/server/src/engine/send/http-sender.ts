@@ -38,7 +38,7 @@ export interface HttpSenderOptions {
 	readonly timeoutMs: number;
 	/** PEM with certificate authorities to trust in addition to the machine's. */
 	readonly extraCa?: string | undefined;
-	/** Maximum number of idle connections; {@link SENDS.idleConnections} by default. */
+	/** Maximum number of connections kept between requests; {@link SENDS.idleConnections} by default. */
 	readonly idleConnections?: number | undefined;
 	/** What this node is short of, shared with the engine; private by default. */
 	readonly shortages?: Shortages | undefined;
@@ -75,7 +75,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 			}),
 		close: async () => connections.close(),
 		get idleConnections() {
-			return connections.idleCount;
+			return connections.keptCount;
 		},
 	};
 }
