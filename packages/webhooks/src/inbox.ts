@@ -1,5 +1,5 @@
 import { parseEvent, type WebhookEvent } from "./event.ts";
-import { handleHeld, handlerOf } from "./handlers.ts";
+import { type Handler, handleHeld, handlerOf } from "./handlers.ts";
 import { milliseconds, type ReceiverOptions, type Settings, settingsOf } from "./options.ts";
 import { type Receiver, type Reply, receive } from "./request.ts";
 import { utf8 } from "./signature.ts";
@@ -12,6 +12,19 @@ export interface InboxOptions extends ReceiverOptions {
 	readonly store: InboxStore;
 	/** How often to look for retries, and for events that other processes stored or left behind, seconds. 5 by default. */
 	readonly poll?: number;
+	/** How often to try an event before `onDead` gets it. Without a limit by default. */
+	readonly maxAttempts?: number;
+	/**
+	 * Gets an event whose last attempt failed, with its error, or undefined if the process died then. Once it returns, the
+	 * event is done and its body deleted, so keep what you need. If it throws, it is called again later.
+	 */
+	readonly onDead?: (event: WebhookEvent, error: unknown) => unknown;
+}
+
+/** When to give up on an event. */
+interface GivingUp {
+	readonly maxAttempts: number;
+	readonly onDead: NonNullable<InboxOptions["onDead"]>;
 }
 
 /** A receiver that stores events before it responds, and handles them afterwards. */
@@ -26,15 +39,16 @@ export interface Inbox extends Receiver {
 
 /**
  * Stores each event and responds immediately; the handlers run afterwards, one at a time, oldest event first. A handler
- * that fails runs again after 2 s, 4 s, 8 s and so on, at most an hour apart, until it succeeds. A store has one inbox:
- * it handles every event in it.
+ * that fails runs again after 2 s, 4 s, 8 s and so on, at most an hour apart, until it succeeds or has been tried
+ * `maxAttempts` times. A store has one inbox: it handles every event in it.
  *
  * @throws {TypeError | RangeError} if the secret is empty or an option is out of range
  */
 export function createInbox(options: InboxOptions): Inbox {
 	const { store } = options;
 	const settings = settingsOf(options);
-	const worker = new Worker(store, settings, milliseconds("poll", options.poll ?? POLL_S));
+	const pollMs = milliseconds("poll", options.poll ?? POLL_S);
+	const worker = new Worker({ store, settings, pollMs, givingUp: givingUpOf(options) });
 
 	async function handle(event: WebhookEvent): Promise<Reply> {
 		if (!handlerOf(settings.on, event)) return { status: 200, body: { result: "ignored" } };
@@ -52,11 +66,28 @@ export function createInbox(options: InboxOptions): Inbox {
 	};
 }
 
+function givingUpOf({ maxAttempts, onDead }: InboxOptions): GivingUp | undefined {
+	if (maxAttempts === undefined && onDead === undefined) return undefined;
+	if (maxAttempts === undefined || onDead === undefined) {
+		throw new TypeError("Give maxAttempts and onDead together: without onDead, an event that fails would be lost.");
+	}
+	if (Number.isInteger(maxAttempts) && maxAttempts > 0) return { maxAttempts, onDead };
+	throw new RangeError(`maxAttempts is ${maxAttempts}; give a whole number from 1.`);
+}
+
+interface WorkerOptions {
+	readonly store: InboxStore;
+	readonly settings: Settings;
+	readonly pollMs: number;
+	readonly givingUp: GivingUp | undefined;
+}
+
 /** Takes events out of an inbox, one at a time. */
 class Worker {
 	readonly #store: InboxStore;
 	readonly #settings: Settings;
 	readonly #pollMs: number;
+	readonly #givingUp: GivingUp | undefined;
 	#isStarted = false;
 	#isDraining = false;
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -67,10 +98,11 @@ class Worker {
 	/** Whether an event may have arrived since the loop last looked. */
 	#mayHaveMore = false;
 
-	constructor(store: InboxStore, settings: Settings, pollMs: number) {
+	constructor({ store, settings, pollMs, givingUp }: WorkerOptions) {
 		this.#store = store;
 		this.#settings = settings;
 		this.#pollMs = pollMs;
+		this.#givingUp = givingUp;
 	}
 
 	start(): void {
@@ -137,7 +169,24 @@ class Worker {
 		const retryMs = Math.min(1_000 * 2 ** entry.tries, LONGEST_RETRY_MS);
 		const onError = (error: unknown) => this.#settings.onError(error, event);
 		const held = { store: this.#store, key: entry.key, token, leaseMs, event, takenAt, retryMs, onError };
-		await handleHeld(handlerOf(on, event), held);
+		const handler = handlerOf(on, event);
+		await handleHeld(handler && this.#limited(handler, entry.tries, onError), held);
 		return true;
+	}
+
+	/** Gives an event up, under its claim, once its last attempt has failed. */
+	#limited(handler: Handler, tries: number, onError: (error: unknown) => void): Handler {
+		const givingUp = this.#givingUp;
+		if (!givingUp || tries < givingUp.maxAttempts) return handler;
+		// The last attempt ended with its process, or `onDead` threw.
+		if (tries > givingUp.maxAttempts) return (event) => givingUp.onDead(event, undefined);
+		return async (event, context) => {
+			try {
+				await handler(event, context);
+			} catch (error) {
+				onError(error);
+				await givingUp.onDead(event, error);
+			}
+		};
 	}
 }

@@ -98,7 +98,7 @@ describe.each(ADAPTERS.filter(({ name }) => !name.includes("raw")))("$name", ({ 
 });
 
 describe("Express after express.json()", () => {
-	it("says that the body was parsed before", async () => {
+	it("says that the body has already been parsed", async () => {
 		const { receiver } = setUp();
 		await using server = await serve(express().use(express.json()).post("/webhooks", nodeHandler(receiver)));
 		const request = await signEvent(sampleEvent("customer.created"), SECRET);
@@ -131,7 +131,7 @@ describe("Fastify", () => {
 });
 
 describe("fetch", () => {
-	it("says that the body was read before", async () => {
+	it("says that the body has already been read", async () => {
 		const { receiver } = setUp();
 		const request = new Request("http://localhost", {
 			method: "POST",

@@ -148,6 +148,69 @@ it("repeats a handler that fails, later each time, and lets other events pass", 
 	expect(errors).toHaveLength(2);
 });
 
+it("gives an event to onDead once its last attempt has failed, and handles it no more", async () => {
+	const failure = new Error("broken");
+	const dead: unknown[][] = [];
+	let calls = 0;
+	const { inbox, errors, pass } = setUp({
+		maxAttempts: 2,
+		onDead: ({ id }, error) => dead.push([id, error]),
+		on: {
+			"*": ({ id }) => {
+				if (id === "evt_2") return;
+				calls++;
+				throw failure;
+			},
+		},
+	});
+	await send(inbox, "evt_1");
+	await send(inbox, "evt_2");
+	await inbox.drain();
+	expect(dead).toEqual([]);
+	pass(10);
+	await inbox.drain();
+	expect(dead).toEqual([["evt_1", failure]]);
+	pass(100_000);
+	await inbox.drain();
+	expect(await send(inbox, "evt_1")).toEqual({ result: "duplicate" });
+	expect(calls).toBe(2);
+	expect(dead).toHaveLength(1);
+	expect(errors).toEqual([failure, failure]);
+});
+
+it("calls onDead until it succeeds, also for an event whose last attempt ended with its process", async () => {
+	const dead: unknown[][] = [];
+	let isDown = true;
+	let calls = 0;
+	const { inbox, store, errors, pass } = setUp({
+		maxAttempts: 1,
+		onDead: ({ id }, error) => {
+			if (isDown) throw new Error("down");
+			dead.push([id, error]);
+		},
+		on: { "*": () => void calls++ },
+	});
+	await send(inbox, "evt_1");
+	await store.next("died", 60_000);
+	pass(60);
+	await inbox.drain();
+	expect(errors).toHaveLength(1);
+	isDown = false;
+	pass(10);
+	await inbox.drain();
+	expect(dead).toEqual([["evt_1", undefined]]);
+	expect(calls).toBe(0);
+});
+
+it.each<Partial<InboxOptions>>([
+	{ maxAttempts: 3 },
+	{ onDead: () => undefined },
+	{ maxAttempts: 0, onDead: () => undefined },
+	{ maxAttempts: 1.5, onDead: () => undefined },
+])("refuses the options %j when it is created", (options) => {
+	expect(() => setUp(options)).toThrow(/maxAttempts/);
+});
+
 it("handles an event that an inbox left behind when its process died", async () => {
 	const seen: string[] = [];
 	const { inbox, store, pass } = setUp({ on: { "*": ({ id }) => seen.push(id) } });

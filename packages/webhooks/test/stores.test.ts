@@ -197,6 +197,18 @@ describe("the table", () => {
 		database.close();
 	});
 
+	it.each(["main.events", "attached.events"])("can be %s in SQLite", async (table) => {
+		const database = new DatabaseSync(":memory:");
+		database.exec("ATTACH ':memory:' AS attached");
+		const [mine, theirs] = [sqliteStore(database, { table }), sqliteStore(database, { table })];
+		expect(await mine.claim("key", "a", LONG_MS)).toBe("claimed");
+		expect(await theirs.claim("key", "b", LONG_MS)).toBe("in_progress");
+		const [schema] = table.split(".");
+		const indexes = database.prepare(`SELECT name FROM ${schema}.sqlite_schema WHERE sql LIKE 'CREATE INDEX%'`).all();
+		expect(indexes).toHaveLength(2);
+		database.close();
+	});
+
 	it.each(["events; DROP TABLE x", 'a"b', "", "a.b.c", "1a"])("can't be called %j", (table) => {
 		const database = new DatabaseSync(":memory:");
 		expect(() => sqliteStore(database, { table })).toThrow(RangeError);

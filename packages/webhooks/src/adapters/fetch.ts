@@ -31,7 +31,7 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
 	if (request.bodyUsed) {
 		throw new WebhookError(
 			"body_parsed",
-			"Something read the body before. Verify first, and use the event it returns.",
+			"The body has already been read. Verify first, and use the event it returns.",
 		);
 	}
 	if (Number(request.headers.get("content-length")) > maxBytes) throw new BodyTooLargeError(maxBytes);

@@ -35,7 +35,7 @@ async function readBody(request: ReadRequest, maxBytes: number): Promise<Body> {
 	}
 	throw new WebhookError(
 		"body_parsed",
-		"Something parsed the body before. Register this route before express.json() and other body parsers.",
+		"The body has already been parsed. Register this route before express.json() and other body parsers.",
 	);
 }
 

@@ -10,7 +10,7 @@ export interface SqliteDatabase {
 }
 
 export interface SqliteStoreOptions {
-	/** The table, which is created if it doesn't exist. `posthorn_events` by default. */
+	/** The table, possibly with its schema, such as that of an attached database. It is created if it doesn't exist. `posthorn_events` by default. */
 	readonly table?: string;
 	/** How long finished events are remembered, days. 31 by default. */
 	readonly keepDays?: number;
@@ -27,14 +27,16 @@ export function sqliteStore(
 	{ table = TABLE, keepDays = KEEP_DAYS, now = Date.now }: SqliteStoreOptions = {},
 ): InboxStore {
 	const name = quotedTable(table);
-	const index = (suffix: string) => `"${table.replace(".", "_")}_${suffix}"`;
+	// SQLite takes the schema before the index's name, not before the table's.
+	const bare = quotedTable(table.split(".").at(-1)!);
+	const index = (suffix: string) => quotedTable(`${table}_${suffix}`);
 	database.exec(`
 		CREATE TABLE IF NOT EXISTS ${name} (
 			key TEXT PRIMARY KEY, token TEXT, due INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
 			done INTEGER NOT NULL DEFAULT 0, body TEXT
 		);
-		CREATE INDEX IF NOT EXISTS ${index("due")} ON ${name} (due) WHERE body IS NOT NULL;
-		CREATE INDEX IF NOT EXISTS ${index("old")} ON ${name} (due) WHERE body IS NULL;
+		CREATE INDEX IF NOT EXISTS ${index("due")} ON ${bare} (due) WHERE body IS NOT NULL;
+		CREATE INDEX IF NOT EXISTS ${index("old")} ON ${bare} (due) WHERE body IS NULL;
 	`);
 	// Claims are single statements, since two processes may share the file.
 	const claim = database.prepare(
