@@ -12,6 +12,8 @@ import {
 	readFileSync,
 	renameSync,
 	rmSync,
+	statSync,
+	utimesSync,
 	writeFileSync,
 } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -20,6 +22,8 @@ import { promisify } from "node:util";
 import { filesIn, install, projectNode, ROOT } from "./setup.mjs";
 
 const CACHE = join(ROOT, ".cache/pack");
+/** No pack takes this long, milliseconds: what is older was left by a killed one, or by other sources. */
+const OLD_MS = 3_600_000;
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 /** What a tarball's package.json keeps; the rest concerns the workspace. */
 const KEPT = [
@@ -46,23 +50,42 @@ export const PUBLISHED = [{ folder: "webhooks", compiled: ["webhooks/src", "prot
  */
 export async function pack({ folder, compiled }) {
 	const source = join(ROOT, "packages", folder);
-	const target = join(CACHE, folder, stampOf(source, compiled));
+	const cache = join(CACHE, folder);
+	const target = join(cache, stampOf(source, compiled));
 	const tarballIn = (place) => join(place, readdirSync(place).find((name) => name.endsWith(".tgz")) ?? "");
-	if (existsSync(target)) return tarballIn(target);
-	mkdirSync(CACHE, { recursive: true });
-	const stage = mkdtempSync(join(CACHE, "stage-"));
+	if (existsSync(target)) {
+		utimesSync(target, new Date(), new Date());
+		return tarballIn(target);
+	}
+	mkdirSync(cache, { recursive: true });
+	const stage = mkdtempSync(join(cache, "stage-"));
 	try {
 		await fill(stage, source);
-		// Another process may have packed the same sources meanwhile.
-		if (!existsSync(target)) {
-			rmSync(join(CACHE, folder), { recursive: true, force: true });
-			mkdirSync(join(CACHE, folder), { recursive: true });
-			renameSync(stage, target);
-		}
+		place(stage, target);
 	} finally {
 		rmSync(stage, { recursive: true, force: true });
 	}
+	prune(cache, Date.now() - OLD_MS);
 	return tarballIn(target);
+}
+
+/** Renames a stage to its target, unless a concurrent pack of the same sources was faster. */
+export function place(stage, target) {
+	try {
+		renameSync(stage, target);
+	} catch (error) {
+		// The error's code depends on the system: ENOTEMPTY, EEXIST or EPERM.
+		if (!existsSync(target)) throw error;
+	}
+}
+
+/** Deletes what nobody has written or used since `before`, milliseconds since the Unix epoch. */
+export function prune(cache, before) {
+	for (const name of readdirSync(cache)) {
+		const path = join(cache, name);
+		const { mtimeMs = before } = statSync(path, { throwIfNoEntry: false }) ?? {};
+		if (mtimeMs < before) rmSync(path, { recursive: true, force: true });
+	}
 }
 
 /** Compiles a package into `stage` and packs it there. */
