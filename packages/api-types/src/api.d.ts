@@ -2771,7 +2771,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        /** @description Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -2802,7 +2802,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many lookups of yours: 1,000 are allowed at once, and 12,000 per minute. */
+        /** @description Too many lookups: up to 1,000 at once and 12,000 per minute. */
         readonly "too-many-requests-lookups": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -2831,7 +2831,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests for lists and statistics of yours: 600 are allowed at once, and 6,000 per minute, large responses counting as several. */
+        /** @description Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
         readonly "too-many-requests-reads": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -2842,7 +2842,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many URL checks of this project: 20 are allowed at once, and 60 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        /** @description Too many URL checks of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-urlChecks-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -2853,7 +2853,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many test events of this project: 20 are allowed at once, and 60 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        /** @description Too many test events of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-testEvents-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -2864,7 +2864,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many replays of this project: 100 are allowed at once, and 600 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        /** @description Too many replays of this project: up to 100 at once and 600 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-replays-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -2875,7 +2875,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many replays by filter of this project: 10 are allowed at once, and 12 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        /** @description Too many replays by filter of this project: up to 10 at once and 12 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-bulkReplays-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -3294,7 +3294,7 @@ export interface operations {
                 };
             };
             readonly 422: components["responses"]["invalid"];
-            /** @description Too many calls wait for this project's events. Too many requests for lists and statistics of yours: 600 are allowed at once, and 6,000 per minute, large responses counting as several. */
+            /** @description Too many calls wait for this project's events. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3451,7 +3451,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3508,7 +3508,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3584,7 +3584,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3660,7 +3660,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3738,7 +3738,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3806,7 +3806,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3859,7 +3859,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3925,7 +3925,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3980,7 +3980,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: up to 2,000 at once and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */

@@ -52,7 +52,7 @@ test("a project's test events have a burst and a rate; other projects aren't aff
 	const refused = await test(webhook, key);
 	expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
 	expect(refused.json.detail).toBe(
-		"Too many test events of this project: 20 are allowed at once, and 60 per minute. Try again in 1 second.",
+		"Too many test events of this project: up to 20 at once and 60 per minute. Try again in 1 second.",
 	);
 	expect((await test(await api.webhook(other), otherKey)).status).toBe(202);
 	await api.close();
@@ -70,7 +70,7 @@ test("a project's changes have a burst and a rate, whichever they are; other pro
 	const refused = await change(webhook, key);
 	expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
 	expect(refused.json.detail).toBe(
-		"Too many changes in this project: 200 are allowed at once, and 600 per minute. Try again in 1 second.",
+		"Too many changes in this project: up to 200 at once and 600 per minute. Try again in 1 second.",
 	);
 	const secondKey = await api.keyOf(project);
 	for (const [method, path, body] of [
@@ -101,7 +101,7 @@ test("a project's store facts have a burst and a rate of their own", async () =>
 	const refused = await remove();
 	expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
 	expect(refused.json.detail).toBe(
-		"Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. Try again in 1 second.",
+		"Too many store facts of this project: up to 2,000 at once and 30,000 per minute. Try again in 1 second.",
 	);
 	expect((await api.call("DELETE", `${project}/api-keys/none`, { key })).status).toBe(404);
 	await api.close();

@@ -1,15 +1,15 @@
 import { RATES, type RateName } from "../../base/budgets.ts";
 
-/** What a rate counts, and whose. */
-const COUNTED: Record<RateName, readonly [what: string, whose: string]> = {
+/** What a rate counts, and whose; nothing more for one that applies to a principal. */
+const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
 	changes: ["changes", "in this project"],
 	facts: ["store facts", "of this project"],
 	testEvents: ["test events", "of this project"],
 	urlChecks: ["URL checks", "of this project"],
 	replays: ["replays", "of this project"],
 	bulkReplays: ["replays by filter", "of this project"],
-	reads: ["requests for lists and statistics", "of yours"],
-	lookups: ["lookups", "of yours"],
+	reads: ["requests for lists and statistics"],
+	lookups: ["lookups"],
 };
 
 /** Rates that apply to a principal, not to a project. */
@@ -20,7 +20,7 @@ export function tooMany(name: RateName): string {
 	const { burst, perMinute } = RATES[name];
 	const large = name === "reads" ? ", large responses counting as several" : "";
 	const n = (count: number) => count.toLocaleString("en-US");
-	return `Too many ${COUNTED[name].join(" ")}: ${n(burst)} are allowed at once, and ${n(perMinute)} per minute${large}.`;
+	return `Too many ${COUNTED[name].join(" ")}: up to ${n(burst)} at once and ${n(perMinute)} per minute${large}.`;
 }
 
 /** Why a request over the node's rate is refused. */
