@@ -3,7 +3,7 @@ import { ENGINE, inEngine, NODES } from "./tests.ts";
 
 /** How nodes take, keep, hand over and give back projects. */
 export const ENGINE_LEASES = [
-	...of("server/src/engine/cluster/lease.ts", inEngine("cluster/lease"), [
+	...of("server/src/engine/actor/lease.ts", inEngine("actor/lease"), [
 		{
 			name: "lease-trusted-while-suspended",
 			find: "return !this.isSuspended && isTrusted(",
@@ -40,7 +40,7 @@ export const ENGINE_LEASES = [
 			find: "leaseTermMs * TRUSTED_PART",
 			replace: "leaseTermMs",
 			why: "A node sends up to the moment at which another may begin: clocks that drift have both send.",
-			tests: inEngine("cluster/lease"),
+			tests: inEngine("actor/lease"),
 		},
 	]),
 	...of("server/src/engine/cluster/lease-keeper.ts", ENGINE, [

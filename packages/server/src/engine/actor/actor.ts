@@ -20,11 +20,11 @@ import { Bag } from "../../base/bag.ts";
 import type { Moment } from "../../base/clock.ts";
 import type { Claim } from "../../storage/port/peers.ts";
 import type { AlarmMark, Lease, LogEvent } from "../../storage/port.ts";
-import { HeldLease } from "../cluster/lease.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { LaneChange } from "./applied-lanes.ts";
 import { type ActorContext, type LossReason, OpenWork, type ProjectWork } from "./context.ts";
 import type { Handover } from "./handover.ts";
+import { HeldLease } from "./lease.ts";
 import { Inbox, Loop } from "./loop.ts";
 import type { Message } from "./messages.ts";
 

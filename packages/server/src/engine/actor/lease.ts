@@ -1,6 +1,6 @@
 import type { Moment, Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
-import { type ActorContext, isTrusted } from "../actor/context.ts";
+import { type ActorContext, isTrusted } from "./context.ts";
 
 /** The lease of a running project, and how long this node relies on it. */
 export class HeldLease {
