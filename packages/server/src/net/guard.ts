@@ -114,8 +114,8 @@ export const permitsPort = (port: number): boolean => !REFUSED_PORTS.has(port);
 export const portOf = (url: URL): number => Number(url.port || 443);
 
 /**
- * The URL's host as DNS and sockets expect it: an IPv6 literal without brackets, a name without its trailing dot. The
- * URL parser has already normalized every other spelling of an IPv4 address (octal, hexadecimal, short, single number,
+ * The URL's host as DNS, certificates and sockets expect it: an IPv6 literal without brackets, a name without its
+ * trailing dot. The guard checks this host, and the sender connects to it. The URL parser has already normalized every other spelling of an IPv4 address (octal, hexadecimal, short, single number,
  * full width) to four decimal numbers, and names to lower-case ASCII (WHATWG URL, host parsing).
  */
 export function hostOf(url: URL): string {

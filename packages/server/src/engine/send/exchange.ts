@@ -2,6 +2,7 @@ import { headerNames, type RequestHeaders, requestHeaders, sign } from "@posthor
 import type { Clock } from "../../base/clock.ts";
 import type { Connection, ConnectionUser, Place } from "../../net/connections.ts";
 import { isConnectionClosed, SendFailure } from "../../net/errors.ts";
+import { hostOf } from "../../net/guard.ts";
 import { ResponseParser } from "../../net/response-parser.ts";
 import type { SentRequest } from "./outcome.ts";
 import type { Shipment } from "./sender.ts";
@@ -200,7 +201,8 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Parses a webhook's URL. @throws TypeError if it isn't an https URL: a bug, since it was validated before */
 export function createDestination(url: string, brand: string): Destination {
-	const { protocol, origin, host, hostname, port, pathname, search } = new URL(url);
+	const parsed = new URL(url);
+	const { protocol, origin, host, port, pathname, search } = parsed;
 	if (protocol !== "https:") throw new TypeError("a webhook's URL is not https");
 	const constant = requestHeaders({ brand, eventType: "", eventId: "", timestamp: "", signature: "" });
 	const varying = new Set<string>(Object.values(headerNames(brand)));
@@ -209,8 +211,7 @@ export function createDestination(url: string, brand: string): Destination {
 	return {
 		url,
 		origin,
-		// A URL's host may end with a dot, which belongs neither in DNS lookups here nor in certificates.
-		hostname: hostname.replace(/\.$/, "").replace(/^\[(.*)\]$/, "$1"),
+		hostname: hostOf(parsed),
 		port: Number(port || 443),
 		head: Buffer.from(`${lines.join("\r\n")}\r\n`, "latin1"),
 	};
