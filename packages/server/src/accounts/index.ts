@@ -55,13 +55,16 @@ export function startAccounts(options: AccountsOptions): Accounts {
 	const auditLog = new Audit(options);
 	const sweep = new AccountSweep({ ...options, auditLog });
 	sweep.start();
+	const sessions = new Sessions(options);
 	return {
 		people: new People({ ...options, passwords }),
-		sessions: new Sessions(options),
+		sessions,
 		members: new Members(options),
 		auditLog,
 		guesses: new Guesses(options.clock),
-		close: () => sweep.stop(),
+		async close() {
+			await Promise.all([sweep.stop(), sessions.close()]);
+		},
 	};
 }
 

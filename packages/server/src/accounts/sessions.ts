@@ -1,7 +1,9 @@
 import { createHmac } from "node:crypto";
-import { SIGN_IN } from "../base/budgets.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
+import { NAMES, SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
 import type { AccountStorage, Session } from "../storage/port.ts";
 import { createKey, isKey, keyHash } from "./api-keys.ts";
 import { askAtOnce } from "./guesses.ts";
@@ -9,7 +11,7 @@ import type { Person } from "./principal.ts";
 
 /** A session ends this long after its last use. */
 export const SESSION_MS = 30 * 86_400_000;
-/** Its last use is written at most this often. */
+/** Its last use is written, or tried to be, at most this often. */
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
@@ -24,13 +26,17 @@ export interface SessionsOptions {
 		AccountStorage,
 		"createSession" | "findSession" | "touchSession" | "listSessions" | "deleteSession" | "deleteSessions"
 	>;
-	readonly clock: Pick<Clock, "now">;
+	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly ids: IdSource;
+	readonly logger: Logger;
 }
 
 /** Sessions of signed-in users. Only their cookie has the token; storage has its hash. */
 export class Sessions {
 	readonly #options: SessionsOptions;
+	/** By session, when this node last began to write its last use, by the monotonic clock. */
+	readonly #touchedAt = new BoundedMap<string, number>(NAMES);
+	readonly #touches = new Set<Promise<void>>();
 
 	constructor(options: SessionsOptions) {
 		this.#options = options;
@@ -69,8 +75,7 @@ export class Sessions {
 		const found = await ask(hash.toString("base64"), () => storage.findSession({ tokenHash: hash, at: now }));
 		if (!found) return null;
 		const { session, account } = found;
-		if (now - session.lastSeenAt >= TOUCH_EVERY_MS)
-			await storage.touchSession({ sessionId: session.id, lastSeenAt: now, expiresAt: now + SESSION_MS });
+		if (now - session.lastSeenAt >= TOUCH_EVERY_MS) this.#touch(session.id, now);
 		return { kind: "person", account, session, csrfToken: csrfTokenOf(token) };
 	}
 
@@ -85,6 +90,24 @@ export class Sessions {
 
 	endAll(accountId: string): Promise<void> {
 		return this.#options.storage.deleteSessions({ accountId });
+	}
+
+	/** Waits until last uses are written. */
+	async close(): Promise<void> {
+		await Promise.all(this.#touches);
+	}
+
+	/** Records a use in the background: a request must neither wait for that nor fail because of it. */
+	#touch(sessionId: string, now: number): void {
+		const { storage, clock, logger } = this.#options;
+		const at = clock.elapsed();
+		if (at - (this.#touchedAt.get(sessionId) ?? Number.NEGATIVE_INFINITY) < TOUCH_EVERY_MS) return;
+		this.#touchedAt.set(sessionId, at);
+		const touch = storage
+			.touchSession({ sessionId, lastSeenAt: now, expiresAt: now + SESSION_MS })
+			.catch((error: unknown) => logger.warn({ err: error }, "failed to store when a session was last used"))
+			.finally(() => this.#touches.delete(touch));
+		this.#touches.add(touch);
 	}
 }
 

@@ -1,5 +1,5 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import { SIGN_IN } from "../base/budgets.ts";
@@ -238,13 +238,16 @@ test("signing out ends this session; everywhere, all of the account's", async ()
 });
 
 test("a session ends thirty days after it was last used", async () => {
-	clock.advance(29 * DAY_MS);
-	expect(await isSignedIn(ada)).toBe(true);
-	clock.advance(29 * DAY_MS);
-	expect(await isSignedIn(ada)).toBe(true);
-	expect((await ada.call("GET", "/v1/account/sessions")).json.data[0]!.last_seen_at).toBe(
-		new Date(clock.now()).toISOString(),
-	);
+	for (let i = 0; i < 2; i++) {
+		clock.advance(29 * DAY_MS);
+		expect(await isSignedIn(ada)).toBe(true);
+		const now = new Date(clock.now()).toISOString();
+		// The use is written in the background.
+		await vi.waitFor(async () => {
+			const { data } = (await ada.call("GET", "/v1/account/sessions")).json;
+			expect(data[0]!.last_seen_at).toBe(now);
+		}, 60_000);
+	}
 	clock.advance(30 * DAY_MS - 1);
 	expect(await isSignedIn(ada)).toBe(true);
 	clock.advance(30 * DAY_MS);
