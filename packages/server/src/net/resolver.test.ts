@@ -254,6 +254,35 @@ test("the hosts file takes precedence, is guarded too, and is read again after i
 	expect(server.asked.sort()).toEqual(["A receiver", "AAAA receiver"]);
 });
 
+// After a laptop, a container or a VPN changed networks, every lookup failed until a restart.
+test("lookups go to the new name servers after resolv.conf has changed", async () => {
+	const second = new NameServer();
+	const current = [...servers];
+	const secondAddress = await second.listen();
+	try {
+		let now = 1_800_000_000_000;
+		const resolvConf = join(directory, "resolv.conf");
+		const one = resolver({ clock: { ...systemClock, now: () => now }, servers: current, resolvConf });
+		server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : []);
+		second.answer = (_, type) => (type === "A" ? ["8.8.4.4"] : []);
+		await writeFile(resolvConf, "nameserver 192.0.2.1\n");
+		expect(await one.lookup("a.example")).toEqual(["8.8.8.8"]);
+		current[0] = secondAddress;
+		now += 1_000;
+		expect(await one.lookup("a.example")).toEqual(["8.8.8.8"]);
+		await writeFile(resolvConf, "nameserver 192.0.2.22\n");
+		now += 1_000;
+		expect(await one.lookup("a.example")).toEqual(["8.8.4.4"]);
+		expect(server.asked).toHaveLength(4);
+		await rm(resolvConf);
+		current[0] = servers[0]!;
+		now += 1_000;
+		expect(await one.lookup("a.example")).toEqual(["8.8.8.8"]);
+	} finally {
+		await second.close();
+	}
+});
+
 test("a hosts file is read line by line, and invalid addresses are skipped", () => {
 	const text = "# top\n127.0.0.1\tlocalhost loop\r\n::1 localhost\nbogus name\n\n10.0.0.1 a#b c\n127.0.0.1 localhost\n";
 	expect([...parseHosts(text)]).toEqual([

@@ -5,6 +5,7 @@ import { SendFailure, ShortageFailure } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { HostsFile } from "./hosts-file.ts";
 import type { Shortages } from "./shortages.ts";
+import { WatchedFile } from "./watched-file.ts";
 
 /**
  * Resolves names to addresses that may be connected to.
@@ -30,8 +31,9 @@ export interface Resolver {
 export interface ResolverOptions {
 	readonly guard: Pick<Guard, "permits">;
 	readonly clock: Clock;
-	/** Name servers as `address` or `address:port`; defaults to the machine's (resolv.conf). */
+	/** Name servers as `address` or `address:port`, read again when `resolvConf` changes; defaults to the machine's. */
 	readonly servers?: readonly string[];
+	readonly resolvConf?: string;
 	/** Queried instead of `servers`. */
 	readonly nameServers?: NameServers | undefined;
 	readonly hostsFile?: string;
@@ -68,7 +70,7 @@ type Answer = { readonly addresses: readonly string[]; readonly error: Error | n
 export function createResolver(options: ResolverOptions): Resolver {
 	const { guard, clock, shortages, timeoutMs = TIMEOUT_MS } = options;
 	const hosts = options.hosts ?? new HostsFile(options.hostsFile ?? "/etc/hosts", clock);
-	const servers = options.nameServers ?? new MachineNameServers(timeoutMs, TRIES, options.servers);
+	const servers = options.nameServers ?? new MachineNameServers({ ...options, timeoutMs, tries: TRIES });
 	const probe = new NameServerProbe(clock, servers);
 	const underWay = new Map<string, Promise<readonly string[]>>();
 
@@ -189,27 +191,33 @@ export function isUnanswered(error: Error): boolean {
 	return "code" in error && typeof error.code === "string" && UNANSWERED.has(error.code);
 }
 
+export interface MachineNameServersOptions extends Pick<ResolverOptions, "clock" | "servers" | "resolvConf"> {
+	/** How long a server has to answer the first of `tries`, milliseconds. */
+	readonly timeoutMs: number;
+	readonly tries: number;
+}
+
 /** Queries name servers over the network (c-ares). */
 export class MachineNameServers implements NameServers {
-	readonly #resolver: dns.Resolver;
-	readonly #timeoutMs: number;
+	readonly #options: MachineNameServersOptions;
+	readonly #file: WatchedFile;
+	#resolver: dns.Resolver;
 
-	/**
-	 * @param timeoutMs how long a server has to answer the first of `tries`
-	 * @param servers as `address` or `address:port`; defaults to the machine's (resolv.conf)
-	 */
-	constructor(timeoutMs: number, tries: number, servers?: readonly string[]) {
-		this.#timeoutMs = timeoutMs;
-		this.#resolver = new dns.Resolver({ timeout: timeoutMs, tries });
-		if (servers !== undefined) this.#resolver.setServers([...servers]);
+	constructor(options: MachineNameServersOptions) {
+		this.#options = options;
+		this.#resolver = this.#open();
+		// A c-ares resolver reads the machine's servers only once, when it is created.
+		this.#file = new WatchedFile(options.resolvConf ?? "/etc/resolv.conf", options.clock, () => {
+			this.#resolver = this.#open();
+		});
 	}
 
-	resolve4(hostname: string): Promise<string[]> {
-		return this.#resolver.resolve4(hostname);
+	async resolve4(hostname: string): Promise<string[]> {
+		return (await this.#current()).resolve4(hostname);
 	}
 
-	resolve6(hostname: string): Promise<string[]> {
-		return this.#resolver.resolve6(hostname);
+	async resolve6(hostname: string): Promise<string[]> {
+		return (await this.#current()).resolve6(hostname);
 	}
 
 	getServers(): readonly string[] {
@@ -217,9 +225,23 @@ export class MachineNameServers implements NameServers {
 	}
 
 	resolveRoot(server: string): Promise<string[]> {
-		const resolver = new dns.Resolver({ timeout: this.#timeoutMs, tries: 1 });
+		const resolver = new dns.Resolver({ timeout: this.#options.timeoutMs, tries: 1 });
 		resolver.setServers([server]);
 		return resolver.resolveNs(".");
+	}
+
+	/** Queries in flight end with the servers they were sent to. */
+	async #current(): Promise<dns.Resolver> {
+		// If the file can't be examined, the known servers are still the best guess.
+		await this.#file.check().catch(() => undefined);
+		return this.#resolver;
+	}
+
+	#open(): dns.Resolver {
+		const { timeoutMs, tries, servers } = this.#options;
+		const resolver = new dns.Resolver({ timeout: timeoutMs, tries });
+		if (servers !== undefined) resolver.setServers([...servers]);
+		return resolver;
 	}
 }
 
