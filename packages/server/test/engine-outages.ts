@@ -109,8 +109,10 @@ export function describeOutages(start: StartRig): void {
 			await rig.publish(1);
 			await rig.settledCount(1);
 			storage.fail("releaseLease");
-			const before = storage.calls.get("releaseLease") ?? 0;
-			while ((storage.calls.get("releaseLease") ?? 0) === before) await storage.pass(rig.clock, 1_000);
+			const releases = () => storage.calls.get("releaseLease") ?? 0;
+			const before = releases();
+			for (let s = 0; s < 180 && releases() === before; s++) await storage.pass(rig.clock, 1_000);
+			expect(releases()).toBe(before + 1);
 			const [eventId] = await rig.publish(1);
 			await storage.pass(rig.clock, LEASE_TERM_MS + 1_000);
 			expect(rig.sender.sent[1]?.eventId).toBe(eventId);
