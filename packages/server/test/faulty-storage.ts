@@ -1,9 +1,9 @@
 import { Signal } from "@posthorn/testkit/signal";
 import { patience, within } from "@posthorn/testkit/until";
 import type { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { type Storage, StorageError } from "../src/storage/port.ts";
+import { type PeerStorage, type Storage, StorageError } from "../src/storage/port.ts";
 
-type Method = keyof Storage;
+type Method = keyof Storage | keyof PeerStorage;
 
 /** Wraps an engine's storage, and makes calls fail or return late on request. */
 export class FaultyStorage {
