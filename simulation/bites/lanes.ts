@@ -48,8 +48,8 @@ export const LANES: readonly Bite[] = [
 		find: "return from !== undefined && event.seq > from;",
 		replace: "return from !== undefined && event.seq >= from;",
 		breaks: "A webhook gets the event before its subscription began.",
-		style: "shop",
-		firstSeed: 3,
+		style: "shared",
+		firstSeed: 1,
 		worlds: 6,
 	},
 	{
