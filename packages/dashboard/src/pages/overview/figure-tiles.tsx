@@ -12,7 +12,7 @@ export function FigureTiles({ stats }: { stats: Stats | undefined }) {
 		<dl className={classes.tiles}>
 			<Tile name="Events" value={total && compactCount(total.events)} />
 			<Tile name={<Outcome kind="delivered" plain />} value={total && compactCount(total.delivered)} />
-			<Tile name={<Outcome kind="retrying" plain />} value={total && compactCount(total.retrying)} />
+			<Tile name={<Outcome kind="retrying" plain label="Retried" />} value={total && compactCount(total.retrying)} />
 			<Tile name={<Outcome kind="failed" plain />} value={total && compactCount(total.failed)} />
 			<Tile name="Success rate" value={total && formatRate(total.success_rate)} />
 			<Tile name="95 % within" value={total && (total.p95_ms === null ? "–" : formatMs(total.p95_ms))} />
