@@ -51,3 +51,19 @@ test("a poll that would find what it found before is not made", async () => {
 	// Taking a lease changed something.
 	expect((await poll()).calls).toEqual(["acquireLeases"]);
 });
+
+test("a node's share is asked for again when a project is due", async () => {
+	const clock = new VirtualClock();
+	const storage = await openMemoryStorage({ database: new MemoryDatabase({ clock }), clock, leaseTermMs: TERM_MS });
+	const node = new Polls(() => clock.now(), TERM_MS).opened(storage);
+	const share = () => node.peers!.share({ holder: "a" });
+	await node.createProject({ id: PROJECT, name: "A store", apps: [], createdAt: clock.now() });
+	const [lease] = await node.acquireLeases({ holder: "a", limit: 10, projectIds: [PROJECT] });
+	const wakeAt = clock.now() + 10 * TERM_MS;
+	await node.releaseLease({ lease: lease!, wakeAt, seen: { lastSeq: 0, revision: 0 } });
+	clock.advance(2 * TERM_MS);
+	await node.nextAlarm();
+	expect(await share()).toMatchObject({ projects: 0 });
+	clock.advance(8 * TERM_MS);
+	expect(await share()).toMatchObject({ projects: 1 });
+});

@@ -93,16 +93,16 @@ export class Polls {
 		const isYoung = this.#now() - askedAt <= this.#leaseTermMs / 2;
 		// Leases that weren't renewed had ended by then.
 		const isSettled = askedAt - this.#changedAt > this.#leaseTermMs;
+		const alarm = this.#known.get(JSON.stringify(["nextAlarm"]))?.answer as number | null | undefined;
+		const isQuiet = alarm !== undefined && (alarm === null || alarm > this.#now());
 		switch (method) {
 			case "readMarks":
 				return true;
 			case "share":
-				// It also tells other nodes that this one lives.
-				return isYoung || (isSettled && this.#nodes === 1);
-			default: {
-				const alarm = this.#known.get(JSON.stringify(["nextAlarm"]))?.answer as number | null | undefined;
-				return alarm !== undefined && (alarm === null || alarm > this.#now()) && (isYoung || isSettled);
-			}
+				// It counts projects that are due, and tells other nodes that this one lives.
+				return isQuiet && (isYoung || (isSettled && this.#nodes === 1));
+			default:
+				return isQuiet && (isYoung || isSettled);
 		}
 	}
 }
