@@ -1,6 +1,9 @@
 import { argon2Sync } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { beforeAll, expect, test } from "vitest";
 import { SIGN_IN } from "../base/budgets.ts";
+import { Argon2 } from "./argon2.ts";
 import { Passwords, PasswordsBusy } from "./password.ts";
 
 const PASSWORD = "correct horse battery staple";
@@ -26,6 +29,16 @@ test("a hash is argon2id with its own salt, and contains its parameters", async 
 	});
 	expect(Buffer.from(digest, "base64")).toEqual(expected);
 	expect(await passwords.hash(PASSWORD, OWNER)).not.toBe(hash);
+});
+
+test.runIf(process.platform === "linux")("hashes at a lower priority than the rest of the service", () => {
+	const threads = readdirSync("/proc/self/task").map((thread) => {
+		const fields = readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ")[1]!.split(" ");
+		// "nice", field 19 of proc_pid_stat(5), whose second field ends with ") ".
+		return Number(fields[16]);
+	});
+	expect(threads).toContain(10);
+	expect(getPriority()).toBeLessThan(10);
 });
 
 test("accepts only the right password", async () => {
@@ -99,4 +112,14 @@ test("limits how many wait, reports busy beyond that, and recovers", async () =>
 				: { status: "rejected", reason: expect.any(PasswordsBusy) as PasswordsBusy },
 		);
 	expect(await many.verify(PASSWORD, hash, OWNER)).toBe(true);
+});
+
+test("a thread that ends fails only the hash that it was making", async () => {
+	const argon2 = new Argon2();
+	const parameters = {
+		...{ message: Buffer.from(PASSWORD), nonce: Buffer.alloc(16) },
+		...{ memory: 8, passes: 1, parallelism: 1, tagLength: 16 },
+	};
+	await expect(argon2.hash({ ...parameters, tagLength: 0 })).rejects.toThrow(/thread .* ended/);
+	expect(await argon2.hash(parameters)).toEqual(argon2Sync("argon2id", parameters));
 });

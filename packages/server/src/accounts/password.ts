@@ -1,9 +1,7 @@
-import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
-import { promisify } from "node:util";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { SIGN_IN } from "../base/budgets.ts";
 import { FairQueue } from "../base/fair-queue.ts";
-
-const argon2Async = promisify(argon2);
+import { Argon2 } from "./argon2.ts";
 
 /** The cost of a hash. */
 export interface PasswordCost {
@@ -24,11 +22,12 @@ export class PasswordsBusy extends Error {
 }
 
 /**
- * Hashes passwords, a limited number at a time, so that a flood of sign-ins doesn't take memory and CPU from
- * deliveries. Owners take turns: those of one network or account can't keep others waiting.
+ * Hashes passwords one at a time, so that a flood of sign-ins doesn't take memory and CPU from deliveries. Owners take
+ * turns: those of one network or account can't keep others waiting.
  */
 export class Passwords {
 	readonly #cost: PasswordCost;
+	readonly #argon2 = new Argon2();
 	readonly #queue = new FairQueue({
 		perOwner: 1,
 		running: SIGN_IN.hashes,
@@ -48,14 +47,14 @@ export class Passwords {
 	/** The hash in PHC string form, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. @throws PasswordsBusy */
 	async hash(password: string, owner: string): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
-		const hash = await this.#inTurn(owner, () => derive(password, { ...this.#cost, salt }));
+		const hash = await this.#inTurn(owner, () => this.#derive(password, { ...this.#cost, salt }));
 		return phc(this.#cost, salt, hash);
 	}
 
 	/** Whether the password matches the hash. Without a hash it doesn't, after the same work. @throws PasswordsBusy */
 	async verify(password: string, hash: string | null, owner: string): Promise<boolean> {
 		const { expected, ...parameters } = parse(hash ?? this.#decoy);
-		const derived = await this.#inTurn(owner, () => derive(password, parameters));
+		const derived = await this.#inTurn(owner, () => this.#derive(password, parameters));
 		return timingSafeEqual(derived, expected) && hash !== null;
 	}
 
@@ -70,19 +69,19 @@ export class Passwords {
 			this.#pending -= 1;
 		}
 	}
-}
 
-function derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
-	// One keyboard may send composed letters, another decomposed ones (RFC 8265, 4.2).
-	const message = Buffer.from(password.normalize("NFC"));
-	return argon2Async("argon2id", {
-		message,
-		nonce: salt,
-		memory,
-		passes,
-		parallelism: lanes,
-		tagLength: HASH_BYTES,
-	});
+	#derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
+		// One keyboard may send composed letters, another decomposed ones (RFC 8265, 4.2).
+		const message = Buffer.from(password.normalize("NFC"));
+		return this.#argon2.hash({
+			message,
+			nonce: salt,
+			memory,
+			passes,
+			parallelism: lanes,
+			tagLength: HASH_BYTES,
+		});
+	}
 }
 
 interface Parameters extends PasswordCost {

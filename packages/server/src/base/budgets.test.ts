@@ -53,7 +53,7 @@ test("the page for operators names the limits that the code has", () => {
 		`${WAITERS.streams} streams of changes`,
 		`After ${SIGN_IN.wrongForAccount} wrong passwords for an account from one network, or ${SIGN_IN.wrongFromNetwork} wrong passwords or links from a network, within ${SIGN_IN.windowMs / 60_000} minutes`,
 		`at most ${SIGN_IN.wrongForAccount} times in ${SIGN_IN.windowMs / 60_000} minutes that an address has an account`,
-		`hashed ${SIGN_IN.hashes} at a time, each with 19 MiB`,
+		`${SIGN_IN.hashes} is hashed at a time, with 19 MiB`,
 		`${SIGN_IN.hashesWaitingOfOwner} of each may wait, and ${SIGN_IN.hashesWaiting} in all`,
 		`up to ${SIGN_IN.sessions} sessions`,
 		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and briefly opens ${DATABASE_CONNECTIONS.brief} more: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for the API, ${POOLS.waiting} on which`,

@@ -151,10 +151,10 @@ export const SIGN_IN = {
 	wrongFromNetwork: 100,
 	windowMs: 15 * 60_000,
 	/**
-	 * Passwords hashed at a time, each with 19 MiB on its own thread, one at a time for each owner (a network, or a
-	 * signed-in account), and how many may wait for an owner and in all.
+	 * Passwords hashed at a time, each with 19 MiB, all on one thread, and how many may wait for an owner (a network, or
+	 * a signed-in account) and in all.
 	 */
-	hashes: 2,
+	hashes: 1,
 	hashesWaitingOfOwner: 64,
 	hashesWaiting: 256,
 	/** Sessions of an account. A further sign-in ends the oldest. */
