@@ -67,7 +67,7 @@ export const NET = [
 		{
 			name: "guard-mapped-addresses",
 			find: "return allowed.some((range) => holds(range, embedded));",
-			replace: "return permits(embedded.toString());",
+			replace: "return isPublicOrAllowed(embedded);",
 			why: "Public IPv4 addresses in another spelling pass a check that reads them otherwise.",
 		},
 		{
@@ -75,6 +75,18 @@ export const NET = [
 			find: "if (!holds(globalIpv6, address)) return false;",
 			replace: "",
 			why: "Private networks can be reached by their IPv6 addresses.",
+		},
+		{
+			name: "guard-own-addresses",
+			find: "return own.has(address) && ",
+			replace: "return false && ",
+			why: "A webhook reaches the machine's own public address from the inside, past its firewall.",
+		},
+		{
+			name: "guard-denies-only-literally",
+			find: "[address, ...embeddedIpv4(address)].some(isDenied)",
+			replace: "[address].some(isDenied)",
+			why: "A denied address can be reached through a translation.",
 		},
 		{
 			name: "guard-names-below-localhost",

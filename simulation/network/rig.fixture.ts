@@ -153,7 +153,7 @@ export class NetworkRig {
 		const network = this.network.attach(process, clock);
 		const sender = createNodeSender(network, {
 			clock,
-			guard: createGuard({ allow: [] }),
+			guard: createGuard({ allow: [], interfaces: network.interfaces, clock }),
 			brand: "Posthorn",
 			timeoutMs: TIMEOUT_MS,
 			onFault: (error) => this.faults.push(error),

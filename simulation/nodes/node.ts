@@ -104,8 +104,8 @@ export class SimNode {
 		const seal = new Seal(sealKey, (count) => nonces.bytes(count));
 		const logger = this.#logger();
 		const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
-		const guard = createGuard({ allow: [] });
 		this.network = this.#parts.network.attach(host, clock);
+		const guard = createGuard({ allow: [], interfaces: this.network.interfaces, clock });
 		this.#sender = createNodeSender(this.network, {
 			...{ clock, guard, shortages, brand: BRAND, timeoutMs: settings.attemptTimeoutMs },
 			onFault: (err) => logger.error({ err }, "an attempt failed because of an error in this service"),

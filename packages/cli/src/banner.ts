@@ -19,7 +19,8 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 	];
 	if (!config.sealKey)
 		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just created: store a copy separately)" : ""}`]);
-	if (config.egressAllow.length > 0) rows.push(["Egress", `also allowed to ${config.egressAllow.join(", ")}`]);
+	const { allow } = config.egress;
+	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);
 	if (newOperatorKey) rows.push(["Operator key", `${pc.bold(newOperatorKey)}  (only shown now: save it)`]);
 	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));

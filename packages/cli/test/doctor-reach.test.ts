@@ -119,3 +119,17 @@ test("reports each of several receivers, and rejects arguments that aren't URLs"
 	expect(wrong).toMatchObject({ code: 2, lines: {} });
 	expect(wrong.err).toBe('--reach is "example.com/hooks"; it must be a URL, such as https://example.com/webhooks.\n');
 });
+
+test("says that a port or an address isn't allowed, and connects to neither", async () => {
+	const receiver = await open(startRawReceiver({ authority, onConnection: reset }));
+	const url = receiver.url("/token");
+	const few = { ...settings, POSTHORN_EGRESS_PORTS: "443" };
+	expectReceiver(await reach(url, few), "fault", /allows these: 443/);
+	const denying = { ...settings, POSTHORN_EGRESS_DENY: "127.0.0.0/8" };
+	expectReceiver(
+		await reach(receiver.ipUrl("/token"), denying),
+		"fault",
+		/doesn't allow requests to the URL's address/,
+	);
+	expect(receiver.connections).toBe(0);
+});

@@ -90,6 +90,12 @@ describe("on SQLite", () => {
 
 	test("warns about settings that expose deliveries or passwords", async () => {
 		expectWarning(await doctor({ POSTHORN_EGRESS_ALLOW: "10.0.0.0/8" }), "Egress", /10\.0\.0\.0\/8/);
+		const denying = await doctor({ POSTHORN_EGRESS_DENY: "198.41.0.4", POSTHORN_EGRESS_PORTS: "443,8000-8999" });
+		expect(denying.lines.Egress).toEqual({
+			state: "ok",
+			text: "Deliveries only go to public addresses that aren't this machine's. Never to 198.41.0.4/32. Only to ports 443, 8000-8999.",
+		});
+		expectWarning(await doctor({ POSTHORN_EGRESS_PORTS: "8443" }), "Egress", /listen on 443/);
 		expectWarning(await doctor({ POSTHORN_HOST: "0.0.0.0" }), "Dashboard", /TLS proxy .* POSTHORN_PUBLIC_URL/);
 		const proxied = { POSTHORN_PUBLIC_URL: "https://hooks.example.com" };
 		expectWarning(await doctor(proxied), "Dashboard", /POSTHORN_TRUST_PROXY is not set/);

@@ -105,7 +105,7 @@ async function build(
 	await checkSeal(storage, seal);
 
 	const descriptors = divideDescriptors(descriptorLimit());
-	const guard = createGuard({ allow: config.egressAllow });
+	const guard = createGuard(config.egress);
 	const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
 	const handshakes = new Handshakes({
 		clock,

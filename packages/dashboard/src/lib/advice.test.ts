@@ -49,6 +49,8 @@ describe("says what helps", () => {
 		["dns_not_found", /spelling/],
 		["timeout", /immediately/],
 		["address_not_public", /tunnel/],
+		["address_not_allowed", /POSTHORN_EGRESS_DENY/],
+		["port_not_allowed", /port 443/],
 	])("against %s", (code, words) => {
 		expect(unanswered(code).tries.join(" ")).toMatch(words);
 	});

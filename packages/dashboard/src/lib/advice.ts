@@ -62,6 +62,20 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 			"If the receiver has to be on a private network, the operator of this service can allow its address range (POSTHORN_EGRESS_ALLOW).",
 		],
 	}),
+	address_not_allowed: ({ host }) => ({
+		why: `${host} leads to an address that the operator of this service excludes, or to the service’s own machine. Nothing is sent there.`,
+		tries: [
+			"Use a host with another address.",
+			"If the receiver has to stay there, the operator can allow its address (POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_DENY).",
+		],
+	}),
+	port_not_allowed: ({ host }) => ({
+		why: `The port in ${host} isn’t among those that the operator of this service allows, so nothing is sent there.`,
+		tries: [
+			`Let the receiver listen on port 443, and remove the port from the URL ${SETTINGS}.`,
+			"If it needs this port, the operator can allow it (POSTHORN_EGRESS_PORTS), except for 0 and 25.",
+		],
+	}),
 	connection_refused: ({ host }) => ({
 		why: `${host} is up, but nothing is listening on that port.`,
 		tries: ["Start the receiver, and check that it listens on the URL’s port.", "Check the firewall in front of it."],

@@ -34,6 +34,16 @@ const WORDS: Readonly<Record<string, Words>> = {
 		said: "was not sent to an address that is not public",
 		headline: "The receiver’s address is not public",
 	},
+	address_not_allowed: {
+		station: "blocked",
+		said: "was not sent to an address that the operator doesn’t allow",
+		headline: "The service’s operator doesn’t allow the receiver’s address",
+	},
+	port_not_allowed: {
+		station: "blocked",
+		said: "was not sent to a port that the operator doesn’t allow",
+		headline: "The service’s operator doesn’t allow the URL’s port",
+	},
 	connection_refused: { station: "refused", said: "was refused", headline: "The receiver refused the connection" },
 	connection_reset: {
 		station: "closed",

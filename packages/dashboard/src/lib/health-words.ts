@@ -31,6 +31,16 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 		now: "Address isn't public, so nothing is sent",
 		has: "has had an address that isn't public",
 	},
+	address_not_allowed: {
+		short: "address not allowed",
+		now: "Address isn't allowed by the operator, so nothing is sent",
+		has: "has had an address that the operator doesn't allow",
+	},
+	port_not_allowed: {
+		short: "port not allowed",
+		now: "Port isn't allowed by the operator, so nothing is sent",
+		has: "has had a port that the operator doesn't allow",
+	},
 	connection_refused: {
 		short: "connection refused",
 		now: "Refusing connections",

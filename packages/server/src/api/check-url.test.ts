@@ -3,9 +3,11 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { NameServer } from "../../test/api/name-server.ts";
-import { createGuard } from "../net/guard.ts";
+import { createGuard, type GuardOptions } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 import { UrlCheck } from "../registry/index.ts";
+
+const EGRESS: GuardOptions = { allow: [], deny: ["198.41.0.0/24"], ports: [[1, 9_000]] };
 
 let api: TestApi;
 let names: NameServer;
@@ -17,13 +19,14 @@ beforeAll(async () => {
 	const servers = [await names.listen()];
 	names.addresses["hooks.example.com"] = "93.184.215.14";
 	names.addresses["inside.example.com"] = "10.1.2.3";
+	names.addresses["denied.example.com"] = "198.41.0.4";
 	names.addresses["metadata.example.com"] = "169.254.169.254";
 	names.failing.add("broken.example.com");
 	names.silent.add("silent.example.com");
 	api = await TestApi.start({
-		// The default setting, where nothing is allowed.
+		egress: EGRESS,
 		parts: ({ clock, config }) => {
-			const guard = createGuard({ allow: [] });
+			const guard = createGuard(EGRESS);
 			const limits = { maxUrlLength: config.maxUrlLength };
 			const resolver = createResolver({ guard, clock, servers });
 			return { urlCheck: new UrlCheck({ guard, resolver, clock: patience, limits }) };
@@ -55,6 +58,9 @@ test.each([
 	["https://user:password@hooks.example.com/", false, ["failed", "unknown", "unknown"]],
 	["https://hooks.example.com:0/", false, ["ok", "ok", "failed"]],
 	["https://hooks.example.com:25/", false, ["ok", "ok", "failed"]],
+	["https://hooks.example.com:9001/", false, ["ok", "ok", "failed"]],
+	["https://198.41.0.4/", false, ["ok", "ok", "failed"]],
+	["https://denied.example.com/", false, ["ok", "ok", "failed"]],
 	["https://localhost/", false, ["ok", "ok", "failed"]],
 	["https://127.0.0.1/", false, ["ok", "ok", "failed"]],
 	["https://[::1]/", false, ["ok", "ok", "failed"]],
@@ -74,6 +80,13 @@ test("describes what is wrong without revealing internal addresses", async () =>
 	const inside = await check("https://inside.example.com/");
 	expect(inside.checks[2]!.detail).toBe("inside.example.com has no public address, so nothing can be delivered there.");
 	expect(JSON.stringify(inside)).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
+	const denied = await check("https://denied.example.com/");
+	expect(denied.checks[2]!.detail).toMatch(
+		/^The operator of this service doesn't allow requests to the address of denied/,
+	);
+	expect(JSON.stringify(denied)).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
+	const port = await check("https://hooks.example.com:9001/");
+	expect(port.checks[2]!.detail).toContain("allows these: 1-9000");
 	const nowhere = await check("https://nowhere.invalid/");
 	expect(nowhere.checks[1]!.detail).toMatch(/^There is no host named nowhere\.invalid\./);
 	const local = await check("https://localhost/");
@@ -104,7 +117,13 @@ test("sends nothing to the URL, and agrees with registration", async () => {
 	await api.call("POST", `${project}/webhooks/check-url`, { body: { url: api.receiver.url() } });
 	expect(api.receiver.tcpConnections).toBe(tcpConnections);
 	const long = `https://hooks.example.com/${"x".repeat(2_048)}`;
-	for (const url of ["http://hooks.example.com/", "https://10.0.0.8/", "https://printer.local/", long]) {
+	for (const url of [
+		"http://hooks.example.com/",
+		"https://10.0.0.8/",
+		"https://198.41.0.4/",
+		"https://hooks.example.com:9001/",
+		long,
+	]) {
 		const { checks } = await check(url);
 		const body = { url, events: ["delivery.success"] };
 		const { json } = await api.call("POST", `${project}/webhooks`, { body });

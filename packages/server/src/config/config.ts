@@ -36,11 +36,19 @@ export interface Config {
 	readonly maxUrlLength: number;
 	/** Maximum length of a webhook's description, characters. */
 	readonly maxDescriptionLength: number;
-	/** CIDRs that the egress guard allows, each with its `/bits`. */
-	readonly egressAllow: readonly string[];
+	/** Where requests may go besides, or in spite of, the egress guard's own rules. */
+	readonly egress: EgressConfig;
 	/** PEM text of extra certificate authorities for receivers. */
 	readonly egressCa: string | null;
 	readonly logLevel: LogLevel;
+}
+
+export interface EgressConfig {
+	/** CIDRs, each with its `/bits`. */
+	readonly allow: readonly string[];
+	readonly deny: readonly string[];
+	/** Ranges of ports, both ends included. */
+	readonly ports: readonly (readonly [number, number])[];
 }
 
 export type DatabaseConfig =

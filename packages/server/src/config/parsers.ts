@@ -11,6 +11,9 @@ const DAY_S = 24 * 60 * 60;
 const MAX_RETRIES = 50;
 const MAX_RETRY_DELAY_S = 30 * DAY_S;
 const MIN_OPERATOR_KEY = 32;
+const MAX_PORT = 65_535;
+/** The egress guard refuses it whatever the setting. */
+const MAIL_PORT = 25;
 
 export function whole(min: number, max: number): (text: string) => Parsed<number> {
 	return (text) => {
@@ -132,6 +135,20 @@ export function cidrs(text: string): Parsed<readonly string[]> {
 function isCidr(range: string): boolean {
 	const [address = "", bits = ""] = range.split("/");
 	return isIP(address) !== 0 && !address.includes("%") && /^\d{1,3}$/.test(bits) && ipaddr.isValidCIDR(range);
+}
+
+/** Comma-separated ports and ranges of ports; the value is ranges, both ends included. */
+export function ports(text: string): Parsed<readonly (readonly [number, number])[]> {
+	const must = `ports and ranges of them from 1 to ${MAX_PORT}, separated by commas, such as 443,8000-8999`;
+	const ranges: [number, number][] = [];
+	for (const part of text.split(",").map((each) => each.trim())) {
+		const [, first = "", last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? [];
+		const [from, to] = [Number(first), Number(last)];
+		if (!(from >= 1 && from <= to && to <= MAX_PORT)) return mustBe(`${must} (${shown(part)} isn't)`);
+		if (from === MAIL_PORT && to === MAIL_PORT) return mustBe(`${must} (port ${MAIL_PORT} is never allowed)`);
+		ranges.push([from, to]);
+	}
+	return valid(ranges);
 }
 
 /** The path of a PEM file; the value is its text. */

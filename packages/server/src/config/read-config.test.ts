@@ -43,7 +43,7 @@ test("with nothing set, everything is as documented", () => {
 			maxBatchBytes: 2_097_152,
 			maxBodyBytesInFlight: 67_108_864,
 			maxDescriptionLength: 200,
-			egressAllow: [],
+			egress: { allow: [], deny: [], ports: [[1, 65_535]] },
 			egressCa: null,
 			logLevel: "info",
 		},
@@ -72,6 +72,8 @@ const WRONG: Record<string, readonly string[]> = {
 	POSTHORN_BASKET_IDLE: ["0", "x"],
 	POSTHORN_MAX_EVENT_BYTES: ["12", "x"],
 	POSTHORN_EGRESS_ALLOW: ["10.0.0.0/33", "localhost", "1.2.3"],
+	POSTHORN_EGRESS_DENY: ["10.0.0.0/33", "localhost", "1.2.3"],
+	POSTHORN_EGRESS_PORTS: ["", "0", "25", "443,25", "65536", "x", "9-8", "1-", "-1", "443,,80", "1-2-3", "4 4"],
 	POSTHORN_EGRESS_CA_FILE: ["/no/such/file", import.meta.filename],
 	POSTHORN_LOG_LEVEL: ["loud"],
 };
@@ -186,13 +188,22 @@ test("reads seconds to the nearest millisecond", () => {
 test("accepts single addresses, fractional delays, and ranges", () => {
 	const env = {
 		POSTHORN_EGRESS_ALLOW: "10.0.0.0/8, ::1,127.0.0.1",
+		POSTHORN_EGRESS_DENY: "203.0.113.9",
+		POSTHORN_EGRESS_PORTS: "443, 8000-8999",
 		POSTHORN_RETRY_DELAYS: "0.05,1",
 		POSTHORN_DATABASE_URL: "sqlite:///a/b.db",
 	};
 	expect(readConfig({ env })).toMatchObject({
 		ok: true,
 		config: {
-			egressAllow: ["10.0.0.0/8", "::1/128", "127.0.0.1/32"],
+			egress: {
+				allow: ["10.0.0.0/8", "::1/128", "127.0.0.1/32"],
+				deny: ["203.0.113.9/32"],
+				ports: [
+					[443, 443],
+					[8_000, 8_999],
+				],
+			},
 			retryDelaysMs: [50, 1000],
 			database: { engine: "sqlite", path: "/a/b.db" },
 			sealKeyFile: "/a/posthorn.sealkey",

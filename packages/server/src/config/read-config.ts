@@ -85,7 +85,7 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 			maxWebhooksPerProject: values.maxWebhooks!,
 			maxUrlLength: values.maxUrlLength!,
 			maxDescriptionLength: values.maxDescriptionLength!,
-			egressAllow: values.egressAllow!,
+			egress: { allow: values.egressAllow!, deny: values.egressDeny!, ports: values.egressPorts! },
 			egressCa: values.egressCa,
 			logLevel: values.logLevel!,
 		},

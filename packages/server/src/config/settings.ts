@@ -130,8 +130,27 @@ export const SETTINGS = {
 		placeholder: "cidrs",
 		default: "",
 		defaultText: "none",
-		meaning: "Address ranges that deliveries may go to in addition to public ones, for tests and private networks.",
+		meaning:
+			"Address ranges that deliveries may go to in addition to public ones, for tests and private networks. Only they open this machine's own addresses.",
 		parse: parse.cidrs,
+	}),
+	egressDeny: setting({
+		name: "EGRESS_DENY",
+		group: "Network",
+		placeholder: "cidrs",
+		default: "",
+		defaultText: "none",
+		meaning:
+			"Address ranges that deliveries never go to, even if POSTHORN_EGRESS_ALLOW contains them. Name the public addresses of your own network here: behind NAT, Posthorn can't know them.",
+		parse: parse.cidrs,
+	}),
+	egressPorts: setting({
+		name: "EGRESS_PORTS",
+		group: "Network",
+		placeholder: "ports",
+		default: "1-65535",
+		meaning: "Ports that deliveries may go to. Port 25 (mail) is never allowed.",
+		parse: parse.ports,
 	}),
 	egressCa: setting({
 		name: "EGRESS_CA_FILE",

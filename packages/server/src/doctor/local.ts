@@ -4,7 +4,7 @@ import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { type Config, readSealKey } from "../config/index.ts";
 import { openSealCheck } from "../config/seal-check.ts";
-import { createGuard } from "../net/guard.ts";
+import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 
 export interface Finding {
@@ -77,9 +77,11 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 /** A name that every resolver knows, to check whether names resolve at all (RFC 2606). */
 const KNOWN_NAME = "example.com";
 
+const HTTPS_PORT = 443;
+
 /** Whether names resolve, and where deliveries may go. */
-export async function examineEgress({ egressAllow }: Config): Promise<Finding[]> {
-	const guard = createGuard({ allow: egressAllow });
+export async function examineEgress({ egress }: Config): Promise<Finding[]> {
+	const guard = createGuard(egress);
 	const findings: Finding[] = [];
 	try {
 		await createResolver({ guard, clock: systemClock }).lookup(KNOWN_NAME);
@@ -91,12 +93,20 @@ export async function examineEgress({ egressAllow }: Config): Promise<Finding[]>
 			text: `${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf; receivers can't be reached by name otherwise.`,
 		});
 	}
-	if (egressAllow.length > 0)
-		findings.push({
-			state: "warning",
-			name: "Egress",
-			text: `Deliveries may also go to ${egressAllow.join(", ")}: anyone who can register webhooks can send requests there.`,
-		});
-	else findings.push({ state: "ok", name: "Egress", text: "Deliveries only go to public addresses." });
-	return findings;
+	return [...findings, egressFinding(egress, guard)];
+}
+
+function egressFinding({ allow, deny, ports }: Config["egress"], guard: Guard): Finding {
+	const name = "Egress";
+	const except = deny.length > 0 ? ` Never to ${deny.join(", ")}.` : "";
+	const isLimited = portsText(ports) !== portsText(ALL_PORTS);
+	const limits = except + (isLimited ? ` Only to ports ${portsText(ports)}.` : "");
+	if (!guard.permitsPort(HTTPS_PORT)) {
+		const text = `Deliveries only go to ports ${portsText(ports)}. Most receivers listen on ${HTTPS_PORT}: add it to POSTHORN_EGRESS_PORTS.`;
+		return { state: "warning", name, text };
+	}
+	if (allow.length === 0)
+		return { state: "ok", name, text: `Deliveries only go to public addresses that aren't this machine's.${limits}` };
+	const text = `Deliveries may also go to ${allow.join(", ")}: anyone who can register webhooks can send requests there.${limits}`;
+	return { state: "warning", name, text };
 }

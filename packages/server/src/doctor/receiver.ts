@@ -17,7 +17,7 @@ const LEAVE_MS = 1_000;
 /** Connects to a receiver as a delivery would, up to the verified TLS connection. Sends nothing. */
 export async function examineReceiver(url: URL, config: Config): Promise<Finding> {
 	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Receiver", text });
-	const guard = createGuard({ allow: config.egressAllow });
+	const guard = createGuard(config.egress);
 	const verdict = guard.checkUrl(url);
 	// Only the URL's host: a path may contain a token.
 	if (!verdict.ok) return found("fault", `${url.host}: ${verdict.text}`);

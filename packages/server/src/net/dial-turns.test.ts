@@ -11,7 +11,7 @@ test("projects take turns to start connections", async () => {
 	// Consulted just before a connection would start. Blocking it is enough for this test.
 	const shortages = { blocks: () => true } as unknown as Shortages;
 	const dialer = createDialer({
-		guard: { permits: () => true },
+		guard: { refusal: () => null, permitsPort: () => true },
 		resolver: { lookup: () => Promise.reject(new Error("An address needs no lookup.")) },
 		clock,
 		shortages,

@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { Stopwatch } from "../base/stopwatch.ts";
 import { Turns } from "../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
-import { type Guard, permitsPort } from "./guard.ts";
+import type { Guard } from "./guard.ts";
 import type { Handshake, Handshakes, HandshakeUser } from "./handshakes.ts";
 import type { Metering } from "./metered-stream.ts";
 import type { Resolver } from "./resolver.ts";
@@ -58,7 +58,7 @@ export interface Dialing {
 }
 
 export interface DialerOptions {
-	readonly guard: Pick<Guard, "permits">;
+	readonly guard: Pick<Guard, "refusal" | "permitsPort">;
 	readonly resolver: Resolver;
 	readonly clock: Clock;
 	/** PEM with certificate authorities to trust in addition to the machine's. */
@@ -227,11 +227,12 @@ class Dial implements Dialing, HandshakeUser {
 
 	async #resolve(): Promise<readonly string[]> {
 		const { guard, resolver } = this.#shared;
-		if (!permitsPort(this.#port))
-			throw new SendFailure("address_not_public", `requests may not go to port ${this.#port}`);
+		if (!guard.permitsPort(this.#port))
+			throw new SendFailure("port_not_allowed", `requests may not go to port ${this.#port}`);
 		if (isIP(this.#hostname) === 0) return resolver.lookup(this.#hostname);
-		if (guard.permits(this.#hostname)) return [this.#hostname];
-		throw new SendFailure("address_not_public", `requests may not go to ${this.#hostname}`);
+		const refusal = guard.refusal(this.#hostname);
+		if (refusal === null) return [this.#hostname];
+		throw new SendFailure(refusal, `requests may not go to ${this.#hostname}`);
 	}
 
 	#connectNext(): void {

@@ -6,6 +6,8 @@ export type FailureReason =
 	| "dns_not_found"
 	| "dns_failed"
 	| "address_not_public"
+	| "address_not_allowed"
+	| "port_not_allowed"
 	| "connection_refused"
 	| "connection_reset"
 	| "host_unreachable"

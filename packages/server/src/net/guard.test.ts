@@ -1,6 +1,14 @@
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createGuard, type UrlFault } from "./guard.ts";
+import { createGuard as create, type GuardOptions, type UrlFault } from "./guard.ts";
+
+/** A machine with a public address of each family. */
+const INTERFACES = {
+	lo: [address("127.0.0.1"), address("::1")],
+	eth0: [address("198.18.7.7"), address("9.8.7.6"), address("2a01:4f8:0:0::7"), address("fe80::1")],
+};
+const createGuard = (options: GuardOptions) => create({ interfaces: () => INTERFACES, ...options });
 
 const guard = createGuard({ allow: [] });
 
@@ -8,6 +16,13 @@ const verdict = (url: string, judge = guard): UrlFault | "ok" => {
 	const result = judge.checkUrl(new URL(url));
 	return result.ok ? "ok" : result.reason;
 };
+
+const permits = (text: string, judge = guard): boolean => judge.refusal(text) === null;
+
+function address(text: string): NetworkInterfaceInfo {
+	const family = text.includes(":") ? ({ family: "IPv6", scopeid: 0 } as const) : ({ family: "IPv4" } as const);
+	return { address: text, netmask: "", mac: "", internal: false, cidr: null, ...family };
+}
 
 /** The first and last address of every special range, and the purpose of the ranges. */
 const REFUSED_IPV4 = `
@@ -52,11 +67,11 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 
 describe("addresses", () => {
 	test.each(words(REFUSED_IPV4 + REFUSED_IPV6))("%s is refused", (address) => {
-		expect(guard.permits(address)).toBe(false);
+		expect(permits(address)).toBe(false);
 	});
 
 	test.each(words(PUBLIC_IPV4 + PUBLIC_IPV6))("%s is permitted", (address) => {
-		expect(guard.permits(address)).toBe(true);
+		expect(permits(address)).toBe(true);
 	});
 
 	test.each([
@@ -77,7 +92,7 @@ describe("addresses", () => {
 		"fe80::1%1",
 		"2606:4700:::1",
 	])("refuses text that is not a plain address: %j", (text) => {
-		expect(guard.permits(text)).toBe(false);
+		expect(permits(text)).toBe(false);
 	});
 
 	test("embedding an IPv4 address in an IPv6 one never makes it permitted", () => {
@@ -96,7 +111,7 @@ describe("addresses", () => {
 					`2002:${high}:${low}::1`,
 					`2001:0:${high}:${low}::1`,
 				])
-					expect(guard.permits(disguised), disguised).toBe(false);
+					expect(permits(disguised), disguised).toBe(false);
 			}),
 		);
 	});
@@ -190,9 +205,9 @@ describe("ranges that the operator allows", () => {
 	test("loopback admits its addresses, including mapped ones, and the name localhost, but nothing else", () => {
 		const loopback = createGuard({ allow: ["127.0.0.0/8"] });
 		for (const address of ["127.0.0.1", "127.255.255.255", "::ffff:127.0.0.1", "8.8.8.8"])
-			expect(loopback.permits(address), address).toBe(true);
+			expect(permits(address, loopback), address).toBe(true);
 		for (const address of ["::1", "128.0.0.1.1", "10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::1"])
-			expect(loopback.permits(address), address).toBe(false);
+			expect(permits(address, loopback), address).toBe(false);
 		for (const host of ["localhost", "localhost.:8443", "api.localhost", "127.0.0.1", "2130706433", "127.1"])
 			expect(verdict(`https://${host}/`, loopback), host).toBe("ok");
 		expect(verdict("https://[::1]/", loopback)).toBe("address_not_public");
@@ -202,17 +217,17 @@ describe("ranges that the operator allows", () => {
 
 	test("the IPv6 loopback admits localhost too", () => {
 		const loopback = createGuard({ allow: ["::1/128"] });
-		expect(loopback.permits("::1")).toBe(true);
-		expect(loopback.permits("127.0.0.1")).toBe(false);
+		expect(permits("::1", loopback)).toBe(true);
+		expect(permits("127.0.0.1", loopback)).toBe(false);
 		expect(verdict("https://localhost/", loopback)).toBe("ok");
 	});
 
 	test("a private network admits its addresses and private names, but not localhost", () => {
 		const office = createGuard({ allow: ["10.1.0.0/16", "fd12::/16"] });
-		expect(office.permits("10.1.255.255")).toBe(true);
-		expect(office.permits("10.2.0.0")).toBe(false);
-		expect(office.permits("fd12:3::1")).toBe(true);
-		expect(office.permits("fd13::1")).toBe(false);
+		expect(permits("10.1.255.255", office)).toBe(true);
+		expect(permits("10.2.0.0", office)).toBe(false);
+		expect(permits("fd12:3::1", office)).toBe(true);
+		expect(permits("fd13::1", office)).toBe(false);
 		expect(verdict("https://intranet/", office)).toBe("ok");
 		expect(verdict("https://crm.internal/", office)).toBe("ok");
 		expect(verdict("https://localhost/", office)).toBe("localhost");
@@ -220,8 +235,8 @@ describe("ranges that the operator allows", () => {
 
 	test("a translation range must be listed itself", () => {
 		const nat64 = createGuard({ allow: ["64:ff9b::/96"] });
-		expect(nat64.permits("64:ff9b::808:808")).toBe(true);
-		expect(nat64.permits("64:ff9b:1::1")).toBe(false);
+		expect(permits("64:ff9b::808:808", nat64)).toBe(true);
+		expect(permits("64:ff9b:1::1", nat64)).toBe(false);
 	});
 
 	test.each([
@@ -240,5 +255,132 @@ describe("ranges that the operator allows", () => {
 		"",
 	])("%j is not a range", (text) => {
 		expect(() => createGuard({ allow: [text] })).toThrow("CIDR");
+		expect(() => createGuard({ allow: [], deny: [text] })).toThrow("CIDR");
+	});
+});
+
+// Webhooks reached the machine's own public address from the inside, past the firewall (the review's M5).
+describe("this machine's own addresses", () => {
+	test.each(["9.8.7.6", "2a01:4f8::7", "2A01:04F8:0::0007"])("%s is refused, unless a range names it", (own) => {
+		expect(guard.refusal(own)).toBe("address_not_allowed");
+		const host = own.includes(":") ? `[${own}]` : own;
+		expect(verdict(`https://${host}/`)).toBe("address_not_allowed");
+		const open = createGuard({ allow: [own.includes(":") ? "2a01:4f8::/32" : "9.8.7.6/32"] });
+		expect(open.refusal(own)).toBeNull();
+		expect(verdict(`https://${host}/`, open)).toBe("ok");
+	});
+
+	test("their neighbors are permitted", () => {
+		for (const other of ["9.8.7.5", "9.8.7.7", "2a01:4f8::8"]) expect(guard.refusal(other), other).toBeNull();
+	});
+
+	test("a translated one is refused even if the translation is allowed", () => {
+		const nat64 = createGuard({ allow: ["64:ff9b::/96", "2002::/16", "2001::/32"] });
+		for (const own of ["64:ff9b::9.8.7.6", "2002:908:706::1", "2001:0:0a0b:c0d::f6f7:f8f9"])
+			expect(nat64.refusal(own), own).toBe("address_not_allowed");
+		expect(nat64.refusal("64:ff9b::127.0.0.1")).toBe("address_not_allowed");
+		for (const other of ["64:ff9b::9.8.7.5", "2002:908:705::1"]) expect(nat64.refusal(other), other).toBeNull();
+	});
+
+	test("are read again once a second, and kept while they can't be read", () => {
+		let now = 0;
+		let own = ["9.8.7.6"];
+		let fails = false;
+		let reads = 0;
+		const judge = create({
+			allow: [],
+			clock: { elapsed: () => now },
+			interfaces: () => {
+				reads++;
+				if (fails) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+				return { eth0: own.map(address) };
+			},
+		});
+		own = ["9.8.7.5"];
+		now = 999;
+		for (let i = 0; i < 100; i++) expect(permits("9.8.7.6", judge)).toBe(false);
+		expect(reads).toBe(1);
+		now = 1_000;
+		expect(permits("9.8.7.6", judge)).toBe(true);
+		expect(permits("9.8.7.5", judge)).toBe(false);
+		fails = true;
+		now = 2_000;
+		expect(permits("9.8.7.5", judge)).toBe(false);
+		expect(reads).toBe(3);
+	});
+
+	test("are those of the machine by default", () => {
+		const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+		expect(others.length).toBeGreaterThan(0);
+		const judge = create({ allow: ["0.0.0.0/1", "128.0.0.0/1", "::/0"], deny: [] });
+		for (const { address: own } of others) expect(judge.refusal(own), own).toBeNull();
+		const translating = create({ allow: ["64:ff9b::/96"] });
+		for (const { address: own, family } of others)
+			if (family === "IPv4") expect(translating.refusal(`64:ff9b::${own}`), own).toBe("address_not_allowed");
+	});
+});
+
+describe("ranges that the operator denies", () => {
+	const judge = createGuard({
+		allow: ["10.0.0.0/8", "64:ff9b::/96", "::ffff:0:0/96", "9.8.7.6/32"],
+		deny: ["10.1.0.0/16", "93.184.215.0/24", "2606:4700::/32"],
+	});
+
+	test.each([
+		"10.1.2.3",
+		"::ffff:10.1.2.3",
+		"93.184.215.14",
+		"::ffff:93.184.215.14",
+		"64:ff9b::93.184.215.14",
+		"64:ff9b::a01:203",
+		"2606:4700:4700::1111",
+	])("%s is refused", (denied) => {
+		expect(judge.refusal(denied)).toBe("address_not_allowed");
+	});
+
+	test.each(["10.2.0.1", "93.184.214.14", "64:ff9b::808:808", "::ffff:8.8.8.8", "2606:4701::1", "9.8.7.6"])(
+		"%s is not",
+		(other) => {
+			expect(judge.refusal(other)).toBeNull();
+		},
+	);
+
+	test("what is neither public nor allowed keeps its own reason", () => {
+		expect(createGuard({ allow: [], deny: ["0.0.0.0/0", "::/0"] }).refusal("192.168.1.1")).toBe("address_not_public");
+	});
+
+	test("denying loopback closes localhost again", () => {
+		const closed = createGuard({ allow: ["127.0.0.0/8"], deny: ["127.0.0.0/8"] });
+		expect(verdict("https://localhost/", closed)).toBe("localhost");
+		expect(verdict("https://127.0.0.1/", closed)).toBe("address_not_allowed");
+	});
+});
+
+describe("ports", () => {
+	test("are all but 0 and 25 by default", () => {
+		for (const port of [1, 22, 24, 26, 80, 443, 8443, 65_535]) expect(guard.permitsPort(port), `${port}`).toBe(true);
+		for (const port of [0, 25]) expect(guard.permitsPort(port), `${port}`).toBe(false);
+	});
+
+	test("can be limited, and the refusal lists them", () => {
+		const few = createGuard({
+			allow: [],
+			ports: [
+				[443, 443],
+				[8_000, 8_999],
+			],
+		});
+		for (const url of ["https://example.com/", "https://example.com:8000/", "https://example.com:8999/"])
+			expect(verdict(url, few), url).toBe("ok");
+		for (const url of ["https://example.com:442/", "https://example.com:7999/", "https://example.com:9000/"])
+			expect(verdict(url, few), url).toBe("port_not_allowed");
+		expect(few.checkUrl(new URL("https://example.com:22/"))).toMatchObject({
+			text: expect.stringContaining("443, 8000-8999"),
+		});
+	});
+
+	test("0 and 25 can't be allowed", () => {
+		const all = createGuard({ allow: [], ports: [[0, 65_535]] });
+		for (const port of [0, 25]) expect(all.permitsPort(port), `${port}`).toBe(false);
 	});
 });

@@ -1,20 +1,53 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { OwnAddresses } from "./own-addresses.ts";
+import type { Interfaces } from "./socket.ts";
 
 /**
- * The egress guard decides which addresses requests may go to. Only public unicast addresses are permitted, so that
- * no user can point the service at its own machine, its network or a cloud's metadata (server-side request forgery),
- * plus any ranges that the operator allows.
+ * The egress guard decides which addresses and ports requests may go to. Only public unicast addresses are permitted,
+ * and none of this machine's own, so that no user can point the service at its own machine, its network or a cloud's
+ * metadata (server-side request forgery). The operator allows more ranges, denies others, and limits the ports.
  *
  * It checks twice. At registration, {@link Guard.checkUrl} warns the owner early about URLs that can never work. At
- * delivery, {@link Guard.permits} and {@link permitsPort} check what is actually connected to. That is the check that
- * protects, because a name may resolve to something else at any time.
+ * delivery, {@link Guard.refusal} and {@link Guard.permitsPort} check what is actually connected to. That is the check
+ * that protects, because a name may resolve to something else at any time.
  */
 export interface Guard {
-	/** Whether connecting to this IP address, written as DNS and sockets do, is allowed. False for anything else. */
-	permits(address: string): boolean;
+	/** Why connecting to this IP address, written as DNS and sockets do, isn't allowed; null if it is. */
+	refusal(address: string): AddressRefusal | null;
+	/** Whether connecting to this port is allowed, whatever the address. */
+	permitsPort(port: number): boolean;
 	/** Whether a webhook may be registered for this URL. The fragment is ignored, because it is never sent. */
 	checkUrl(url: URL): UrlVerdict;
+}
+
+/**
+ * `address_not_public`: it isn't public, and the operator doesn't allow it. `address_not_allowed`: it is public or
+ * allowed, but is this machine's own, or the operator denies it.
+ */
+export type AddressRefusal = "address_not_public" | "address_not_allowed";
+
+/** A range of ports, both included. */
+export type PortRange = readonly [number, number];
+
+export interface GuardOptions {
+	/**
+	 * CIDRs (`POSTHORN_EGRESS_ALLOW`) permitted in addition to public addresses. An IPv4 range also permits its
+	 * IPv4-mapped addresses (`::ffff:a.b.c.d`); any other form that embeds an IPv4 address (NAT64, 6to4 …) needs its own
+	 * range. Only they permit addresses of this machine.
+	 */
+	readonly allow: readonly string[];
+	/**
+	 * CIDRs (`POSTHORN_EGRESS_DENY`) that are never permitted, even if `allow` contains them. An IPv4 range also denies
+	 * every IPv6 address that embeds one of its addresses.
+	 */
+	readonly deny?: readonly string[];
+	/** Permitted ports (`POSTHORN_EGRESS_PORTS`), all by default, except 0 and 25 in any case. */
+	readonly ports?: readonly PortRange[];
+	/** This machine's network interfaces; read again when they are older than a second on `clock`. */
+	readonly interfaces?: Interfaces | undefined;
+	readonly clock?: Pick<Clock, "elapsed">;
 }
 
 export type UrlVerdict =
@@ -29,22 +62,22 @@ export type UrlFault =
 	| "port_not_allowed"
 	| "localhost"
 	| "local_name"
-	| "address_not_public";
+	| AddressRefusal;
 
 /** Texts for the store's owner. */
-const FAULT_TEXT: Record<UrlFault, string> = {
+const FAULT_TEXT: Record<Exclude<UrlFault, "port_not_allowed">, string> = {
 	not_https: "The URL must begin with https://. Webhooks are delivered over HTTPS only.",
 	has_credentials:
 		"The URL must not contain a user name or password. Verify the signature of each request instead, or put a token in the path.",
 	no_host: "The URL has no host name. Give the full address, such as https://example.com/webhooks.",
-	port_not_allowed:
-		"Webhooks can't be delivered to this port: 0 is not a port, and 25 is for mail servers only. Use another, such as 443.",
 	localhost:
 		"Webhooks can't be delivered to localhost. In development, use a tunnel that gives your machine a public HTTPS URL and register that, or run Posthorn with POSTHORN_EGRESS_ALLOW=127.0.0.0/8,::1/128.",
 	local_name:
 		"The URL's host is a private network's name, which can't be reached from here. Use a public host name, or a tunnel in development. The operator can open a private network with POSTHORN_EGRESS_ALLOW.",
 	address_not_public:
 		"The URL's address is not public, so nothing can be delivered there. Use a public host, or a tunnel in development. The operator can allow address ranges with POSTHORN_EGRESS_ALLOW.",
+	address_not_allowed:
+		"The operator of this service doesn't allow requests to the URL's address, so nothing can be delivered there. Use another host. The operator can change that with POSTHORN_EGRESS_ALLOW and POSTHORN_EGRESS_DENY.",
 };
 
 /** Top-level names that never exist in public DNS: RFC 6762, RFC 8375, and ICANN's reservation of `internal`. */
@@ -54,19 +87,18 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
 /**
- * @param options.allow CIDRs (`POSTHORN_EGRESS_ALLOW`) permitted in addition to public addresses. An IPv4 range also
- *   permits its IPv4-mapped addresses (`::ffff:a.b.c.d`); any other form that embeds an IPv4 address (NAT64, 6to4 …)
- *   needs its own range.
  * @throws TypeError if an entry isn't a CIDR
+ * @throws Error if this machine's interfaces can't be listed
  */
-export function createGuard(options: { readonly allow: readonly string[] }): Guard {
+export function createGuard(options: GuardOptions): Guard {
+	const { deny = [], ports = ALL_PORTS, interfaces, clock = systemClock } = options;
 	const allowed = options.allow.map(parseRange);
+	const denied = deny.map(parseRange);
+	const own = new OwnAddresses({ clock, interfaces });
 	const special = [...SPECIAL_IPV4, ...SPECIAL_IPV6].map(parseRange);
 	const globalIpv6 = parseRange(GLOBAL_IPV6);
 
-	function permits(text: string): boolean {
-		const address = parseAddress(text);
-		if (address === null) return false;
+	function isPublicOrAllowed(address: Address): boolean {
 		if (allowed.some((range) => holds(range, address))) return true;
 		if (address instanceof ipaddr.IPv6) {
 			if (address.isIPv4MappedAddress()) {
@@ -78,6 +110,20 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 		return !special.some((range) => holds(range, address));
 	}
 
+	function isDenied(address: Address): boolean {
+		if (denied.some((range) => holds(range, address))) return true;
+		return own.has(address) && !allowed.some((range) => holds(range, address));
+	}
+
+	function refusal(text: string): AddressRefusal | null {
+		const address = parseAddress(text);
+		if (address === null || !isPublicOrAllowed(address)) return "address_not_public";
+		return [address, ...embeddedIpv4(address)].some(isDenied) ? "address_not_allowed" : null;
+	}
+
+	const permits = (address: string): boolean => refusal(address) === null;
+	const permitsPort = (port: number): boolean =>
+		!REFUSED_PORTS.has(port) && ports.some(([from, to]) => from <= port && port <= to);
 	const loopback = permits("127.0.0.1") || permits("::1");
 	/** Private names make sense only if the operator allows a private network. */
 	const privateNames = allowed.some(([address]) => address.range() !== "loopback");
@@ -88,7 +134,7 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 		const host = hostOf(url);
 		if (host === "") return "no_host";
 		if (!permitsPort(portOf(url))) return "port_not_allowed";
-		if (isIP(host) !== 0) return permits(host) ? null : "address_not_public";
+		if (isIP(host) !== 0) return refusal(host);
 		if (host === "localhost" || host.endsWith(".localhost")) return loopback ? null : "localhost";
 		if (!host.includes(".") || PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix) || host === suffix.slice(1)))
 			return privateNames ? null : "local_name";
@@ -96,10 +142,13 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 	}
 
 	return {
-		permits,
+		refusal,
+		permitsPort,
 		checkUrl(url) {
 			const fault = faultOf(url);
-			return fault === null ? { ok: true } : { ok: false, reason: fault, text: FAULT_TEXT[fault] };
+			if (fault === null) return { ok: true };
+			const text = fault === "port_not_allowed" ? portText(ports) : FAULT_TEXT[fault];
+			return { ok: false, reason: fault, text };
 		},
 	};
 }
@@ -107,8 +156,16 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 /** Port 0 doesn't exist, and a mail server (25) might take a request for commands. No setting allows them. */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([0, 25]);
 
-/** Whether connecting to this port is allowed, whatever the address. */
-export const permitsPort = (port: number): boolean => !REFUSED_PORTS.has(port);
+export const ALL_PORTS: readonly PortRange[] = [[1, 65_535]];
+
+/** Port ranges as people write them: `443, 8000-8999`. */
+export const portsText = (ports: readonly PortRange[]): string =>
+	ports.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(", ");
+
+const portText = (ports: readonly PortRange[]): string =>
+	portsText(ports) === portsText(ALL_PORTS)
+		? "Webhooks can't be delivered to this port: 0 is not a port, and 25 is for mail servers only. Use another, such as 443."
+		: `Webhooks can't be delivered to this port. The operator of this service allows these: ${portsText(ports)}.`;
 
 /** The port of an https URL. */
 export const portOf = (url: URL): number => Number(url.port || 443);
@@ -135,6 +192,20 @@ function parseAddress(text: string): Address | null {
 	return ipaddr.parse(family === 4 ? text : new URL(`https://[${text}]`).hostname.slice(1, -1));
 }
 
+/** The IPv4 addresses that an IPv6 address may stand for, depending on who translates it. */
+function embeddedIpv4(address: Address): ipaddr.IPv4[] {
+	if (!(address instanceof ipaddr.IPv6)) return [];
+	const { parts } = address;
+	const at = (i: number, flip = 0): ipaddr.IPv4 => {
+		const [high, low] = [parts[i]! ^ flip, parts[i + 1]! ^ flip];
+		return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+	};
+	if (holds(SIX_TO_FOUR, address)) return [at(1)];
+	// Teredo contains its server, and the client with its bits flipped (RFC 4380, 4).
+	if (holds(TEREDO, address)) return [at(2), at(6, 0xffff)];
+	return LAST_32_BITS.some((range) => holds(range, address)) ? [at(6)] : [];
+}
+
 function holds([base, bits]: Range, address: Address): boolean {
 	return base.kind() === address.kind() && address.match(base, bits);
 }
@@ -147,6 +218,11 @@ function parseRange(text: string): Range {
 		throw new TypeError(`"${text}" is not a range of addresses in CIDR form, such as 10.0.0.0/8 or fd00::/8.`);
 	return [base, bits];
 }
+
+const SIX_TO_FOUR = parseRange("2002::/16");
+const TEREDO = parseRange("2001::/32");
+/** IPv4-compatible, -mapped and -translated addresses, and NAT64 (RFC 4291, 2765, 6052, 8215). */
+const LAST_32_BITS = ["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"].map(parseRange);
 
 /**
  * Address ranges that aren't ordinary public addresses, from the IANA special-purpose address registries

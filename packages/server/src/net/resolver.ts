@@ -2,7 +2,7 @@ import { promises as dns } from "node:dns";
 import { RECEIVERS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
-import type { Guard } from "./guard.ts";
+import type { AddressRefusal, Guard } from "./guard.ts";
 import { HostsFile } from "./hosts-file.ts";
 import type { Shortages } from "./shortages.ts";
 import { WatchedFile } from "./watched-file.ts";
@@ -22,14 +22,14 @@ export interface Resolver {
 	/**
 	 * The addresses of a name (lower case, no trailing dot) that the guard permits, in the order in which to try them; at
 	 * least one, at most {@link RECEIVERS.addresses}.
-	 * @throws SendFailure `dns_not_found`, `dns_failed` or `address_not_public`; ShortageFailure if none of the machine's
-	 *   name servers responds
+	 * @throws SendFailure `dns_not_found`, `dns_failed`, `address_not_public` or `address_not_allowed`; ShortageFailure
+	 *   if none of the machine's name servers responds
 	 */
 	lookup(hostname: string): Promise<readonly string[]>;
 }
 
 export interface ResolverOptions {
-	readonly guard: Pick<Guard, "permits">;
+	readonly guard: Pick<Guard, "refusal">;
 	readonly clock: Clock;
 	/** Name servers as `address` or `address:port`, read again when `resolvConf` changes; defaults to the machine's. */
 	readonly servers?: readonly string[];
@@ -76,10 +76,16 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 	async function resolve(hostname: string): Promise<readonly string[]> {
 		const all = (await localAddresses(hostname, hosts)) ?? (await askServers(hostname));
-		const permitted = all.filter((address) => guard.permits(address)).slice(0, RECEIVERS.addresses);
-		if (permitted.length === 0)
-			throw new SendFailure("address_not_public", `${hostname} has no address that requests may go to`);
-		return permitted;
+		const permitted: string[] = [];
+		let refused: AddressRefusal = "address_not_public";
+		for (const address of all) {
+			const refusal = guard.refusal(address);
+			if (refusal === null) permitted.push(address);
+			// The more specific of the two.
+			else if (refusal === "address_not_allowed") refused = refusal;
+		}
+		if (permitted.length === 0) throw new SendFailure(refused, `${hostname} has no address that requests may go to`);
+		return permitted.slice(0, RECEIVERS.addresses);
 	}
 
 	async function askServers(hostname: string): Promise<readonly string[]> {

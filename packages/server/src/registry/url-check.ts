@@ -19,6 +19,7 @@ const FAILED_BY: Readonly<Partial<Record<UrlFault, CheckName>>> = {
 	port_not_allowed: "public_address",
 	localhost: "public_address",
 	address_not_public: "public_address",
+	address_not_allowed: "public_address",
 	local_name: "reachable_name",
 };
 
@@ -77,6 +78,14 @@ export class UrlCheck {
 					return [
 						name("ok", `${host} resolves.`),
 						address("failed", `${host} has no public address, so nothing can be delivered there.`),
+					];
+				case "address_not_allowed":
+					return [
+						name("ok", `${host} resolves.`),
+						address(
+							"failed",
+							`The operator of this service doesn't allow requests to the address of ${host}, so nothing can be delivered there.`,
+						),
 					];
 				case "dns_not_found":
 					return [

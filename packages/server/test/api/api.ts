@@ -21,7 +21,7 @@ import { type RunningEngine, startEngine } from "../../src/engine/index.ts";
 import { createHttpSender } from "../../src/engine/send/http-sender.ts";
 import { answered, Receiver } from "../../src/engine/send/receiver.fixture.ts";
 import { createAuthority } from "../../src/net/credentials.fixture.ts";
-import { createGuard } from "../../src/net/guard.ts";
+import { createGuard, type GuardOptions } from "../../src/net/guard.ts";
 import { createResolver } from "../../src/net/resolver.ts";
 import { Projects, UrlCheck, Webhooks } from "../../src/registry/index.ts";
 import type { Storage } from "../../src/storage/port.ts";
@@ -64,6 +64,8 @@ export interface TestApiOptions {
 	/** By default, a day. */
 	readonly basketIdleMs?: number;
 	readonly maxWebhooksPerProject?: number;
+	/** By default, deliveries may also go to loopback. */
+	readonly egress?: Partial<GuardOptions>;
 	readonly parts?: (parts: ApiParts) => Partial<ApiParts>;
 }
 
@@ -103,7 +105,7 @@ export class TestApi {
 		const logger = logTo(logs);
 		const storage = await openSqliteStorage({ path: join(folder, "test.db"), clock, leaseTermMs: LEASE_TERM_MS });
 		const receiver = await new Receiver(authority.issue({ names: ["localhost"] }), answered(200, "thanks")).listen();
-		const guard = createGuard({ allow: ["127.0.0.0/8"] });
+		const guard = createGuard({ allow: ["127.0.0.0/8"], ...options.egress });
 		const sender = createHttpSender({
 			clock,
 			guard,

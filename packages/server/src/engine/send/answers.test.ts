@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { NetworkInterfaceInfo } from "node:os";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -258,9 +259,26 @@ describe("no response", () => {
 		expect(rig.faults).toEqual([]);
 	});
 
-	test("never connects to port 0 or 25, even where every address is permitted", async () => {
+	test("never connects to this machine's own address or a denied one, by number or by name", async () => {
+		const interfaces = () => ({ lo: [{ address: "127.0.0.1" } as NetworkInterfaceInfo] });
+		// Loopback stands for a public address here: it is permitted only because of the range around it.
+		const own = createGuard({ allow: ["64:ff9b::/96"], interfaces });
+		const denied = createGuard({ allow: ["127.0.0.0/8"], deny: ["127.0.0.1/32"], interfaces });
+		for (const [guard, host] of [
+			[own, "[64:ff9b::7f00:1]"],
+			[denied, "127.0.0.1"],
+			[denied, "localhost"],
+		] as const)
+			expect(text(await rig.makeSender({ guard }).send(shipment(rig.receiver.url("/", host)))), host).toBe(
+				"address_not_allowed",
+			);
+		expect(rig.receiver.tcpConnections).toBe(0);
+	});
+
+	// Until 2026-11-24 this was reported as an address that isn't public.
+	test("never connects to port 0 or 25, nor to one that the operator doesn't allow, and says so", async () => {
 		const ports: number[] = [];
-		const guard = createGuard({ allow: ["127.0.0.0/8"] });
+		const guard = createGuard({ allow: ["127.0.0.0/8"], ports: [[1, 1_000]] });
 		const dialer = createDialer({
 			guard,
 			resolver: createResolver({ guard, clock: systemClock }),
@@ -271,8 +289,8 @@ describe("no response", () => {
 			},
 		});
 		const sender = rig.makeSender({ guard, dialer });
-		for (const port of [0, 25])
-			expect(text(await sender.send(shipment(`https://127.0.0.1:${port}/`))), `${port}`).toBe("address_not_public");
+		for (const port of [0, 25, 1_001])
+			expect(text(await sender.send(shipment(`https://127.0.0.1:${port}/`))), `${port}`).toBe("port_not_allowed");
 		await sender.send(shipment("https://127.0.0.1:26/"));
 		expect(ports).toEqual([26]);
 	});

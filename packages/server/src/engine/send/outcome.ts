@@ -88,6 +88,10 @@ const REASON_TEXT: Record<Reason, string> = {
 	dns_failed: "The receiver's host name could not be resolved (DNS). Check that its name servers answer.",
 	address_not_public:
 		"The receiver's address is not public, so nothing was sent. Use a publicly reachable host; for local development, a tunnel.",
+	address_not_allowed:
+		"The operator of this service doesn't allow requests to the receiver's address, so nothing was sent. Use another host, or ask the operator.",
+	port_not_allowed:
+		"The operator of this service doesn't allow requests to the URL's port, so nothing was sent. Use another port, such as 443, and change the webhook's URL.",
 	connection_refused: "The connection was refused. Check that the receiver is running and its port is open.",
 	connection_reset: "The receiver closed the connection before it answered. Its own log may say why.",
 	host_unreachable: "The receiver's host could not be reached. Check its network and firewall.",
