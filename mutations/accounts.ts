@@ -199,7 +199,7 @@ export const ACCOUNTS = [
 			why: "A key whose lookup took long is trusted for longer than five seconds.",
 		},
 	]),
-	...of("server/src/accounts/last-uses.ts", inAccounts("last-uses"), [
+	...of("server/src/accounts/api-keys.ts", inAccounts("last-uses"), [
 		{
 			name: "last-uses-lost-at-end",
 			find: "this.#closed = true;\n\t\tthis.#write();",
@@ -238,7 +238,7 @@ export const ACCOUNTS = [
 			why: "A flood of sign-ins makes everyone wait for minutes.",
 		},
 	]),
-	...of("server/src/accounts/guesses.ts", inApi("auth"), [
+	...of("server/src/accounts/tokens.ts", inApi("auth"), [
 		{
 			name: "guesses-known-wait",
 			find: "this.#known.has(hash) ? find() : this.#inTurn(network, find)",

@@ -86,7 +86,7 @@ export const REGISTRY = [
 		},
 	]),
 	...of(
-		"server/src/registry/text.ts",
+		"server/src/base/text.ts",
 		["server/src/registry/text.test.ts"],
 		[
 			{

@@ -52,7 +52,7 @@ export const STORAGE_SHARED = [
 		},
 	]),
 	...of(
-		"server/src/base/bounded-map.ts",
+		"server/src/base/collections.ts",
 		["server/src/base/bounded-map.test.ts"],
 		[
 			{

@@ -6,7 +6,8 @@ import { type RunningEngine, startEngine } from "../../packages/server/src/engin
 import type { Sender } from "../../packages/server/src/engine/send/sender.ts";
 import { createGuard } from "../../packages/server/src/net/guard.ts";
 import { Shortages, shortageText } from "../../packages/server/src/net/shortages.ts";
-import { Projects, Webhooks } from "../../packages/server/src/registry/index.ts";
+import { Projects } from "../../packages/server/src/registry/projects.ts";
+import { Webhooks } from "../../packages/server/src/registry/webhooks.ts";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import { type RunningStore, startStore } from "../../packages/server/src/store/index.ts";
 import type { News } from "../happenings.ts";

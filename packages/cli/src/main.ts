@@ -72,7 +72,7 @@ export async function main(args: readonly string[]): Promise<void> {
 			for (const line of error.lines) console.error(line);
 			process.exitCode = error.exitCode;
 		} else {
-			const { adviceAtStart } = await import("@posthorn/server/start-advice");
+			const { adviceAtStart } = await import("@posthorn/server/doctor");
 			console.error(adviceAtStart(error as Error));
 			process.exitCode = 1;
 		}

@@ -8,7 +8,8 @@ import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { ApiKey, Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { ApiKeys, keyHash, type NewKey } from "./api-keys.ts";
+import { ApiKeys, type NewKey } from "./api-keys.ts";
+import { keyHash } from "./tokens.ts";
 
 const CREATOR = { kind: "operator_key", id: null, name: "The operator's key" } as const;
 

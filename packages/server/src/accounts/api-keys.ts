@@ -1,10 +1,11 @@
-import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { BoundedMap } from "../base/bounded-map.ts";
+import { timingSafeEqual } from "node:crypto";
 import { API_KEYS } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
+import { type Fault, type Invalid, textFaults } from "../base/text.ts";
+import { NAME_LENGTH } from "../registry/projects.ts";
 import {
 	type Actor,
 	type ApiKey,
@@ -12,11 +13,11 @@ import {
 	type KeyScope,
 	type KeyStorage,
 	type Page,
+	type SettingStorage,
 	type Storage,
 } from "../storage/port.ts";
-import { type Ask, askAtOnce } from "./guesses.ts";
-import { LastUses } from "./last-uses.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal } from "./sessions.ts";
+import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
 export const API_KEY_PREFIX = "phk_";
 /** The part of a key that is stored and shown to tell keys apart; 48 bits of the 256. */
@@ -225,24 +226,86 @@ export class KeyCache {
 	}
 }
 
-/** 256 bits, so a plain hash is enough: such a key can't be guessed. */
-const KEY_BYTES = 32;
-const KEY_CHARACTERS = 43;
-const RANDOM_CHARACTERS = /^[\w-]*$/;
-
-/** A new key: the prefix and 43 random characters of base64url. */
-export function createKey(prefix: string): string {
-	return prefix + randomBytes(KEY_BYTES).toString("base64url");
+export interface LastUsesOptions {
+	readonly storage: Pick<KeyStorage, "touchApiKeys">;
+	readonly clock: Clock;
+	readonly logger: Logger;
 }
 
-/** Whether {@link createKey} could have made it; otherwise it is invalid, and needs no lookup. */
-export function isKey(prefix: string, key: string | Uint8Array): boolean {
-	if (key.length !== prefix.length + KEY_CHARACTERS) return false;
-	const text = typeof key === "string" ? key : Buffer.from(key).toString("latin1");
-	return text.startsWith(prefix) && RANDOM_CHARACTERS.test(text.slice(prefix.length));
+/** Records when keys were last used, and writes that occasionally: requests never wait for it. */
+export class LastUses {
+	readonly #options: LastUsesOptions;
+	#waiting = new Map<string, number>();
+	#timer: Timer | null = null;
+	#writing: Promise<void> = Promise.resolve();
+	#closed = false;
+
+	constructor(options: LastUsesOptions) {
+		this.#options = options;
+	}
+
+	note(keyId: string): void {
+		const { clock } = this.#options;
+		this.#waiting.set(keyId, clock.now());
+		if (this.#waiting.size >= API_KEYS.lastUsesWaiting) this.#write();
+		else if (!this.#closed) this.#timer ??= clock.setTimeout(() => this.#write(), API_KEYS.lastUseMs);
+	}
+
+	/** A recorded use that isn't written yet. */
+	of(keyId: string): number | undefined {
+		return this.#waiting.get(keyId);
+	}
+
+	/** Writes the pending uses. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		this.#write();
+		await this.#writing;
+	}
+
+	#write(): void {
+		this.#timer?.cancel();
+		this.#timer = null;
+		if (this.#waiting.size === 0) return;
+		const uses = this.#waiting;
+		this.#waiting = new Map();
+		const { storage, logger } = this.#options;
+		this.#writing = this.#writing.then(async () => {
+			try {
+				await storage.touchApiKeys({ uses });
+			} catch (error) {
+				logger.warn({ err: error, keys: uses.size }, "failed to store when API keys were last used");
+			}
+		});
+	}
 }
 
-/** SHA-256 of the key's bytes, the only part that is stored. */
-export function keyHash(key: string | Uint8Array): Buffer {
-	return hash("sha256", key, "buffer");
+export const OPERATOR_KEY_PREFIX = "pho_";
+
+/** The setting that stores the hash of a generated operator key, in hexadecimal. */
+const SETTING = "operator_key_sha256";
+
+/**
+ * SHA-256 of the key of the person who runs the instance; null if there is none yet. A configured key is the only valid
+ * one, and is not stored. Without one, it is the key that an earlier start or another node created.
+ */
+export async function findOperatorKey(storage: SettingStorage, configured: string | null): Promise<Buffer | null> {
+	if (configured !== null) return keyHash(configured);
+	const kept = await storage.getSetting({ name: SETTING });
+	return kept === null ? null : Buffer.from(kept, "hex");
+}
+
+export interface NewOperatorKey {
+	/** SHA-256 of the key. */
+	readonly hash: Buffer;
+	/** The key itself, shown only now; null if another node was faster and its key counts. */
+	readonly key: string | null;
+}
+
+/** Creates the operator's key and stores only its hash. Call it when the key is certain to be shown. */
+export async function createOperatorKey(storage: SettingStorage): Promise<NewOperatorKey> {
+	const key = createKey(OPERATOR_KEY_PREFIX);
+	const hash = keyHash(key).toString("hex");
+	const standing = await storage.initSetting({ name: SETTING, value: hash });
+	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
 }

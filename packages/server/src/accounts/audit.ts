@@ -1,8 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { AccountStorage, Actor, AuditEntry, Page } from "../storage/port.ts";
-
-const DAY_MS = 86_400_000;
+import type { AccountStorage, Actor } from "../storage/port.ts";
 
 /** Every recorded action; the names are stable. */
 export const AUDIT_ACTIONS = [
@@ -44,7 +42,7 @@ export interface AuditNote {
 }
 
 export interface AuditOptions {
-	readonly storage: Pick<AccountStorage, "appendAudit" | "listAudit" | "sweepAudit">;
+	readonly storage: Pick<AccountStorage, "appendAudit">;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
 }
@@ -69,16 +67,5 @@ export class Audit {
 			target: target ?? null,
 			detail: detail ?? {},
 		});
-	}
-
-	/** Newest first. */
-	list(projectId: string, page: Page): Promise<AuditEntry[]> {
-		return this.#options.storage.listAudit({ projectId, ...page });
-	}
-
-	/** Deletes up to `limit` entries older than {@link AUDIT_RETENTION_DAYS}; returns how many. */
-	sweep(limit: number): Promise<number> {
-		const { storage, clock } = this.#options;
-		return storage.sweepAudit({ cutoff: clock.now() - AUDIT_RETENTION_DAYS * DAY_MS, limit });
 	}
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isCommonPassword } from "./common-passwords.ts";
+import { isCommonPassword } from "./password.ts";
 
 const ADA = ["ada@example.com", "Ada Lovelace"];
 

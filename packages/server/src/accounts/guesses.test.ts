@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { UNAUTHENTICATED } from "../base/budgets.ts";
-import { Guesses, TooManyGuesses } from "./guesses.ts";
+import { Guesses, TooManyGuesses } from "./tokens.ts";
 
 const NETWORK = "192.0.2.0/24";
 

@@ -72,7 +72,7 @@ test("entries of the audit log are kept for 400 days, then deleted, however many
 	await Promise.all(Array.from({ length: 1_234 }, note));
 	rig.clock.advance(DAY_MS);
 	await note();
-	const kept = async () => (await accounts.auditLog.list(projectId, { limit: 2_000 })).length;
+	const kept = async () => (await rig.storage.listAudit({ projectId, limit: 2_000 })).length;
 	await sweptOnTheWayTo(start + 400 * DAY_MS);
 	expect(await kept()).toBe(1_235);
 	await sweptOnTheWayTo(start + 400 * DAY_MS + HOUR_MS);

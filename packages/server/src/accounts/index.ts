@@ -2,18 +2,23 @@ import type { Clock, Timer } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AccountStorage } from "../storage/port.ts";
-import { Audit } from "./audit.ts";
-import { Guesses } from "./guesses.ts";
+import { AUDIT_RETENTION_DAYS, Audit } from "./audit.ts";
 import { Members } from "./members.ts";
 import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
+import { Guesses } from "./tokens.ts";
 
-export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
+export {
+	API_KEY_PREFIX,
+	ApiKeys,
+	apiKeyFaults,
+	createOperatorKey,
+	findOperatorKey,
+	OPERATOR_KEY_PREFIX,
+} from "./api-keys.ts";
 export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
-export { askAtOnce, Guesses, TooManyGuesses } from "./guesses.ts";
 export { Members } from "./members.ts";
-export { createOperatorKey, findOperatorKey, OPERATOR_KEY_PREFIX } from "./operator-key.ts";
 export { Passwords, PasswordsBusy } from "./password.ts";
 export {
 	accountFaults,
@@ -26,8 +31,8 @@ export {
 	People,
 	type Throttled,
 } from "./people.ts";
-export { actorOf, type Person, type Principal } from "./principal.ts";
-export { type Client, SESSION_MS, Sessions } from "./sessions.ts";
+export { actorOf, type Client, type Person, type Principal, SESSION_MS, Sessions } from "./sessions.ts";
+export { askAtOnce, Guesses, TooManyGuesses } from "./tokens.ts";
 
 export interface AccountsOptions {
 	readonly storage: AccountStorage;
@@ -52,15 +57,14 @@ export interface Accounts {
 
 export function startAccounts(options: AccountsOptions): Accounts {
 	const { passwords = new Passwords() } = options;
-	const auditLog = new Audit(options);
-	const sweep = new AccountSweep({ ...options, auditLog });
+	const sweep = new AccountSweep(options);
 	sweep.start();
 	const sessions = new Sessions(options);
 	return {
 		people: new People({ ...options, passwords }),
 		sessions,
 		members: new Members(options),
-		auditLog,
+		auditLog: new Audit(options),
 		guesses: new Guesses(options.clock),
 		async close() {
 			await Promise.all([sweep.stop(), sessions.close()]);
@@ -68,6 +72,7 @@ export function startAccounts(options: AccountsOptions): Accounts {
 	};
 }
 
+const DAY_MS = 86_400_000;
 /** How often to delete expired sessions, links and invitations, and audit entries past retention, in milliseconds. */
 const EVERY_MS = 60 * 60_000;
 /** Audit entries deleted per step; each step is a short transaction. */
@@ -75,9 +80,8 @@ const STEP_ROWS = 500;
 /** Milliseconds between steps, in which other work runs. */
 const BETWEEN_STEPS_MS = 50;
 
-export interface AccountSweepOptions {
-	readonly storage: Pick<AccountStorage, "sweepExpired">;
-	readonly auditLog: Audit;
+interface AccountSweepOptions {
+	readonly storage: Pick<AccountStorage, "sweepExpired" | "sweepAudit">;
 	readonly clock: Clock;
 	/** Real time, for pauses between steps. */
 	readonly disk: Clock;
@@ -85,7 +89,7 @@ export interface AccountSweepOptions {
 }
 
 /** Deletes expired sessions, links and invitations, and old audit entries. */
-export class AccountSweep {
+class AccountSweep {
 	readonly #options: AccountSweepOptions;
 	#timer: Timer | null = null;
 	#sweeping: Promise<void> = Promise.resolve();
@@ -120,10 +124,11 @@ export class AccountSweep {
 	}
 
 	async #sweepAudit(): Promise<number> {
-		const { auditLog, disk } = this.#options;
+		const { storage, clock, disk } = this.#options;
+		const cutoff = clock.now() - AUDIT_RETENTION_DAYS * DAY_MS;
 		let deleted = 0;
 		for (let step = STEP_ROWS; step === STEP_ROWS && !this.#stopped; ) {
-			step = await auditLog.sweep(STEP_ROWS);
+			step = await storage.sweepAudit({ cutoff, limit: STEP_ROWS });
 			deleted += step;
 			if (step === STEP_ROWS) await new Promise<void>((resolve) => disk.setTimeout(resolve, BETWEEN_STEPS_MS));
 		}

@@ -1,6 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import { LastUses } from "./last-uses.ts";
+import { LastUses } from "./api-keys.ts";
 
 function setUp(fail = false) {
 	const clock = new VirtualClock(0);

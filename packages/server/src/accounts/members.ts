@@ -1,17 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type {
-	Accepting,
-	Account,
-	AccountStorage,
-	Actor,
-	Invitation,
-	Member,
-	Membership,
-	Page,
-	Role,
-} from "../storage/port.ts";
-import { createKey, keyHash } from "./api-keys.ts";
+import type { Accepting, Account, AccountStorage, Actor, Invitation, Membership, Role } from "../storage/port.ts";
+import { createKey, keyHash } from "./tokens.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
 
@@ -32,26 +22,6 @@ export class Members {
 	/** An account's role in a project; the operator is an owner of every project. */
 	async roleOf(projectId: string, account: Account): Promise<Role | null> {
 		return account.operator ? "owner" : this.#options.storage.getRole({ projectId, accountId: account.id });
-	}
-
-	projectsOf(accountId: string): ReturnType<AccountStorage["listMemberships"]> {
-		return this.#options.storage.listMemberships({ accountId });
-	}
-
-	list(projectId: string, page: Page): Promise<Member[]> {
-		return this.#options.storage.listMembers({ projectId, ...page });
-	}
-
-	get(projectId: string, accountId: string): Promise<Member | null> {
-		return this.#options.storage.getMember({ projectId, accountId });
-	}
-
-	setRole(projectId: string, accountId: string, role: Role): ReturnType<AccountStorage["setRole"]> {
-		return this.#options.storage.setRole({ projectId, accountId, role });
-	}
-
-	remove(projectId: string, accountId: string): ReturnType<AccountStorage["removeMember"]> {
-		return this.#options.storage.removeMember({ projectId, accountId });
 	}
 
 	/** @returns the invitation and its token, which only the link contains */
@@ -81,12 +51,8 @@ export class Members {
 		return this.#options.storage.listInvitations({ projectId, at: this.#options.clock.now() });
 	}
 
-	revoke(projectId: string, invitationId: string): Promise<boolean> {
-		return this.#options.storage.deleteInvitation({ projectId, invitationId });
-	}
-
 	/** Null if it is unknown, accepted or expired. */
-	lookAt(token: string): Promise<Invitation | null> {
+	findInvitation(token: string): Promise<Invitation | null> {
 		return this.#options.storage.findInvitation({ tokenHash: keyHash(token), at: this.#options.clock.now() });
 	}
 

@@ -5,9 +5,10 @@ import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/data
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import { openPostgresStorage, type PostgresStorage } from "../storage/postgres/index.ts";
-import { ApiKeys, keyHash } from "./api-keys.ts";
+import { ApiKeys } from "./api-keys.ts";
 import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
+import { keyHash } from "./tokens.ts";
 
 describe("people and keys on nodes that share a database", { timeout: 60_000 }, () => {
 	let server: PostgresServer;

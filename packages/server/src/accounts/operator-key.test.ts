@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { keyHash } from "./api-keys.ts";
-import { createOperatorKey, findOperatorKey } from "./operator-key.ts";
+import { createOperatorKey, findOperatorKey } from "./api-keys.ts";
+import { keyHash } from "./tokens.ts";
 
 let folder: string;
 let storage: Storage;

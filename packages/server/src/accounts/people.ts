@@ -2,12 +2,12 @@ import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
+import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import { Throttle } from "../base/throttle.ts";
-import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
+import { NAME_LENGTH } from "../registry/projects.ts";
 import type { Account, AccountStorage, NewAccount } from "../storage/port.ts";
-import { createKey, keyHash } from "./api-keys.ts";
-import { isCommonPassword } from "./common-passwords.ts";
-import type { Passwords } from "./password.ts";
+import { isCommonPassword, type Passwords } from "./password.ts";
+import { createKey, keyHash } from "./tokens.ts";
 
 /** How long a printed setup link is valid. Each start of the service prints another until one has been used. */
 const SETUP_LINK_MS = 7 * 86_400_000;
@@ -198,14 +198,6 @@ export class People {
 	/** Seconds to wait before another token from this network may be checked; null if it may be now. */
 	waitForToken(network: string): number | null {
 		return this.#wrongFromNetwork.wait(network);
-	}
-
-	get(accountId: string): Promise<Account | null> {
-		return this.#options.storage.getAccount({ accountId });
-	}
-
-	rename(accountId: string, name: string): Promise<Account | null> {
-		return this.#options.storage.renameAccount({ accountId, name });
 	}
 
 	/** Sets a new password and ends the other sessions. After a recent sign-in by link, the old password isn't needed. */

@@ -1,13 +1,11 @@
 import { createHmac } from "node:crypto";
-import { BoundedMap } from "../base/bounded-map.ts";
 import { NAMES, SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
+import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { AccountStorage, Session } from "../storage/port.ts";
-import { createKey, isKey, keyHash } from "./api-keys.ts";
-import { askAtOnce } from "./guesses.ts";
-import type { Person } from "./principal.ts";
+import type { Account, AccountStorage, Actor, KeyScope, Session } from "../storage/port.ts";
+import { askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
 /** A session ends this long after its last use. */
 export const SESSION_MS = 30 * 86_400_000;
@@ -22,10 +20,7 @@ export interface Client {
 }
 
 export interface SessionsOptions {
-	readonly storage: Pick<
-		AccountStorage,
-		"createSession" | "findSession" | "touchSession" | "listSessions" | "deleteSession" | "deleteSessions"
-	>;
+	readonly storage: Pick<AccountStorage, "createSession" | "findSession" | "touchSession">;
 	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly ids: IdSource;
 	readonly logger: Logger;
@@ -79,19 +74,6 @@ export class Sessions {
 		return { kind: "person", account, session, csrfToken: csrfTokenOf(token) };
 	}
 
-	list(accountId: string): Promise<Session[]> {
-		return this.#options.storage.listSessions({ accountId, at: this.#options.clock.now() });
-	}
-
-	/** False if the account has no such session. */
-	end(accountId: string, sessionId: string): Promise<boolean> {
-		return this.#options.storage.deleteSession({ accountId, sessionId });
-	}
-
-	endAll(accountId: string): Promise<void> {
-		return this.#options.storage.deleteSessions({ accountId });
-	}
-
 	/** Waits until last uses are written. */
 	async close(): Promise<void> {
 		await Promise.all(this.#touches);
@@ -114,4 +96,37 @@ export class Sessions {
 /** Derived from the session's token without revealing it, so nothing more has to be stored. */
 function csrfTokenOf(token: string): string {
 	return createHmac("sha256", token).update("csrf").digest("base64url");
+}
+
+/** Who makes a request. */
+export type Principal =
+	| { readonly kind: "operator" }
+	| {
+			readonly kind: "project";
+			readonly projectId: string;
+			readonly keyId: string;
+			readonly keyName: string;
+			readonly scopes: readonly KeyScope[];
+	  }
+	| Person;
+
+/** A signed-in user. */
+export interface Person {
+	readonly kind: "person";
+	readonly account: Account;
+	readonly session: Session;
+	/** What unsafe requests must carry in addition to the cookie. */
+	readonly csrfToken: string;
+}
+
+/** How the audit log identifies them. */
+export function actorOf(principal: Principal): Actor {
+	switch (principal.kind) {
+		case "operator":
+			return { kind: "operator_key", id: null, name: "The operator's key" };
+		case "project":
+			return { kind: "api_key", id: principal.keyId, name: principal.keyName };
+		case "person":
+			return { kind: "account", id: principal.account.id, name: principal.account.name };
+	}
 }

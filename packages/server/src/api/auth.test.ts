@@ -2,7 +2,8 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 import { member } from "../../test/api/browser.ts";
-import { ApiKeys, keyHash } from "../accounts/api-keys.ts";
+import { ApiKeys } from "../accounts/api-keys.ts";
+import { keyHash } from "../accounts/tokens.ts";
 import { UNAUTHENTICATED } from "../base/budgets.ts";
 
 let api: TestApi;

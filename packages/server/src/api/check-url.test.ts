@@ -5,7 +5,7 @@ import { TestApi } from "../../test/api/api.ts";
 import { NameServer } from "../../test/api/name-server.ts";
 import { createGuard, type GuardOptions } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
-import { UrlCheck } from "../registry/index.ts";
+import { UrlCheck } from "../registry/url-check.ts";
 
 const EGRESS: GuardOptions = { allow: [], deny: ["198.41.0.0/24"], ports: [[1, 9_000]] };
 

@@ -2,10 +2,12 @@ import type { ApiKeys, Audit, Guesses, Members, People, Sessions } from "../acco
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/index.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Shortages } from "../net/shortages.ts";
-import type { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
+import type { Projects } from "../registry/projects.ts";
+import type { UrlCheck } from "../registry/url-check.ts";
+import type { Webhooks } from "../registry/webhooks.ts";
 import type { Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionCookie } from "./auth/authorize.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BoundedMap } from "./bounded-map.ts";
+import { BoundedMap } from "./collections.ts";
 
 test("drops what was set longest ago, and not what was set again since", () => {
 	const capacity = 10;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serverUrls } from "./server-urls.ts";
+import { serverUrls } from "./text.ts";
 
 test("each server of a database URL gets its own URL, with the same user, database and parameters", () => {
 	expect(serverUrls("postgres://me:p%2C@a:5432,b,[::1]:5433/shop?sslmode=require")).toEqual([

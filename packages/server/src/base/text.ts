@@ -10,3 +10,49 @@ const TEXT = new RegExp(TEXT_PATTERN, "u");
 export function isPrintable(text: string): boolean {
 	return TEXT.test(text);
 }
+
+/** A fault in one field of a request. */
+export interface Fault {
+	/** The field, as a JSON Pointer (RFC 6901) into the request. */
+	readonly pointer: string;
+	/** What is wrong and what to do; reads on from the field's name. */
+	readonly detail: string;
+}
+
+/** Some fields are invalid; nothing was changed. */
+export interface Invalid {
+	readonly kind: "invalid";
+	readonly faults: readonly Fault[];
+}
+
+/** The faults of a line of text for humans, such as a name; lengths count Unicode characters. */
+export function textFaults(
+	text: string,
+	pointer: string,
+	limits: { readonly min: number; readonly max: number },
+): Fault[] {
+	const faults: Fault[] = [];
+	const fault = (detail: string) => faults.push({ pointer, detail });
+	// A character takes at most two units, so a longer text needn't be counted.
+	const length = text.length > 2 * limits.max ? text.length : [...text].length;
+	if (length < limits.min) fault("must not be empty");
+	if (length > limits.max) fault(`must have at most ${limits.max} characters`);
+	if (!isPrintable(text)) fault("must not contain control characters, such as line breaks or tabs");
+	if (!text.isWellFormed()) fault("must be valid Unicode; it contains half of a surrogate pair");
+	return faults;
+}
+
+/** Scheme, then user and servers, then the rest. */
+const PARTS = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s;
+
+/**
+ * Splits a database URL with several servers, separated by commas (as in libpq: `postgres://user@a:5432,b:5433/name`),
+ * into one URL for each server.
+ */
+export function serverUrls(url: string): string[] {
+	const [, scheme = "", authority = "", rest = ""] = PARTS.exec(url) ?? [];
+	const at = authority.lastIndexOf("@") + 1;
+	const user = authority.slice(0, at);
+	const hosts = authority.slice(at).split(",");
+	return hosts.length < 2 ? [url] : hosts.map((host) => `${scheme}${user}${host}${rest}`);
+}

@@ -1,6 +1,6 @@
-import { BoundedMap } from "./bounded-map.ts";
 import { NAMES } from "./budgets.ts";
 import type { Clock } from "./clock.ts";
+import { BoundedMap } from "./collections.ts";
 
 /** Counts failures by name (an address, an account) within a time window, and says who has to wait. */
 export class Throttle {

@@ -1,5 +1,178 @@
-export type { Config, DatabaseConfig, LogLevel } from "./config.ts";
-export { fileVariableOf, flagOf, hasFlag, type Setting, variableOf } from "./config.ts";
-export { type ConfigResult, type ConfigSource, readConfig } from "./read-config.ts";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type DatabaseConfig, type LogLevel, type Parsed, shown } from "./parsers.ts";
+import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
+
+export type { DatabaseConfig, LogLevel } from "./parsers.ts";
 export { readOrMakeSealKey, readSealKey } from "./seal-key.ts";
-export { SETTINGS, type SettingKey } from "./settings.ts";
+export { fileVariableOf, flagOf, hasFlag, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
+
+/** All settings, checked and typed, as `readConfig` reads them from environment and flags. */
+export interface Config {
+	/** A host name or IP address (IPv6 without brackets). */
+	readonly host: string;
+	/** 0 to 65535; 0 picks a free one. */
+	readonly port: number;
+	/** Where users reach the dashboard: an origin without a trailing slash; null: the listening address. */
+	readonly publicUrl: string | null;
+	/** CIDRs of proxies whose `X-Forwarded-For` is trusted. */
+	readonly trustProxy: readonly string[];
+	readonly database: DatabaseConfig;
+	/** The operator's API key, if set: 32 characters or more of printable ASCII. */
+	readonly operatorKey: string | null;
+	/** 32 bytes, if set; otherwise read from `sealKeyFile`, or created there. */
+	readonly sealKey: Uint8Array | null;
+	/** Where the seal key is stored if it isn't set (next to the database, mode 0600). Null if it must be set. */
+	readonly sealKeyFile: string | null;
+	/** The word in header names and user agent. */
+	readonly brand: string;
+	/** Delays before attempts 2, 3 …, milliseconds; 1 to 50 of them, each at most 30 days. Attempts = their number + 1. */
+	readonly retryDelaysMs: readonly number[];
+	/** Time limit for a whole attempt, milliseconds. */
+	readonly attemptTimeoutMs: number;
+	/** How long events and the delivery log are kept, milliseconds. */
+	readonly logRetentionMs: number;
+	/** How long a basket goes untouched before `basket.abandoned`, milliseconds. */
+	readonly basketIdleMs: number;
+	/** Maximum size of an event's `data`, bytes. */
+	readonly maxEventBytes: number;
+	/** The body of a request that publishes several events, bytes. */
+	readonly maxBatchBytes: number;
+	/** Request bodies being received or processed, bytes. */
+	readonly maxBodyBytesInFlight: number;
+	readonly maxWebhooksPerProject: number;
+	/** Maximum length of a webhook's URL, characters. */
+	readonly maxUrlLength: number;
+	/** Maximum length of a webhook's description, characters. */
+	readonly maxDescriptionLength: number;
+	/** Where requests may go besides, or in spite of, the egress guard's own rules. */
+	readonly egress: EgressConfig;
+	/** PEM text of extra certificate authorities for receivers. */
+	readonly egressCa: string | null;
+	readonly logLevel: LogLevel;
+}
+
+export interface EgressConfig {
+	/** CIDRs, each with its `/bits`. */
+	readonly allow: readonly string[];
+	readonly deny: readonly string[];
+	/** Ranges of ports, both ends included. */
+	readonly ports: readonly (readonly [number, number])[];
+}
+
+export interface ConfigSource {
+	readonly env: Readonly<Record<string, string | undefined>>;
+	/** Values of flags, by the key of their setting. They win over the environment. */
+	readonly flags?: Readonly<Partial<Record<SettingKey, string>>>;
+}
+
+export type ConfigResult =
+	| { readonly ok: true; readonly config: Config }
+	/** One line for each fault: what is wrong, where, and what it must be. */
+	| { readonly ok: false; readonly faults: readonly string[] };
+
+/** Reads and checks everything at once. Never throws. */
+export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
+	const faults = unknownVariables(env);
+	/** Where a setting is given, and its text; null if it isn't given. */
+	const find = (key: SettingKey, setting: Setting<unknown>): Given | "refused" | null => {
+		const [variable, fileVariable] = [variableOf(setting), fileVariableOf(setting)];
+		const [flag, value] = [flags[key], env[variable]];
+		const file = fileVariable === null ? undefined : env[fileVariable];
+		if (flag !== undefined && isSecret(setting, flag)) {
+			faults.push(
+				`${flagOf(setting)} would show a secret in the list of processes; set ${variable}, or ${fileVariable} to a file with it.`,
+			);
+			return "refused";
+		}
+		if (flag !== undefined) return { where: flagOf(setting), text: flag };
+		if (file === undefined) return value === undefined ? null : { where: variable, text: value };
+		if (value !== undefined) {
+			faults.push(`${variable} and ${fileVariable} are both set; set one of them.`);
+			return "refused";
+		}
+		try {
+			return { where: fileVariable!, text: readFileSync(file, "utf8").trim() };
+		} catch (error) {
+			const code = (error as NodeJS.ErrnoException).code ?? "not a path";
+			faults.push(`${fileVariable} is ${shown(file)}; it must be a file that can be read (${code}).`);
+			return "refused";
+		}
+	};
+	const given = new Set<SettingKey>();
+	const read = <T>(key: SettingKey, setting: Setting<T>): T | null => {
+		const found = find(key, setting);
+		if (found !== null) given.add(key);
+		if (found === "refused") return null;
+		const text = found?.text ?? setting.default;
+		if (text === null) return null;
+		const parsed: Parsed<T> = setting.parse(text);
+		if (parsed.ok) return parsed.value;
+		faults.push(`${found?.where ?? variableOf(setting)} ${wrong(setting, text)}; it must be ${parsed.must}.`);
+		return null;
+	};
+	const values = Object.fromEntries(
+		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting<unknown>)]),
+	) as { [K in SettingKey]: ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T | null : never };
+
+	if (values.database?.engine === "postgres" && !given.has("sealKey"))
+		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.");
+	if (faults.length > 0) return { ok: false, faults };
+
+	const database = values.database!;
+	return {
+		ok: true,
+		config: {
+			host: values.host!,
+			port: values.port!,
+			publicUrl: values.publicUrl,
+			trustProxy: values.trustProxy!,
+			database,
+			operatorKey: values.operatorKey,
+			sealKey: values.sealKey,
+			sealKeyFile: database.engine === "sqlite" ? join(dirname(database.path), "posthorn.sealkey") : null,
+			brand: values.brand!,
+			retryDelaysMs: values.retryDelays!,
+			attemptTimeoutMs: values.attemptTimeout!,
+			logRetentionMs: values.logRetention!,
+			basketIdleMs: values.basketIdle!,
+			maxEventBytes: values.maxEventBytes!,
+			maxBatchBytes: values.maxBatchBytes!,
+			maxBodyBytesInFlight: values.maxBodyBytesInFlight!,
+			maxWebhooksPerProject: values.maxWebhooks!,
+			maxUrlLength: values.maxUrlLength!,
+			maxDescriptionLength: values.maxDescriptionLength!,
+			egress: { allow: values.egressAllow!, deny: values.egressDeny!, ports: values.egressPorts! },
+			egressCa: values.egressCa,
+			logLevel: values.logLevel!,
+		},
+	};
+}
+
+interface Given {
+	/** The variable or flag. */
+	readonly where: string;
+	readonly text: string;
+}
+
+/** Whether a value must not be a flag. */
+const isSecret = ({ secret = false }: Setting<unknown>, text: string): boolean =>
+	typeof secret === "function" ? secret(text) : secret;
+
+/** What is wrong with a value; without the value of a secret. */
+function wrong(setting: Setting<unknown>, text: string): string {
+	if (text === "") return "is empty";
+	return setting.secret ? "is not valid" : `is ${shown(text)}`;
+}
+
+function unknownVariables(env: ConfigSource["env"]): string[] {
+	const known = Object.values(SETTINGS).flatMap((setting) =>
+		[variableOf(setting), fileVariableOf(setting) ?? []].flat(),
+	);
+	return Object.keys(env)
+		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
+		.map(
+			(name) =>
+				`${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting. posthorn serve --help lists them all.`,
+		);
+}

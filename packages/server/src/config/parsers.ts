@@ -4,8 +4,29 @@ import { isIP } from "node:net";
 import { isBrand } from "@posthorn/protocol";
 import ipaddr from "ipaddr.js";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
-import { serverUrls } from "../base/server-urls.ts";
-import { type DatabaseConfig, type LogLevel, mustBe, type Parsed, shown, valid } from "./config.ts";
+import { serverUrls } from "../base/text.ts";
+
+/** A parsed value, or what it must be. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly must: string };
+
+export type DatabaseConfig =
+	/** The path is relative to the working directory, or absolute. */
+	{ readonly engine: "sqlite"; readonly path: string } | { readonly engine: "postgres"; readonly url: string };
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+export const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
+export const mustBe = (must: string): Parsed<never> => ({ ok: false, must });
+
+/** How much of a longer value is shown, characters. */
+const MAX_SHOWN = 80;
+
+/** A value as shown to users: quoted, on one line, and shortened. */
+export function shown(text: string): string {
+	return text.length > MAX_SHOWN
+		? `${JSON.stringify(text.slice(0, MAX_SHOWN))}… (${text.length} characters)`
+		: JSON.stringify(text);
+}
 
 const DAY_S = 24 * 60 * 60;
 const MAX_RETRIES = 50;

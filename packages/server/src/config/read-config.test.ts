@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { fileVariableOf, flagOf, variableOf } from "./config.ts";
-import { readConfig } from "./read-config.ts";
+import { readConfig } from "./index.ts";
 import { readOrMakeSealKey } from "./seal-key.ts";
-import { SETTINGS } from "./settings.ts";
+import { fileVariableOf, flagOf, SETTINGS, variableOf } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,35 @@
 import { REQUESTS } from "../base/budgets.ts";
-import { fileVariableOf, flagOf, hasFlag, type Setting, variableOf } from "./config.ts";
+import type { Parsed } from "./parsers.ts";
 import * as parse from "./parsers.ts";
+
+/** A setting: an environment variable, or a flag of `posthorn serve`. */
+export interface Setting<T> {
+	/** The variable's name without `POSTHORN_`, such as `RETRY_DELAYS`; the flag is the same in kebab case. */
+	readonly name: string;
+	readonly group: "Listening" | "Data" | "Delivery" | "Network" | "Limits";
+	/** The value's placeholder in help. */
+	readonly placeholder: string;
+	/** The default, parsed like a given value. Null if there is none. */
+	readonly default: string | null;
+	/** The default in words, if the value doesn't explain itself. */
+	readonly defaultText?: string;
+	readonly meaning: string;
+	/**
+	 * Its value is never shown and may come from a file. As a flag it is refused, or if this is a function, values for
+	 * which it returns true: other users of the machine can read flags in the list of processes.
+	 */
+	readonly secret?: boolean | ((text: string) => boolean);
+	readonly parse: (text: string) => Parsed<T>;
+}
+
+export const variableOf = (setting: Pick<Setting<unknown>, "name">): string => `POSTHORN_${setting.name}`;
+/** The variable that names a file with the value; null for settings that aren't secrets. */
+export const fileVariableOf = (setting: Pick<Setting<unknown>, "name" | "secret">): string | null =>
+	setting.secret ? `${variableOf(setting)}_FILE` : null;
+/** Whether it has a flag: secrets have none. */
+export const hasFlag = (setting: Pick<Setting<unknown>, "secret">): boolean => setting.secret !== true;
+export const flagOf = (setting: Pick<Setting<unknown>, "name">): string =>
+	`--${setting.name.toLowerCase().replaceAll("_", "-")}`;
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 

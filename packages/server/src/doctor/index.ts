@@ -7,7 +7,7 @@ import { examineDashboard, examineEgress, examineFiles, type Finding } from "./l
 import { examineReceiver } from "./receiver.ts";
 import { examineSqlite } from "./sqlite.ts";
 
-export { examineDashboard, type Finding } from "./local.ts";
+export { adviceAtStart, examineDashboard, type Finding } from "./local.ts";
 
 /** @param receivers URLs of receivers to connect to as well */
 export async function examine(config: Config, receivers: readonly URL[] = []): Promise<Finding[]> {

@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { type Config, readSealKey } from "../config/index.ts";
-import { openSealCheck } from "../config/seal-check.ts";
+import { openSealCheck } from "../config/seal-key.ts";
 import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 
@@ -109,4 +109,19 @@ function egressFinding({ allow, deny, ports }: Config["egress"], guard: Guard): 
 		return { state: "ok", name, text: `Deliveries only go to public addresses that aren't this machine's.${limits}` };
 	const text = `Deliveries may also go to ${allow.join(", ")}: anyone who can register webhooks can send requests there.${limits}`;
 	return { state: "warning", name, text };
+}
+
+/**
+ * What to do about an error that ends the program at startup, in its own words. The usual messages about an unavailable
+ * database are for a running service, which retries; here nothing is retried.
+ */
+export function adviceAtStart({ message }: Error): string {
+	if (/client password must be a string/.test(message))
+		return "PostgreSQL requires a password, and POSTHORN_DATABASE_URL has none: add it there.";
+	if (/does not support SSL/.test(message))
+		return "PostgreSQL doesn't offer TLS: enable it there, or remove sslmode from POSTHORN_DATABASE_URL.";
+	return message.replace(
+		/: retrying\.$/,
+		": check that it is running, and the host and port in POSTHORN_DATABASE_URL.",
+	);
 }

@@ -1,10 +1,9 @@
 /** Nodes don't depend on each other's clocks, but users compare their times. */
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
-import { SEAL_CHECK } from "../config/seal-check.ts";
+import { SEAL_CHECK } from "../config/seal-key.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import { examineSeal, type Finding } from "./local.ts";
-import { adviceAtStart } from "./start-advice.ts";
+import { adviceAtStart, examineSeal, type Finding } from "./local.ts";
 
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */

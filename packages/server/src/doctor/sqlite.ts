@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
-import { SEAL_CHECK } from "../config/seal-check.ts";
+import { SEAL_CHECK } from "../config/seal-key.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
 import { examineSeal, type Finding } from "./local.ts";
 

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import { SENDS } from "../base/budgets.ts";
-import type { Clock, Timer } from "../base/clock.ts";
-import { Stopwatch } from "../base/stopwatch.ts";
+import { type Clock, Stopwatch, type Timer } from "../base/clock.ts";
 import { Turns } from "../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";

@@ -1,7 +1,6 @@
-import { Bag, type Baggable } from "../base/bag.ts";
-import { BoundedMap } from "../base/bounded-map.ts";
 import { HANDSHAKES } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
+import { Bag, type Baggable, BoundedMap } from "../base/collections.ts";
 import { Turns } from "../base/turns.ts";
 import { SendFailure } from "./errors.ts";
 
@@ -235,7 +234,7 @@ class Project {
 
 /** One handshake, from the request for it until it has ended. */
 export class Handshake implements Baggable {
-	place = -1;
+	bagIndex = -1;
 	readonly project: Project;
 	readonly host: string;
 	readonly user: HandshakeUser;

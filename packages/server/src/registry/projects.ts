@@ -1,9 +1,10 @@
-/** The app that adds webhooks, API keys and logs to a project. */
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
+import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Page, Project, RegistryStorage } from "../storage/port.ts";
-import { type Fault, type Invalid, textFaults } from "./text.ts";
+import type { Project, RegistryStorage } from "../storage/port.ts";
+
+/** The app that adds webhooks, API keys and logs to a project. */
 export const DEVELOPER_APP = "developer";
 export const APPS: readonly string[] = [DEVELOPER_APP];
 
@@ -16,10 +17,7 @@ export interface ProjectInput {
 }
 
 export interface ProjectsOptions {
-	readonly storage: Pick<
-		RegistryStorage,
-		"createProject" | "getProject" | "listProjects" | "renameProject" | "setDeveloperApp"
-	>;
+	readonly storage: Pick<RegistryStorage, "createProject" | "setDeveloperApp">;
 	readonly engine: Pick<Engine, "change">;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
@@ -45,19 +43,6 @@ export class Projects {
 		};
 		await storage.createProject(project);
 		return { kind: "created", project };
-	}
-
-	get(projectId: string): Promise<Project | null> {
-		return this.#options.storage.getProject({ projectId });
-	}
-
-	list(page: Page): Promise<Project[]> {
-		return this.#options.storage.listProjects(page);
-	}
-
-	/** Null if there is no such project. */
-	rename(projectId: string, name: string): Promise<Project | null> {
-		return this.#options.storage.renameProject({ projectId, name });
 	}
 
 	/** Installs the Developer app, or removes it, which pauses every webhook. Null if there is no such project. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { textFaults } from "./text.ts";
+import { textFaults } from "../base/text.ts";
 
 const limits = { min: 1, max: 10 };
 const details = (text: string) => textFaults(text, "/name", limits).map(({ detail }) => detail);

@@ -2,10 +2,10 @@ import { createSecret, isEventType, secretDigest } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
+import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Guard } from "../net/guard.ts";
 import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
-import { type Fault, type Invalid, textFaults } from "./text.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;

@@ -1,7 +1,6 @@
 import { CURRENCIES, EVENT_TYPES, type EventType } from "@posthorn/protocol";
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { CURRENCY_DETAIL, dataFaultsOf } from "../base/schema-words.ts";
-import { createAjv } from "../base/schemas.ts";
+import { CURRENCY_DETAIL, createAjv, dataFaultsOf } from "../base/schemas.ts";
 import { isPrintable } from "../base/text.ts";
 import type { FactFault } from "./recorder.ts";
 

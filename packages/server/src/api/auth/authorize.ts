@@ -15,8 +15,8 @@ import {
 	TooManyGuesses,
 } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import { DEVELOPER_APP, type Projects } from "../../registry/index.ts";
-import { type KeyScope, mayAs, type Role } from "../../storage/port.ts";
+import { DEVELOPER_APP } from "../../registry/projects.ts";
+import { type KeyScope, mayAs, type Role, type Storage } from "../../storage/port.ts";
 import { comeAgain, notFound, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/time.ts";
 import { type Route, roleFor, scopeFor } from "../route.ts";
@@ -32,7 +32,7 @@ export interface AuthParts extends OriginCheck {
 	readonly apiKeys: Pick<ApiKeys, "authenticate">;
 	readonly sessions: Pick<Sessions, "find">;
 	readonly members: Pick<Members, "roleOf">;
-	readonly projects: Pick<Projects, "get">;
+	readonly storage: Pick<Storage, "getProject">;
 	readonly cookie: Pick<SessionCookie, "read">;
 	readonly guesses: Pick<Guesses, "from" | "wrong">;
 }
@@ -86,7 +86,7 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 export async function requireApp(
 	request: FastifyRequest,
 	{ access }: Route,
-	parts: Pick<AuthParts, "projects">,
+	parts: Pick<AuthParts, "storage">,
 ): Promise<void> {
 	const { project_id: projectId } = request.params as { project_id?: string };
 	if (access === "developer" && projectId !== undefined) await checkApp(projectId, parts);
@@ -119,7 +119,7 @@ async function checkRole(
 	principal: Principal,
 	projectId: string,
 	route: Route,
-	{ members, projects }: AuthParts,
+	{ members, storage }: AuthParts,
 ): Promise<void> {
 	if (!isId("project", projectId)) throw notFound("project");
 	if (principal.kind === "operator") return;
@@ -131,7 +131,7 @@ async function checkRole(
 		return;
 	}
 	const role = await members.roleOf(projectId, principal.account);
-	if (!role || (principal.account.operator && !(await projects.get(projectId)))) throw notFound("project");
+	if (!role || (principal.account.operator && !(await storage.getProject({ projectId })))) throw notFound("project");
 	const needed = roleFor(route);
 	if (!mayAs(role, needed)) throw roleTooLow(role, needed);
 }
@@ -162,8 +162,8 @@ function mattersOfPeople(): Problem {
 	);
 }
 
-async function checkApp(projectId: string, { projects }: Pick<AuthParts, "projects">): Promise<void> {
-	const project = await projects.get(projectId);
+async function checkApp(projectId: string, { storage }: Pick<AuthParts, "storage">): Promise<void> {
+	const project = await storage.getProject({ projectId });
 	if (!project) throw notFound("project");
 	if (project.apps.includes(DEVELOPER_APP)) return;
 	throw new Problem(

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { BoundedMap } from "../../base/bounded-map.ts";
 import { UNAUTHENTICATED } from "../../base/budgets.ts";
+import { BoundedMap } from "../../base/collections.ts";
 
 type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie">;
 

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
-import { type Client, type Members, PasswordsBusy, type Person, type Sessions } from "../../accounts/index.ts";
-import type { Projects } from "../../registry/index.ts";
-import type { Account } from "../../storage/port.ts";
+import { type Client, PasswordsBusy, type Person, type Sessions } from "../../accounts/index.ts";
+import type { Account, Storage } from "../../storage/port.ts";
 import { comeAgain, RETRY_S } from "../http/problem.ts";
 import { PAGE_LIMIT } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";
@@ -12,8 +11,7 @@ import type { SessionCookie } from "./authorize.ts";
 
 export interface SignInParts {
 	readonly sessions: Sessions;
-	readonly members: Members;
-	readonly projects: Projects;
+	readonly storage: Pick<Storage, "listProjects" | "listMemberships">;
 	readonly cookie: SessionCookie;
 	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
 }
@@ -40,16 +38,16 @@ export async function beginSession(
 /** What the dashboard needs to know about the signed-in account. */
 export async function presentSession(
 	{ account, session, csrfToken }: Person,
-	{ members, projects, config }: Pick<SignInParts, "members" | "projects" | "config">,
+	{ storage, config }: Pick<SignInParts, "storage" | "config">,
 ): Promise<Static<typeof schemas.Session>> {
 	const own = account.operator
-		? (await projects.list({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
+		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
 				id,
 				name,
 				apps,
 				role: "owner" as const,
 			}))
-		: (await members.projectsOf(account.id)).map(({ projectId, projectName, apps, role }) => ({
+		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, apps, role }) => ({
 				id: projectId,
 				name: projectName,
 				apps,

@@ -1,8 +1,8 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import { Budget, type Refusal } from "../../base/budget.ts";
 import { REQUESTS } from "../../base/budgets.ts";
+import type { Fault } from "../../base/text.ts";
 import type { Turns } from "../../base/turns.ts";
-import type { Fault } from "../../registry/index.ts";
 import { principalOrNull } from "../auth/authorize.ts";
 import { payerOf, unauthenticatedOwner } from "../auth/owner.ts";
 import type { Route } from "../route.ts";

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6, type Socket } from "node:net";
-import { Bag, type Baggable } from "../../base/bag.ts";
 import { Budget } from "../../base/budget.ts";
 import { CONNECTIONS, REQUESTS, RESPONSES } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { Bag, type Baggable } from "../../base/collections.ts";
 import { Turns } from "../../base/turns.ts";
 import { networkOf } from "../auth/owner.ts";
 import { boundChunks, leaveRest } from "./parser-limits.ts";
@@ -156,7 +156,7 @@ export class Connections {
 		const { work, waiting, network, socket } = connection;
 		const caller = this.#options.callerOf(request);
 		const start = (): void => {
-			const each: Work = { request, response, unread: null, place: -1 };
+			const each: Work = { request, response, unread: null, bagIndex: -1 };
 			work.add(each);
 			this.#used(connection);
 			response.once("close", () => {

@@ -1,5 +1,5 @@
+import type { Fault } from "../../base/text.ts";
 import type { Busy } from "../../engine/engine.ts";
-import type { Fault } from "../../registry/index.ts";
 
 /**
  * Every kind of error that the API returns (RFC 9457): its type, status and title. The last part of the type,

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { type IdKind, isId } from "../../base/ids.ts";
-import type { Fault } from "../../registry/index.ts";
+import type { Fault } from "../../base/text.ts";
 import { invalid } from "./problem.ts";
 import { faultsBySchema } from "./validate.ts";
 

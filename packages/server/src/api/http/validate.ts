@@ -1,8 +1,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
-import { detailOf } from "../../base/schema-words.ts";
-import { createAjv } from "../../base/schemas.ts";
-import type { Fault } from "../../registry/index.ts";
+import { createAjv, detailOf } from "../../base/schemas.ts";
+import type { Fault } from "../../base/text.ts";
 import { MAX_FAULTS } from "./problem.ts";
 import { parseTime } from "./time.ts";
 

@@ -7,9 +7,9 @@ import { defineRoute, type Route } from "../route.ts";
 import { presentAccount, presentSessionInfo } from "../schemas/accounts.ts";
 import { Account, AccountPatch, PasswordChange, SessionList } from "../schemas/index.ts";
 
-type AccountParts = Pick<ApiParts, "people" | "sessions" | "cookie">;
+type AccountParts = Pick<ApiParts, "people" | "storage" | "cookie" | "clock">;
 
-export function accountRoutes({ people, sessions, cookie }: AccountParts): Route[] {
+export function accountRoutes({ people, storage, cookie, clock }: AccountParts): Route[] {
 	const tag = "Account";
 	const path = "/v1/account";
 	return [
@@ -24,7 +24,7 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			faults: accountFaults,
 			success: { status: 200, description: "The account as changed.", schema: Account },
 			async handler({ principal, body }) {
-				const account = await people.rename((principal as Person).account.id, body.name);
+				const account = await storage.renameAccount({ accountId: (principal as Person).account.id, name: body.name });
 				if (!account) throw notFound("account");
 				return presentAccount(account);
 			},
@@ -69,7 +69,7 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			success: { status: 200, description: "All of them.", schema: SessionList },
 			async handler({ principal }) {
 				const { account, session } = principal as Person;
-				const all = await sessions.list(account.id);
+				const all = await storage.listSessions({ accountId: account.id, at: clock.now() });
 				return { data: all.map((each) => presentSessionInfo(each, session.id)), next_cursor: null };
 			},
 		}),
@@ -83,7 +83,10 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, params: { session_id } }) {
 				const { account } = principal as Person;
-				if (!isId("session", session_id) || !(await sessions.end(account.id, session_id))) throw notFound("session");
+				const ended =
+					isId("session", session_id) &&
+					(await storage.deleteSession({ accountId: account.id, sessionId: session_id }));
+				if (!ended) throw notFound("session");
 			},
 		}),
 		defineRoute({
@@ -96,7 +99,7 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			access: "signed_in",
 			success: { status: 204, description: "All sessions have ended." },
 			async handler({ principal, reply }) {
-				await sessions.endAll((principal as Person).account.id);
+				await storage.deleteSessions({ accountId: (principal as Person).account.id });
 				cookie.clear(reply);
 			},
 		}),

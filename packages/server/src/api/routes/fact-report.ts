@@ -1,6 +1,6 @@
 import type { EventType } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
-import type { Fault } from "../../registry/index.ts";
+import type { Fault } from "../../base/text.ts";
 import type { FactRecorded, FactRefused } from "../../store/index.ts";
 import { invalid, notFound, notWritten, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/time.ts";

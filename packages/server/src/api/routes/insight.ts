@@ -1,5 +1,5 @@
 import { isId } from "../../base/ids.ts";
-import type { WebhookView } from "../../registry/index.ts";
+import type { WebhookView } from "../../registry/webhooks.ts";
 import { notFound } from "../http/problem.ts";
 import { PAGE_LIMIT } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";

@@ -21,7 +21,7 @@ import { presentInvitation } from "../schemas/members.ts";
 
 type InvitationParts = Pick<
 	ApiParts,
-	"people" | "sessions" | "guesses" | "members" | "projects" | "cookie" | "publicUrl" | "config"
+	"people" | "sessions" | "guesses" | "members" | "storage" | "cookie" | "publicUrl" | "config"
 >;
 
 const OVER =
@@ -49,15 +49,15 @@ function checkWait(wait: number | null): void {
 }
 
 export function invitationRoutes(parts: InvitationParts): Route[] {
-	const { people, members, projects, publicUrl } = parts;
+	const { people, members, storage, publicUrl } = parts;
 	const tag = "Members";
 	const path = "/v1/projects/{project_id}/invitations";
 
 	/** A valid invitation; wrong tokens count against the address. */
 	async function holding(token: string, network: string) {
 		checkWait(people.waitForToken(network));
-		const invitation = await members.lookAt(token);
-		const project = invitation && (await projects.get(invitation.projectId));
+		const invitation = await members.findInvitation(token);
+		const project = invitation && (await storage.getProject({ projectId: invitation.projectId }));
 		if (invitation && project) return { invitation, project };
 		checkWait(people.wrongToken(network));
 		throw new Problem("not-found", OVER);
@@ -110,7 +110,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
 			async handler({ params, body, principal, audit }) {
 				const { project_id: projectId } = params;
-				if (!(await projects.get(projectId))) throw notFound("project");
+				if (!(await storage.getProject({ projectId }))) throw notFound("project");
 				const { role } = body;
 				const email = body.email?.trim() ?? null;
 				const { invitation, token } = await members.invite(projectId, role, email, actorOf(principal));
@@ -146,7 +146,8 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			async handler({ params: { project_id, invitation_id }, audit }) {
 				const open = isId("invitation", invitation_id) ? await members.invitations(project_id) : [];
 				const invitation = open.find(({ id }) => id === invitation_id);
-				if (!invitation || !(await members.revoke(project_id, invitation_id))) throw notFound("invitation");
+				if (!invitation || !(await storage.deleteInvitation({ projectId: project_id, invitationId: invitation_id })))
+					throw notFound("invitation");
 				const target = { kind: "invitation", id: invitation_id, name: invitation.email ?? "a link" };
 				audit({ projectId: project_id, action: "invitation.revoked", target });
 			},

@@ -10,13 +10,13 @@ import { presentAudit, presentMember } from "../schemas/members.ts";
 
 const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
 
-export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
+export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "storage">): Route[] {
 	const tag = "Members";
 	const path = "/v1/projects/{project_id}/members";
 	const one = `${path}/{account_id}`;
 
 	async function find(projectId: string, accountId: string): Promise<Member> {
-		const member = isId("account", accountId) ? await members.get(projectId, accountId) : null;
+		const member = isId("account", accountId) ? await storage.getMember({ projectId, accountId }) : null;
 		if (!member) throw notFound("member");
 		return member;
 	}
@@ -37,7 +37,7 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 				pageById(
 					"account",
 					query,
-					(page) => members.list(params.project_id, page),
+					(page) => storage.listMembers({ projectId: params.project_id, ...page }),
 					({ account }) => account.id,
 					presentMember,
 				),
@@ -57,7 +57,7 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 			problems: { conflict: LAST_OWNER },
 			async handler({ params: { project_id, account_id }, body, audit }) {
 				const member = await find(project_id, account_id);
-				const result = await members.setRole(project_id, account_id, body.role);
+				const result = await storage.setRole({ projectId: project_id, accountId: account_id, role: body.role });
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
 				audit({
@@ -82,11 +82,11 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 			success: { status: 204, description: "The member was removed." },
 			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
 			async handler({ params: { project_id, account_id }, principal, audit }) {
-				const himself = principal.kind === "person" && principal.account.id === account_id;
+				const isSelf = principal.kind === "person" && principal.account.id === account_id;
 				const role = principal.kind === "person" ? await members.roleOf(project_id, principal.account) : "owner";
-				if (!himself && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
+				if (!isSelf && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
 				const member = await find(project_id, account_id);
-				const result = await members.remove(project_id, account_id);
+				const result = await storage.removeMember({ projectId: project_id, accountId: account_id });
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
 				audit({ projectId: project_id, action: "member.removed", target: targetOf(member) });
@@ -97,7 +97,7 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 
 const targetOf = ({ account }: Member) => ({ kind: "account", id: account.id, name: account.name });
 
-export function auditRoutes({ auditLog }: Pick<ApiParts, "auditLog">): Route[] {
+export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 	return [
 		defineRoute({
 			method: "GET",
@@ -117,7 +117,7 @@ export function auditRoutes({ auditLog }: Pick<ApiParts, "auditLog">): Route[] {
 				pageById(
 					"audit",
 					query,
-					(page) => auditLog.list(params.project_id, page),
+					(page) => storage.listAudit({ projectId: params.project_id, ...page }),
 					({ id }) => id,
 					presentAudit,
 				),

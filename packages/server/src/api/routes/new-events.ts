@@ -1,7 +1,7 @@
 import { isEventType, memberSource } from "@posthorn/protocol";
 import { REQUESTS } from "../../base/budgets.ts";
+import type { Fault } from "../../base/text.ts";
 import type { DraftReader, EventDraft, EventDrafts } from "../../engine/engine.ts";
-import type { Fault } from "../../registry/index.ts";
 import { JsonList } from "../http/json-body.ts";
 import { invalid, MAX_FAULTS } from "../http/problem.ts";
 import { parseTime } from "../http/time.ts";

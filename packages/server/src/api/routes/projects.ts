@@ -1,4 +1,4 @@
-import { DEVELOPER_APP, projectFaults } from "../../registry/index.ts";
+import { DEVELOPER_APP, projectFaults } from "../../registry/projects.ts";
 import type { Page, Project as StoredProject } from "../../storage/port.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { pageById } from "../http/query.ts";
@@ -10,13 +10,15 @@ import { presentProject } from "../schemas/projects.ts";
 const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };
 const targetOf = ({ id, name }: StoredProject) => ({ kind: "project", id, name });
 
-export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" | "members">): Route[] {
+export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" | "storage">): Route[] {
 	const tag = "Projects";
 	const path = "/v1/projects";
 
 	async function projectsOf(accountId: string, { limit, after = "" }: Page): Promise<StoredProject[]> {
-		const own = (await members.projectsOf(accountId)).filter(({ projectId }) => projectId > after).slice(0, limit);
-		const found = await Promise.all(own.map(({ projectId }) => projects.get(projectId)));
+		const own = (await storage.listMemberships({ accountId }))
+			.filter(({ projectId }) => projectId > after)
+			.slice(0, limit);
+		const found = await Promise.all(own.map(({ projectId }) => storage.getProject({ projectId })));
 		return found.filter((project) => project !== null);
 	}
 
@@ -57,7 +59,7 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 					(page) =>
 						principal.kind === "person" && !principal.account.operator
 							? projectsOf(principal.account.id, page)
-							: projects.list(page),
+							: storage.listProjects(page),
 					({ id }) => id,
 					presentProject,
 				),
@@ -72,7 +74,7 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params }) {
-				const project = await projects.get(params.project_id);
+				const project = await storage.getProject({ projectId: params.project_id });
 				if (!project) throw notFound("project");
 				return presentProject(project);
 			},
@@ -90,7 +92,7 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
 			async handler({ params, body, audit }) {
-				const project = await projects.rename(params.project_id, body.name);
+				const project = await storage.renameProject({ projectId: params.project_id, name: body.name });
 				if (!project) throw notFound("project");
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);

@@ -7,10 +7,10 @@ import type { ApiParts } from "../parts.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { NewSignInLink, Session, Setup, SetupState, SignIn, SignInLink } from "../schemas/index.ts";
 
-type SessionParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl" | "config">;
+type SessionParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | "publicUrl" | "config">;
 
 export function sessionRoutes(parts: SessionParts): Route[] {
-	const { people, sessions, cookie, publicUrl } = parts;
+	const { people, storage, cookie, publicUrl } = parts;
 	const tag = "Account";
 	const path = "/v1/session";
 	return [
@@ -69,7 +69,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, reply }) {
 				const { account, session } = principal as Person;
-				await sessions.end(account.id, session.id);
+				await storage.deleteSession({ accountId: account.id, sessionId: session.id });
 				cookie.clear(reply);
 			},
 		}),
@@ -96,7 +96,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 const WRONG_LINK =
 	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
 
-type SetupParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "config">;
+type SetupParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | "config">;
 
 export function setupRoutes(parts: SetupParts): Route[] {
 	const { people } = parts;

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { idPattern } from "../../base/ids.ts";
 import { TEXT_PATTERN } from "../../base/text.ts";
-import { NAME_LENGTH } from "../../registry/index.ts";
+import { NAME_LENGTH } from "../../registry/projects.ts";
 import { CURSOR_PATTERN, PAGE_LIMIT } from "../http/query.ts";
 import { TIME_PATTERN } from "../http/time.ts";
 import { Type } from "./type.ts";

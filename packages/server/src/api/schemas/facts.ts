@@ -1,7 +1,7 @@
 import { CURRENCIES, eventTypeEntry } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
-import { CURRENCY_DETAIL } from "../../base/schema-words.ts";
+import { CURRENCY_DETAIL } from "../../base/schemas.ts";
 import { DELIVERABLE_KINDS, ID_LENGTH, OUTCOMES } from "../../store/index.ts";
 import { closed, Time, text } from "./common.ts";
 import { PublishedEvent } from "./events.ts";

@@ -1,6 +1,6 @@
 import type { EventType } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import type { WebhookView } from "../../registry/index.ts";
+import type { WebhookView } from "../../registry/webhooks.ts";
 import type * as port from "../../storage/port.ts";
 import type { StatsQuery } from "../../storage/port.ts";
 import { formatTime, formatTimeOrNull } from "../http/time.ts";

@@ -1,7 +1,6 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import type { WebhookView } from "../../registry/index.ts";
-import { MAX_IN_FLIGHT } from "../../registry/index.ts";
+import { MAX_IN_FLIGHT, type WebhookView } from "../../registry/webhooks.ts";
 import { formatTime, formatTimeOrNull } from "../http/time.ts";
 import { Backlog, closed, EventTypeName, id, list, Time, text } from "./common.ts";
 import { Type } from "./type.ts";

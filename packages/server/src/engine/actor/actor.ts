@@ -16,8 +16,9 @@
  * outcomes, or when the log turns out to be shorter than what the actor has seen of it. It then drops its state and
  * writes nothing more. The next owner loads the project from storage.
  */
-import { Bag } from "../../base/bag.ts";
+
 import type { Moment } from "../../base/clock.ts";
+import { Bag } from "../../base/collections.ts";
 import type { Claim } from "../../storage/port/peers.ts";
 import type { AlarmMark, Lease, LogEvent } from "../../storage/port.ts";
 import { LogReader } from "../lanes/log-reader.ts";

@@ -26,7 +26,7 @@ test("an attempt begins when it may connect, and the next delay counts from its 
 		retry: null,
 		slot: null,
 		writtenAt: null,
-		place: -1,
+		bagIndex: -1,
 	};
 	const times = { startedAt: 1_000, endedAt: 21_000, waitedMs: 12_000 };
 	const outcome = { kind: "unanswered", reason: "timeout", url: state.url, request: null, ...times } as const;

@@ -1,4 +1,4 @@
-import type { Baggable } from "../../base/bag.ts";
+import type { Baggable } from "../../base/collections.ts";
 import type { Claim } from "../../storage/port/peers.ts";
 import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -219,7 +219,7 @@ export class Attempts {
 			retry,
 			slot,
 			writtenAt: null,
-			place: -1,
+			bagIndex: -1,
 		};
 		this.#work.inFlight.add(inFlight);
 		return inFlight;

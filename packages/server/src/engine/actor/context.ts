@@ -1,5 +1,5 @@
-import type { Bag } from "../../base/bag.ts";
 import { type Clock, havePassed, type Moment } from "../../base/clock.ts";
+import type { Bag } from "../../base/collections.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Seal } from "../../base/seal.ts";

@@ -8,8 +8,7 @@ import {
 	type JsonSchema,
 } from "@posthorn/protocol";
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { CURRENCY_DETAIL, dataFaultsOf } from "../../base/schema-words.ts";
-import { createAjv } from "../../base/schemas.ts";
+import { CURRENCY_DETAIL, createAjv, dataFaultsOf } from "../../base/schemas.ts";
 import type { EventDraft, EventFault } from "../engine.ts";
 
 /** How far a publisher's clock may be ahead of ours, milliseconds. */

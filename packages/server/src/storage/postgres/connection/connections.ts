@@ -17,8 +17,8 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
-import { BoundedMap } from "../../../base/bounded-map.ts";
 import { CACHED_NAMES, POOLS } from "../../../base/budgets.ts";
+import { BoundedMap } from "../../../base/collections.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/observer.ts";
 import { StorageError } from "../../port.ts";
 import { ClockOffset } from "../../shared/clock-offset.ts";

@@ -1,5 +1,5 @@
 import type { PoolConfig } from "pg";
-import { Bag, type Baggable } from "../../../base/bag.ts";
+import { Bag, type Baggable } from "../../../base/collections.ts";
 import type { DatabaseObserver, PoolState } from "../../port/observer.ts";
 import type { EpochKeeper } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
@@ -144,7 +144,7 @@ export class Database {
 
 	/** Tracks a call until it ends. */
 	#track(call: Promise<unknown>): void {
-		const underWay: UnderWay = { ended: call, place: -1 };
+		const underWay: UnderWay = { ended: call, bagIndex: -1 };
 		this.#underWay.add(underWay);
 		const over = () => void this.#underWay.delete(underWay);
 		call.then(over, over);

@@ -3,7 +3,7 @@
  * Connections go to the last server used. If it can't be reached or is read-only, the others are tried in turn.
  */
 import type { ClientBase } from "pg";
-import { serverUrls } from "../../../base/server-urls.ts";
+import { serverUrls } from "../../../base/text.ts";
 import { StorageError } from "../../port.ts";
 import { isPoolBusy, storageError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
-import { BoundedMap } from "../../../base/bounded-map.ts";
 import { CACHED_NAMES } from "../../../base/budgets.ts";
+import { BoundedMap } from "../../../base/collections.ts";
 import { textArray } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";

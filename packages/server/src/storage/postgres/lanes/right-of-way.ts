@@ -1,4 +1,4 @@
-import { Bag, type Baggable } from "../../../base/bag.ts";
+import { Bag, type Baggable } from "../../../base/collections.ts";
 
 /** How long to wait, milliseconds, in case a call hangs. */
 const PATIENCE_MS = 1_000;
@@ -23,7 +23,7 @@ export class RightOfWay {
 
 	async settle<T>(work: () => Promise<T>): Promise<T> {
 		if (this.#renewal) await this.#ended([this.#renewal]);
-		const settling: Settling = { ended: work(), place: -1 };
+		const settling: Settling = { ended: work(), bagIndex: -1 };
 		this.#settles.add(settling);
 		return (settling.ended as Promise<T>).finally(() => this.#settles.delete(settling));
 	}

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Bag } from "../../../base/bag.ts";
+import type { Bag } from "../../../base/collections.ts";
 import { StorageError } from "../../port.ts";
 import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { BoundedMap } from "../../../base/bounded-map.ts";
 import { CACHED_NAMES } from "../../../base/budgets.ts";
+import { BoundedMap } from "../../../base/collections.ts";
 
 /** Chosen by measurement: few pages per commit, without rewriting much unchanged data. Fixed when a file is created. */
 const PAGE_BYTES = 8192;

@@ -1,8 +1,31 @@
-import { BoundedMap } from "../base/bounded-map.ts";
+import { hash, randomBytes } from "node:crypto";
 import { UNAUTHENTICATED } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
+import { BoundedMap } from "../base/collections.ts";
 import { FairQueue } from "../base/fair-queue.ts";
 import { Throttle } from "../base/throttle.ts";
+
+/** 256 bits, so a plain hash is enough: such a key can't be guessed. */
+const KEY_BYTES = 32;
+const KEY_CHARACTERS = 43;
+const RANDOM_CHARACTERS = /^[\w-]*$/;
+
+/** A new key: the prefix and 43 random characters of base64url. */
+export function createKey(prefix: string): string {
+	return prefix + randomBytes(KEY_BYTES).toString("base64url");
+}
+
+/** Whether {@link createKey} could have made it; otherwise it is invalid, and needs no lookup. */
+export function isKey(prefix: string, key: string | Uint8Array): boolean {
+	if (key.length !== prefix.length + KEY_CHARACTERS) return false;
+	const text = typeof key === "string" ? key : Buffer.from(key).toString("latin1");
+	return text.startsWith(prefix) && RANDOM_CHARACTERS.test(text.slice(prefix.length));
+}
+
+/** SHA-256 of the key's bytes, the only part that is stored. */
+export function keyHash(key: string | Uint8Array): Buffer {
+	return hash("sha256", key, "buffer");
+}
 
 const MINUTE_MS = 60_000;
 

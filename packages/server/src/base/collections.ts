@@ -1,7 +1,7 @@
-/** Something that a {@link Bag} may hold. */
+/** An item that a {@link Bag} may hold. */
 export interface Baggable {
-	/** Its index in the bag; -1 if it is in none. Only the bag sets it. */
-	place: number;
+	/** Its index in the {@link Bag}; -1 if it is in none. Only the bag sets it. */
+	bagIndex: number;
 }
 
 /**
@@ -21,11 +21,11 @@ export class Bag<T extends Baggable> {
 	}
 
 	add(item: T): void {
-		item.place = this.#items.push(item) - 1;
+		item.bagIndex = this.#items.push(item) - 1;
 	}
 
 	has(item: T): boolean {
-		return this.#items[item.place] === item;
+		return this.#items[item.bagIndex] === item;
 	}
 
 	/** @returns whether it was present */
@@ -33,21 +33,40 @@ export class Bag<T extends Baggable> {
 		if (!this.has(item)) return false;
 		const last = this.#items.pop()!;
 		if (last !== item) {
-			this.#items[item.place] = last;
-			last.place = item.place;
+			this.#items[item.bagIndex] = last;
+			last.bagIndex = item.bagIndex;
 		}
-		item.place = -1;
+		item.bagIndex = -1;
 		return true;
 	}
 
 	/** Removes and returns all items. */
 	takeAll(): T[] {
 		const all = this.#items.splice(0);
-		for (const item of all) item.place = -1;
+		for (const item of all) item.bagIndex = -1;
 		return all;
 	}
 
 	toArray(): T[] {
 		return [...this.#items];
+	}
+}
+
+/** A map that drops the entry set longest ago once it is full. */
+export class BoundedMap<K, V> extends Map<K, V> {
+	readonly #capacity: number;
+
+	constructor(capacity: number) {
+		super();
+		this.#capacity = capacity;
+	}
+
+	override set(key: K, value: V): this {
+		// A map keeps the order of insertion.
+		if (!this.delete(key) && this.size >= this.#capacity) {
+			const [oldest] = this.keys();
+			if (oldest !== undefined) this.delete(oldest);
+		}
+		return super.set(key, value);
 	}
 }
