@@ -92,7 +92,7 @@ function shipmentTo(receiver: Receiver): Shipment {
 		eventId: "evt_01jd0000000000000000000000",
 		eventType: "purchase.completed",
 		body: Buffer.alloc(BODY_BYTES, "x"),
-		target: { projectId: "proj", url: `${receiver.origin}/w0`, key: signingKey(Buffer.alloc(32)), withheld: false },
+		target: { projectId: "proj", url: `${receiver.origin}/w0`, key: signingKey(Buffer.alloc(32)), active: true },
 		mayLeave: () => true,
 	};
 }

@@ -24,9 +24,9 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "writes without a lease",
-		file: "packages/server/src/engine/send/exchange.ts",
-		find: "if (target.withheld || !this.#shipment.mayLeave()) {",
-		replace: "if (target.withheld) {",
+		file: "packages/server/src/engine/send/http-attempt.ts",
+		find: "if (!target.active || !this.#shipment.mayLeave()) {",
+		replace: "if (!target.active) {",
 		breaks: "A request that waited to connect leaves after the lease has passed on.",
 		style: "shared",
 		firstSeed: 4,

@@ -13,9 +13,9 @@ export const OWNERS: readonly Bite[] = [
 		worlds: 6,
 	},
 	{
-		name: "withheld request leaves",
-		file: "packages/server/src/engine/send/exchange.ts",
-		find: "if (target.withheld || !this.#shipment.mayLeave()) {",
+		name: "request to a paused webhook leaves",
+		file: "packages/server/src/engine/send/http-attempt.ts",
+		find: "if (!target.active || !this.#shipment.mayLeave()) {",
 		replace: "if (!this.#shipment.mayLeave()) {",
 		breaks: "A request that was connecting leaves after a pause returned.",
 		style: "churn",
@@ -64,8 +64,8 @@ export const OWNERS: readonly Bite[] = [
 	},
 	{
 		name: "old URL",
-		file: "packages/server/src/engine/send/exchange.ts",
-		find: "} else if (target.url !== this.#destination.url) {",
+		file: "packages/server/src/engine/send/http-attempt.ts",
+		find: "} else if (target.url !== destination.url) {",
 		replace: '} else if (target.url === "") {',
 		breaks: "A request that was connecting goes to the old URL after the change returned.",
 		style: "shop",

@@ -46,8 +46,8 @@ export const SETTLE: readonly Bite[] = [
 	{
 		name: "outcome lost",
 		file: "packages/server/src/engine/actor/attempt.ts",
-		find: 'if (outcome.kind === "withheld" ||',
-		replace: 'if (outcome.kind === "unanswered") return true;\n\t\tif (outcome.kind === "withheld" ||',
+		find: 'if (outcome.kind === "cancelled" ||',
+		replace: 'if (outcome.kind === "unanswered") return true;\n\t\tif (outcome.kind === "cancelled" ||',
 		breaks: "An attempt without a response is never settled, and counts as in flight forever.",
 		style: "shop",
 		firstSeed: 2,
@@ -90,9 +90,9 @@ export const SETTLE: readonly Bite[] = [
 	},
 	{
 		name: "repeated and not logged",
-		file: "packages/server/src/engine/send/exchange.ts",
-		find: "const stale = this.#reused && !this.#response.heard && isConnectionClosed(error);",
-		replace: "const stale = !this.#response.heard && isConnectionClosed(error);",
+		file: "packages/server/src/engine/send/http-attempt.ts",
+		find: "const isStale = this.#isReused && !this.#response.heard && isConnectionClosed(error);",
+		replace: "const isStale = !this.#response.heard && isConnectionClosed(error);",
 		breaks: "A request on a new connection that the receiver closes is made again, and only the second one is logged.",
 		style: "churn",
 		firstSeed: 4,

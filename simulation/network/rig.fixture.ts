@@ -175,14 +175,14 @@ export function shipment(url = URL_, body = '{"id":"evt_1"}'): Shipment {
 		eventId: "evt_01jd0000000000000000000000",
 		eventType: "purchase.completed",
 		body: Buffer.from(body),
-		target: { projectId: "proj_1", url, key: KEY, withheld: false },
+		target: { projectId: "proj_1", url, key: KEY, active: true },
 		mayLeave: () => true,
 	};
 }
 
 /** The body of an answer, or why there was none. */
 export function text(outcome: Sent): string {
-	if (outcome.kind === "withheld") return "withheld";
+	if (outcome.kind === "cancelled") return "cancelled";
 	if (outcome.kind === "deferred") return outcome.shortage;
 	return outcome.kind === "answered" ? `${outcome.status} ${Buffer.from(outcome.body)}` : outcome.reason;
 }

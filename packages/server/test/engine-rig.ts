@@ -24,7 +24,7 @@ export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
 
 /** How a scripted receiver treats an attempt. */
 export type Script = (shipment: Shipment, nth: number) => ScriptedResponse | Promise<ScriptedResponse>;
-export type ScriptedResponse = number | FailureReason | "withheld" | { readonly shortage: Shortage };
+export type ScriptedResponse = number | FailureReason | "cancelled" | { readonly shortage: Shortage };
 
 /** The injected network: decides how receivers respond, and records what was sent. */
 export class ScriptedSender implements Sender {
@@ -53,7 +53,7 @@ export class ScriptedSender implements Sender {
 		this.sending.look();
 		if (this.beforeWriting) {
 			await this.beforeWriting();
-			if (shipment.target.withheld || !shipment.mayLeave()) return { kind: "withheld" };
+			if (!shipment.target.active || !shipment.mayLeave()) return { kind: "cancelled" };
 		}
 		this.written.push(shipment.eventId);
 		shipment.onWritten?.();
@@ -62,7 +62,7 @@ export class ScriptedSender implements Sender {
 		this.mostInFlight.set(url, Math.max(open, this.mostInFlight.get(url) ?? 0));
 		const answer = await this.script(shipment, this.sent.length);
 		this.#open.set(url, (this.#open.get(url) ?? 1) - 1);
-		if (answer === "withheld") return { kind: "withheld" };
+		if (answer === "cancelled") return { kind: "cancelled" };
 		if (typeof answer === "object") return { kind: "deferred", ...answer };
 		const times = { startedAt, endedAt: this.#clock.now(), waitedMs: 0 };
 		const request = { url, brand: "Service", timestamp: Math.floor(startedAt / 1000), signature: "0".repeat(64) };

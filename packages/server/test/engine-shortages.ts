@@ -84,7 +84,7 @@ export function describeShortages(start: StartRig): void {
 				if (nth > 1) return 200;
 				onStarted(shipment);
 				await connected.promise;
-				return shipment.mayLeave() ? 200 : "withheld";
+				return shipment.mayLeave() ? 200 : "cancelled";
 			};
 			await rig.publish(1);
 			const shipment = await started;

@@ -5,23 +5,27 @@ import { asError, SendFailure } from "./errors.ts";
 import type { ResponseParser } from "./response-parser.ts";
 import type { Socket } from "./socket.ts";
 
+export interface ConnectionPoolOptions {
+	readonly dialer: Dialer;
+	readonly clock: Pick<Clock, "setImmediate" | "setTimeout">;
+	/** Maximum number of kept connections in total; any others are closed on release. */
+	readonly maxKept: number;
+}
+
 /**
- * Connections to receivers that are kept alive between requests: idle ones, and those that still read the rest of a
- * response. Those in use belong to their users and are bounded only by the number of requests in flight. The most
+ * Connections to receivers that are kept alive between requests: idle ones, and those that still read the remainder of
+ * a response. Those in use belong to their users and are bounded only by the number of requests in flight. The most
  * recently released connection is reused first, so that the others become idle and close when load falls.
  */
-export class Connections {
-	readonly #parts: ConnectionParts;
-	readonly #maxKept: number;
+export class ConnectionPool {
+	readonly #options: ConnectionPoolOptions;
 	/** Stacks of kept connections; an origin without any has no entry. */
 	readonly #kept = new Map<string, Connection[]>();
 	#keptCount = 0;
 	#closed = false;
 
-	/** @param maxKept maximum number of kept connections in total; any others are closed on release */
-	constructor(parts: ConnectionParts, maxKept: number) {
-		this.#parts = parts;
-		this.#maxKept = maxKept;
+	constructor(options: ConnectionPoolOptions) {
+		this.#options = options;
 	}
 
 	get keptCount(): number {
@@ -29,10 +33,10 @@ export class Connections {
 	}
 
 	/** An idle connection to this origin, or a new one made for this project. */
-	acquire(place: Place, projectId: string): Connection {
+	acquire(origin: Origin, projectId: string): Connection {
 		for (;;) {
-			const connection = this.#kept.get(place.origin)?.findLast((kept) => !kept.isDraining);
-			if (connection === undefined) return this.open(place, projectId);
+			const connection = this.#kept.get(origin.key)?.findLast((kept) => !kept.isDraining);
+			if (connection === undefined) return this.open(origin, projectId);
 			this.#forget(connection);
 			if (connection.isOpen) return connection;
 			connection.destroy();
@@ -40,20 +44,20 @@ export class Connections {
 	}
 
 	/** A new connection, even if others are idle. */
-	open(place: Place, projectId: string): Connection {
-		return new Connection(place, projectId, this.#parts, this.#forget);
+	open(origin: Origin, projectId: string): Connection {
+		return new Connection(origin, projectId, this.#options, this.#forget);
 	}
 
 	/** Returns a connection after an exchange. If it is still open, it is kept for the next one. */
 	release(connection: Connection): void {
-		const { origin } = connection.place;
-		const stack = this.#kept.get(origin);
-		const full = this.#keptCount >= this.#maxKept || (stack?.length ?? 0) >= RECEIVERS.idleConnections;
+		const { key } = connection.origin;
+		const stack = this.#kept.get(key);
+		const full = this.#keptCount >= this.#options.maxKept || (stack?.length ?? 0) >= RECEIVERS.idleConnections;
 		if (this.#closed || full || !connection.isOpen) {
 			connection.destroy();
 			return;
 		}
-		if (stack === undefined) this.#kept.set(origin, [connection]);
+		if (stack === undefined) this.#kept.set(key, [connection]);
 		else stack.push(connection);
 		this.#keptCount++;
 	}
@@ -68,13 +72,13 @@ export class Connections {
 
 	/** For connections that close while kept. A closing connection in use fails its user's request instead. */
 	readonly #forget = (connection: Connection): void => {
-		const { origin } = connection.place;
-		const stack = this.#kept.get(origin);
+		const { key } = connection.origin;
+		const stack = this.#kept.get(key);
 		const at = stack?.lastIndexOf(connection) ?? -1;
 		if (stack === undefined || at < 0) return;
 		stack.splice(at, 1);
 		this.#keptCount--;
-		if (stack.length === 0) this.#kept.delete(origin);
+		if (stack.length === 0) this.#kept.delete(key);
 	};
 }
 
@@ -94,10 +98,10 @@ const IDLE_MARGIN_MS = 1_000;
  * becomes a failure of that use. It also reads no more from a receiver per turn of the event loop than {@link
  * RECEIVERS} allows, so that a receiver that floods it can't delay others.
  */
-export class Connection implements RequestTarget {
-	readonly place: Place;
+export class Connection {
+	readonly origin: Origin;
 	readonly #owner: string;
-	readonly #parts: ConnectionParts;
+	readonly #options: ConnectionPoolOptions;
 	readonly #onClose: (connection: Connection) => void;
 	#dialing: Dialing | null = null;
 	#socket: Socket | null = null;
@@ -107,7 +111,7 @@ export class Connection implements RequestTarget {
 	/** Bytes read since it was taken for an exchange, or since it last paused. */
 	#read = 0;
 	#idleMs = IDLE_MS;
-	/** The response whose rest is being read, in how many more reads, and until when. */
+	/** The response whose remainder is being read, in how many more reads, and until when. */
 	#undrained: ResponseParser | null = null;
 	#drainReadsLeft = 0;
 	#drainTimer: Timer | null = null;
@@ -117,10 +121,15 @@ export class Connection implements RequestTarget {
 	 * @param owner the project that it is made for; others may use it later
 	 * @param onClose called once, when it closes while unused
 	 */
-	constructor(place: Place, owner: string, parts: ConnectionParts, onClose: (connection: Connection) => void) {
-		this.place = place;
+	constructor(
+		origin: Origin,
+		owner: string,
+		options: ConnectionPoolOptions,
+		onClose: (connection: Connection) => void,
+	) {
+		this.origin = origin;
 		this.#owner = owner;
-		this.#parts = parts;
+		this.#options = options;
 		this.#onClose = onClose;
 	}
 
@@ -129,7 +138,7 @@ export class Connection implements RequestTarget {
 		return !this.#closed && this.#socket !== null && this.#socket.writable;
 	}
 
-	/** Whether it still reads the rest of a response, and can't be used yet. */
+	/** Whether it still reads the remainder of a response, and can't be used yet. */
 	get isDraining(): boolean {
 		return this.#undrained !== null;
 	}
@@ -162,27 +171,18 @@ export class Connection implements RequestTarget {
 			this.#dialing = null;
 			user.ready();
 		} else {
-			const { hostname, port } = this.place;
-			this.#dialing ??= this.#parts.dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
+			const { hostname, port } = this.origin;
+			this.#dialing ??= this.#options.dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
 		}
 	}
 
 	write(request: Buffer): void {
 		this.#requests++;
-		this.#parts.writer.write(this, request);
-	}
-
-	/** Called by the queue. */
-	writeNow(request: Buffer): void {
-		try {
-			this.#socket?.write(request);
-		} catch (error) {
-			this.#fail(asError(error));
-		}
+		this.#guarded(() => this.#socket?.write(request));
 	}
 
 	/** Ends the use and keeps the connection idle, no longer than the receiver says that it will. */
-	rest(idleSeconds: number): void {
+	keep(idleSeconds: number): void {
 		this.#user = null;
 		const idleMs = Math.min(IDLE_MS, idleSeconds * 1_000 - IDLE_MARGIN_MS);
 		if (idleMs <= 0 || this.#requests >= this.#maxRequests) this.destroy();
@@ -193,15 +193,15 @@ export class Connection implements RequestTarget {
 	}
 
 	/**
-	 * Ends the use, and reads the rest of its response. Then the connection is idle, or closed if the rest is too long,
+	 * Ends the use, and reads the remainder of its response. Then the connection is idle, or closed if that is too long,
 	 * takes too long, or isn't valid.
 	 */
 	drain(response: ResponseParser): void {
-		this.rest(response.idleSeconds);
+		this.keep(response.idleSeconds);
 		if (this.#closed) return;
 		this.#undrained = response;
 		this.#drainReadsLeft = RECEIVERS.drainReads;
-		this.#drainTimer = this.#parts.clock.setTimeout(() => this.#close(), RECEIVERS.drainMs);
+		this.#drainTimer = this.#options.clock.setTimeout(() => this.#close(), RECEIVERS.drainMs);
 	}
 
 	/** Closes it immediately without notifying its user. May be repeated; never throws. */
@@ -252,11 +252,11 @@ export class Connection implements RequestTarget {
 		this.#read += Math.max(bytes.length, RECEIVERS.leastBytesPerRead);
 		if (this.#read < RECEIVERS.readBytesPerTurn) return true;
 		this.#read = 0;
-		this.#parts.clock.setImmediate(this.#readOn);
+		this.#options.clock.setImmediate(this.#readOn);
 		return false;
 	};
 
-	/** Reads the rest of a response. Returns false if the connection can't be kept. */
+	/** Reads the remainder of a response. Returns false if the connection can't be kept. */
 	#drained(bytes: Buffer): boolean {
 		const response = this.#undrained;
 		// These bytes answer no request. Keeping the connection would leave unclear which request the next ones answer.
@@ -299,32 +299,18 @@ export class Connection implements RequestTarget {
 	}
 }
 
-export interface ConnectionParts {
-	readonly dialer: Dialer;
-	readonly writer: RequestQueue;
-	readonly clock: Pick<Clock, "setImmediate" | "setTimeout">;
-}
-
-/** Writes requests at once, or together with others of the same turn of the event loop. */
-export interface RequestQueue {
-	write(to: RequestTarget, request: Buffer): void;
-}
-
-export interface RequestTarget {
-	writeNow(request: Buffer): void;
-}
-
-/** The origin that a connection leads to. */
-export interface Place {
+/** The scheme, host and port of a URL. */
+export interface Origin {
 	/** As in {@link URL.origin}. */
-	readonly origin: string;
+	readonly key: string;
 	/** A name without its trailing dot, or an address without brackets. */
 	readonly hostname: string;
 	readonly port: number;
 }
 
 /**
- * The user of a connection, from `use` until `rest`, `drain`, `destroy` or `failed`. Its exceptions come back to it as `failed`.
+ * The user of a connection, from `use` until `keep`, `drain`, `destroy` or `failed`. Its exceptions come
+ * back to it as `failed`.
  */
 export interface ConnectionUser {
 	/** The connection is ready: the request must be written now or not at all. */

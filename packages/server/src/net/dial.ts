@@ -1,24 +1,15 @@
 import { isIP } from "node:net";
-import { checkServerIdentity } from "node:tls";
 import { SENDS } from "../base/budgets.ts";
 import { type Clock, Stopwatch, type Timer } from "../base/clock.ts";
 import { Turns } from "../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
-import type { Handshake, Handshakes, HandshakeUser } from "./handshakes.ts";
-import type { Metering } from "./metered-stream.ts";
+import type { Handshake, HandshakeUser, Metering } from "./handshake.ts";
+import type { Handshakes } from "./handshakes.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
-import {
-	type Connect,
-	type ConnectOptions,
-	createConnect,
-	hasLocalAddressFor,
-	type Interfaces,
-	type Socket,
-} from "./socket.ts";
-import { watchFloods } from "./tls-floods.ts";
-import { TlsSessions, validUntil } from "./tls-sessions.ts";
+import { type Connect, hasLocalAddressFor, type Interfaces, type Socket } from "./socket.ts";
+import { createConnect, type Received, TlsConnector } from "./tls.ts";
 
 /**
  * Makes TLS connections to receivers, only to addresses that the guard permits. A name is resolved once, by the
@@ -36,13 +27,6 @@ export interface Dialer {
 }
 
 export type Dialed = (error: Error | null, socket: Socket | null) => void;
-
-/**
- * Receives bytes. The buffer is reused for the next read of any connection, so keep only copies.
- *
- * @returns whether to continue reading; if not, the socket's `resume` continues it
- */
-export type Received = (bytes: Buffer) => boolean;
 
 export interface Dialing {
 	readonly resolving: boolean;
@@ -87,23 +71,15 @@ const NEXT_ADDRESS_AFTER_MS = 1_000;
  */
 const STOOD_STILL_MS = 250;
 
-/** The maximum size of a TLS record, so that most responses need one read. */
-const READ_BYTES = 16_384;
-
 interface Shared extends DialerOptions {
-	readonly connect: Connect;
-	readonly sessions: TlsSessions;
-	/** Shared by all connections: the bytes are consumed before the next read. */
-	readonly buffer: Buffer;
+	readonly tls: TlsConnector;
 	readonly turns: Turns;
 }
 
 export function createDialer(options: DialerOptions): Dialer {
 	const shared: Shared = {
 		...options,
-		connect: options.connect ?? createConnect(options.extraCa),
-		sessions: new TlsSessions(options.clock),
-		buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+		tls: new TlsConnector(options.clock, options.connect ?? createConnect(options.extraCa)),
 		turns: new Turns(SENDS.dialMsPerTurn, options.clock),
 	};
 	return {
@@ -131,6 +107,8 @@ export function createDialer(options: DialerOptions): Dialer {
 class Dial implements Dialing, HandshakeUser {
 	resolving = true;
 	readonly #shared: Shared;
+	/** `name:port` */
+	readonly #host: string;
 	readonly #hostname: string;
 	readonly #port: number;
 	readonly #done: Dialed;
@@ -154,6 +132,7 @@ class Dial implements Dialing, HandshakeUser {
 
 	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received, owner: string) {
 		this.#shared = shared;
+		this.#host = `${hostname}:${port}`;
 		this.#hostname = hostname;
 		this.#port = port;
 		this.#done = done;
@@ -169,7 +148,7 @@ class Dial implements Dialing, HandshakeUser {
 			if (this.#over) return;
 			const { handshakes } = this.#shared;
 			if (handshakes === undefined) this.admitted();
-			else this.#handshake = handshakes.request(this.#owner, this.#place, this);
+			else this.#handshake = handshakes.request(this.#owner, this.#host, this);
 		} catch (error) {
 			this.resolving = false;
 			this.#end(asError(error), null);
@@ -219,11 +198,6 @@ class Dial implements Dialing, HandshakeUser {
 		this.#handshake?.cancel();
 	}
 
-	/** The host and port, as a key. */
-	get #place(): string {
-		return `${this.#hostname}:${this.#port}`;
-	}
-
 	async #resolve(): Promise<readonly string[]> {
 		const { guard, resolver } = this.#shared;
 		if (!guard.permitsPort(this.#port))
@@ -253,45 +227,19 @@ class Dial implements Dialing, HandshakeUser {
 	}
 
 	#connect(address: string): void {
-		const { connect, sessions, buffer } = this.#shared;
-		const place = this.#place;
-		const metering = this.#metering;
-		const known = sessions.find(place);
-		let validTo = known?.validTo ?? 0;
-		const options: ConnectOptions = {
-			host: address,
+		const socket = this.#shared.tls.connect({
+			host: this.#host,
+			hostname: this.#hostname,
 			port: this.#port,
-			// Names are sent to the server (SNI) and checked against its certificate; addresses are only checked (RFC 6066).
-			servername: isIP(this.#hostname) === 0 ? this.#hostname : "",
-			onread: { buffer, callback: (length) => this.#received(buffer.subarray(0, length)) },
-			ALPNProtocols: ["http/1.1"],
-			// Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
-			rejectUnauthorized: true,
-			metering,
-			session: metering && known?.session,
-			// Not called for a resumed session: its certificate was checked when the session was created.
-			checkServerIdentity: (hostname, certificate) => {
-				validTo = validUntil(certificate);
-				return checkServerIdentity(hostname, certificate);
-			},
-		};
-		const socket = connect(options);
+			address,
+			metering: this.#metering,
+			received: this.#received,
+			flooded: () => this.#handshake?.flooded(),
+		});
 		this.#socket = socket;
 		socket.on("error", (error) => this.#failed(socket, error));
 		socket.on("close", () => this.#failed(socket, new SendFailure("connection_reset", "the connection was closed")));
 		socket.setNoDelay(true);
-		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
-		if (known !== undefined && metering === undefined && !setSession(socket, known.session)) sessions.drop(place);
-		let isFlooded = false;
-		watchFloods(socket, (what) => {
-			if (isFlooded) return;
-			isFlooded = true;
-			this.#handshake?.flooded();
-			socket.destroy(new SendFailure("tls_failed", what));
-		});
-		socket.on("session", (session: Buffer) => {
-			if (!isFlooded) sessions.keep(place, { session, validTo });
-		});
 		socket.once("connect", () => {
 			this.#accepted = true;
 			this.#timer?.cancel();
@@ -326,7 +274,7 @@ class Dial implements Dialing, HandshakeUser {
 	#failed(socket: Socket, error: Error): void {
 		if (this.#over || socket !== this.#socket) return;
 		if (this.#accepted) {
-			this.#shared.sessions.drop(this.#place);
+			this.#shared.tls.dropSession(this.#host);
 			this.#handshake?.failed();
 			// The connection may already have failed for another reason when it turned out what the handshake took.
 			this.#end(this.#handshake?.failure ?? error, null);
@@ -361,14 +309,5 @@ class Dial implements Dialing, HandshakeUser {
 		this.#handshake?.cancel();
 		if (socket === null) this.#socket?.destroy();
 		this.#done(error, socket);
-	}
-}
-
-function setSession(socket: Socket, session: Buffer): boolean {
-	try {
-		socket.setSession(session);
-		return true;
-	} catch {
-		return false;
 	}
 }

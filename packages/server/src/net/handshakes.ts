@@ -1,8 +1,15 @@
 import { HANDSHAKES } from "../base/budgets.ts";
-import type { Clock, Timer } from "../base/clock.ts";
-import { Bag, type Baggable, BoundedMap } from "../base/collections.ts";
+import { BoundedMap } from "../base/collections.ts";
 import { Turns } from "../base/turns.ts";
 import { SendFailure } from "./errors.ts";
+import {
+	Handshake,
+	type HandshakeMeter,
+	type HandshakeTable,
+	type HandshakeUser,
+	ProjectHandshakes,
+	type Proof,
+} from "./handshake.ts";
 
 /**
  * Keeps receivers from using up the main thread with TLS handshakes. OpenSSL checks a receiver's certificates in one
@@ -26,13 +33,13 @@ import { SendFailure } from "./errors.ts";
  *        ▲           │
  *        └───────────┘ another one of the project was costly
  */
-export class Handshakes {
+export class Handshakes implements HandshakeTable {
 	/** Shares the main thread among the projects whose metered handshakes have bytes to process. */
 	readonly turns: Turns;
 	readonly #options: HandshakesOptions;
 	/** Number of a host's latest metered handshakes that were costly; 0 if it has proven cheap. */
 	readonly #hosts = new BoundedMap<string, number>(HANDSHAKES.hosts);
-	readonly #projects = new BoundedMap<string, Project>(HANDSHAKES.projects);
+	readonly #projects = new BoundedMap<string, ProjectHandshakes>(HANDSHAKES.projects);
 	#costly = 0;
 
 	constructor(options: HandshakesOptions) {
@@ -52,11 +59,6 @@ export class Handshakes {
 		return handshake;
 	}
 
-	/**
-	 * Called by a handshake that is costly, with the CPU time to charge for it.
-	 *
-	 * @returns why the attempt fails; null if it may continue
-	 */
 	charge(handshake: Handshake, cpuMs: number): SendFailure | null {
 		const { host, bytes } = handshake;
 		// Its own record may be gone, if the handshake has ended and the receiver floods the connection.
@@ -75,8 +77,7 @@ export class Handshakes {
 		return new SendFailure("tls_costly", `the TLS handshake with ${host} takes too much CPU time or too many bytes`);
 	}
 
-	/** Called by a handshake when it ends, with what it says about its host: null if nothing. */
-	ended(handshake: Handshake, proof: "cheap" | "failed" | null): void {
+	ended(handshake: Handshake, proof: Proof): void {
 		const { project, host } = handshake;
 		if (proof === "cheap") this.#hosts.set(host, 0);
 		// Costly chains usually fail the check. Without this, they would still be unmetered the next time.
@@ -87,10 +88,10 @@ export class Handshakes {
 		if (project.isEmpty && !this.#isPaying(project) && !isForgotten) this.#projects.delete(project.id);
 	}
 
-	#projectOf(id: string): Project {
+	#projectOf(id: string): ProjectHandshakes {
 		const known = this.#projects.get(id);
 		if (known !== undefined) return known;
-		const project = new Project(id);
+		const project = new ProjectHandshakes(id);
 		this.#projects.set(id, project);
 		return project;
 	}
@@ -109,7 +110,7 @@ export class Handshakes {
 		}
 	}
 
-	#admitNext(project: Project): void {
+	#admitNext(project: ProjectHandshakes): void {
 		const { proven, unproven } = project.waiting;
 		for (const queue of [proven, unproven])
 			for (const handshake of queue) {
@@ -125,7 +126,7 @@ export class Handshakes {
 	}
 
 	/** Tries again once the project has rested. */
-	#setTimer(project: Project): void {
+	#setTimer(project: ProjectHandshakes): void {
 		project.timer?.cancel();
 		const { proven, unproven } = project.waiting;
 		const restMs = this.#restMs(project, proven.size > 0);
@@ -149,22 +150,19 @@ export class Handshakes {
 	}
 
 	/** Whether all of its handshakes are metered. */
-	#isPaying(project: Project): boolean {
+	#isPaying(project: ProjectHandshakes): boolean {
 		return project.meteredUntil > this.#options.clock.elapsed();
 	}
 
 	/** How long hosts of this kind must wait because of earlier costly handshakes, milliseconds; at most 0 if not. */
-	#restMs(project: Project, isProven: boolean): number {
+	#restMs(project: ProjectHandshakes, isProven: boolean): number {
 		return project.restUntil - this.#options.clock.elapsed() - (isProven ? HANDSHAKES.provenRestMs : 0);
 	}
 }
 
-export interface HandshakesOptions {
-	readonly clock: Clock;
+export interface HandshakesOptions extends HandshakeMeter {
 	/** A number from 0 up to 1; decides which handshakes are metered. */
 	random(): number;
-	/** CPU time of this thread, milliseconds. */
-	readCpuMs(): number;
 	/** Called once for each costly handshake. */
 	onCostly?(handshake: CostlyHandshake): void;
 }
@@ -176,154 +174,6 @@ export interface CostlyHandshake {
 	/** CPU time that is charged for it. */
 	readonly cpuMs: number;
 	readonly bytes: number;
-}
-
-export interface HandshakeUser {
-	/** It may connect now. */
-	admitted(): void;
-	/** It must give up the connection, and will be admitted again. */
-	stopped(): void;
-}
-
-/** Handshakes of one project, and what it pays for costly ones. Times are those of the monotonic clock. */
-class Project {
-	readonly id: string;
-	readonly waiting = { proven: new Set<Handshake>(), unproven: new Set<Handshake>() };
-	readonly running = new Bag<Handshake>();
-	runningUnproven = 0;
-	runningUnmetered = 0;
-	restUntil = 0;
-	meteredUntil = 0;
-	timer: Timer | null = null;
-
-	constructor(id: string) {
-		this.id = id;
-	}
-
-	get isEmpty(): boolean {
-		return this.running.size + this.waiting.proven.size + this.waiting.unproven.size === 0;
-	}
-
-	queueOf({ isProven }: Handshake): Set<Handshake> {
-		return isProven ? this.waiting.proven : this.waiting.unproven;
-	}
-
-	run(handshake: Handshake): void {
-		this.queueOf(handshake).delete(handshake);
-		this.running.add(handshake);
-		if (!handshake.isProven) this.runningUnproven++;
-		if (!handshake.isMetered) this.runningUnmetered++;
-	}
-
-	/** @returns whether it was running */
-	remove(handshake: Handshake): boolean {
-		this.queueOf(handshake).delete(handshake);
-		if (!this.running.delete(handshake)) return false;
-		if (!handshake.isProven) this.runningUnproven--;
-		if (!handshake.isMetered) this.runningUnmetered--;
-		return true;
-	}
-
-	charge(cpuMs: number, now: number): void {
-		const after = (until: number, factor: number): number =>
-			Math.min(Math.max(until, now) + factor * cpuMs, now + HANDSHAKES.longestMs);
-		this.restUntil = after(this.restUntil, HANDSHAKES.restFactor);
-		this.meteredUntil = after(this.meteredUntil, HANDSHAKES.meteredFactor);
-	}
-}
-
-/** One handshake, from the request for it until it has ended. */
-export class Handshake implements Baggable {
-	bagIndex = -1;
-	readonly project: Project;
-	readonly host: string;
-	readonly user: HandshakeUser;
-	/** Whether its host had proven cheap when it began to wait. */
-	isProven = false;
-	isMetered = false;
-	isCostly = false;
-	/** What it took so far, if it is metered, including earlier starts. */
-	bytes = 0;
-	cpuMs = 0;
-	/** Why the attempt fails, if it took too much. */
-	failure: SendFailure | null = null;
-	#chargedMs = 0;
-	/** When the chunk being processed began, by the thread's CPU time and by the clock; null between chunks. */
-	#began: { readonly cpuMs: number; readonly at: number } | null = null;
-	#isOver = false;
-	readonly #table: Handshakes;
-	readonly #options: HandshakesOptions;
-
-	constructor(table: Handshakes, options: HandshakesOptions, project: Project, host: string, user: HandshakeUser) {
-		this.#table = table;
-		this.#options = options;
-		this.project = project;
-		this.host = host;
-		this.user = user;
-	}
-
-	/** Whether it waits for permission to connect. */
-	get isWaiting(): boolean {
-		return !this.#isOver && !this.project.running.has(this);
-	}
-
-	get isOver(): boolean {
-		return this.#isOver;
-	}
-
-	/** Hands bytes over with `work`, and counts what that takes. @returns why the attempt fails; null if it continues */
-	process(bytes: number, work: () => void): SendFailure | null {
-		this.bytes += bytes;
-		if (this.bytes > HANDSHAKES.bytes) return this.#charge(HANDSHAKES.longChainMs);
-		this.#began = { cpuMs: this.#options.readCpuMs(), at: this.#options.clock.elapsed() };
-		work();
-		return this.#count();
-	}
-
-	/** It has succeeded; may be called while it processes bytes. @returns why the attempt fails nevertheless, or null */
-	succeeded(): SendFailure | null {
-		const failure = this.#count();
-		this.#end(this.isMetered && !this.isCostly ? "cheap" : null);
-		return failure;
-	}
-
-	/** The receiver floods the connection, during or after the handshake. That counts as a costly handshake. */
-	flooded(): void {
-		this.#table.charge(this, HANDSHAKES.floodMs);
-	}
-
-	/** It was refused or broke off. */
-	failed(): void {
-		this.#end("failed");
-	}
-
-	/** It is not needed any more, or there is no connection. */
-	cancel(): void {
-		this.#end(null);
-	}
-
-	#count(): SendFailure | null {
-		if (this.#began === null) return null;
-		const { cpuMs, at } = this.#began;
-		this.#began = null;
-		// The system counts CPU time in steps of up to 10 ms. Elapsed time is exact, but includes other processes.
-		this.cpuMs += Math.min(this.#options.readCpuMs() - cpuMs, this.#options.clock.elapsed() - at);
-		if (this.cpuMs <= HANDSHAKES.cpuMs) return null;
-		const more = this.cpuMs - this.#chargedMs;
-		this.#chargedMs = this.cpuMs;
-		return this.#charge(more);
-	}
-
-	#charge(cpuMs: number): SendFailure | null {
-		this.failure = this.#table.charge(this, cpuMs);
-		return this.failure;
-	}
-
-	#end(proof: "cheap" | "failed" | null): void {
-		if (this.#isOver) return;
-		this.#isOver = true;
-		this.#table.ended(this, proof);
-	}
 }
 
 /** CPU time of the calling thread, milliseconds. */

@@ -1,15 +1,10 @@
-import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTcp, type Socket as TcpSocket } from "node:net";
 import { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
 import { HANDSHAKES } from "../base/budgets.ts";
 import { asError } from "./errors.ts";
-import type { Handshake } from "./handshakes.ts";
-
-/** What a metered connection needs apart from its address. */
-export interface Metering {
-	readonly handshake: Handshake;
-	/** Resolves when it may process bytes. */
-	turn(): Promise<void>;
-}
+import type { Metering } from "./handshake.ts";
+import type { ConnectOptions, Socket } from "./socket.ts";
 
 /** Shared by all: its bytes are copied before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(HANDSHAKES.chunkBytes);
@@ -19,8 +14,8 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(HANDSHAKES.chunkBytes);
  * chunk of the receiver's bytes, and counts what that takes: a stream in JavaScript processes them at once, within
  * `push`. A socket of Node's would read and process them without asking.
  */
-export class MeteredStream extends Duplex {
-	readonly tcp: Socket;
+class MeteredStream extends Duplex {
+	readonly tcp: TcpSocket;
 	readonly #metering: Metering;
 	/** Whether a chunk waits for its turn; the next one must not overtake it. */
 	#holdsChunk = false;
@@ -68,4 +63,29 @@ export class MeteredStream extends Duplex {
 		this.tcp.destroy();
 		callback(error);
 	}
+}
+
+/** Starts a TLS connection over a {@link MeteredStream}. */
+export function connectMetered(options: ConnectOptions, metering: Metering): Socket {
+	const { port, onread, ...tlsOptions } = options;
+	// The host stays among the options, because the certificate is checked against it if it's an address in the URL.
+	const stream = new MeteredStream(options.host, port, metering);
+	let socket: ReturnType<typeof connectTls> & Socket;
+	try {
+		socket = connectTls({ ...tlsOptions, socket: stream }) as typeof socket;
+	} catch (error) {
+		stream.destroy();
+		// OpenSSL rejects damaged sessions.
+		if (options.session === undefined) throw error;
+		return connectMetered({ ...options, session: undefined }, metering);
+	}
+	stream.tcp.once("connect", () => socket.emit("connect"));
+	// Node itself reads into a buffer only from native sockets. No chunk is larger than a TLS record, nor than the buffer.
+	if (onread)
+		socket.on("data", (chunk: Buffer) => {
+			const buffer = onread.buffer as Uint8Array;
+			buffer.set(chunk);
+			if (!onread.callback(chunk.length, buffer)) socket.pause();
+		});
+	return socket;
 }

@@ -8,7 +8,7 @@ import { unusedPort } from "../../../testkit/src/ports.ts";
 import { systemClock } from "../base/clock.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
 import { createGuard } from "./guard.ts";
-import { parseHosts } from "./hosts-file.ts";
+import { parseHosts } from "./machine-files.ts";
 import { createResolver, type ResolverOptions } from "./resolver.ts";
 import { Shortages } from "./shortages.ts";
 

@@ -3,9 +3,8 @@ import { RECEIVERS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
 import type { AddressRefusal, Guard } from "./guard.ts";
-import { HostsFile } from "./hosts-file.ts";
+import { HostsFile, WatchedFile } from "./machine-files.ts";
 import type { Shortages } from "./shortages.ts";
-import { WatchedFile } from "./watched-file.ts";
 
 /**
  * Resolves names to addresses that may be connected to.

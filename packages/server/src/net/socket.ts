@@ -1,15 +1,7 @@
-import { constants } from "node:crypto";
-import type { TcpNetConnectOpts } from "node:net";
-import { isIPv6 } from "node:net";
+import { isIPv6, type TcpNetConnectOpts } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
-import {
-	type ConnectionOptions,
-	connect as connectTls,
-	createSecureContext,
-	DEFAULT_CIPHERS,
-	getCACertificates,
-} from "node:tls";
-import { MeteredStream, type Metering } from "./metered-stream.ts";
+import type { ConnectionOptions } from "node:tls";
+import type { Metering } from "./handshake.ts";
 
 /** The parts of a TLS socket that the sender uses. */
 export interface Socket {
@@ -41,49 +33,6 @@ export type ConnectOptions = Pick<TcpNetConnectOpts, "port" | "onread"> &
 
 /** Starts a TLS connection; may throw. */
 export type Connect = (options: ConnectOptions) => Socket;
-
-/**
- * Limits what a receiver can make this node compute in one turn of the event loop. With finite-field Diffie-Hellman the
- * receiver chooses the numbers, and one handshake can take seconds. Renegotiation would allow endless handshakes.
- */
-const BOUNDED = { ciphers: `${DEFAULT_CIPHERS}:!kDHE`, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
-
-/** @param extraCa PEM with certificate authorities to trust in addition to the machine's */
-export function createConnect(extraCa?: string): Connect {
-	const ca = [...getCACertificates("default")];
-	if (extraCa !== undefined) ca.push(extraCa);
-	// Created once: reading about 150 authorities again for each connection would cost milliseconds.
-	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2", ...BOUNDED });
-	return ({ metering, ...options }) =>
-		metering === undefined
-			? // Node documents the `session` option, but not the method that it calls.
-				(connectTls({ ...options, secureContext }) as ReturnType<typeof connectTls> & Socket)
-			: connectMetered({ ...options, secureContext }, metering);
-}
-
-function connectMetered(options: ConnectOptions, metering: Metering): Socket {
-	const { port, onread, ...tlsOptions } = options;
-	// The host stays among the options, because the certificate is checked against it if it's an address in the URL.
-	const stream = new MeteredStream(options.host, port, metering);
-	let socket: ReturnType<typeof connectTls> & Socket;
-	try {
-		socket = connectTls({ ...tlsOptions, socket: stream }) as typeof socket;
-	} catch (error) {
-		stream.destroy();
-		// OpenSSL rejects damaged sessions.
-		if (options.session === undefined) throw error;
-		return connectMetered({ ...options, session: undefined }, metering);
-	}
-	stream.tcp.once("connect", () => socket.emit("connect"));
-	// Node itself reads into a buffer only from native sockets. No chunk is larger than a TLS record, nor than the buffer.
-	if (onread)
-		socket.on("data", (chunk: Buffer) => {
-			const buffer = onread.buffer as Uint8Array;
-			buffer.set(chunk);
-			if (!onread.callback(chunk.length, buffer)) socket.pause();
-		});
-	return socket;
-}
 
 /** What `os.networkInterfaces` returns. */
 export type Interfaces = () => NodeJS.Dict<NetworkInterfaceInfo[]>;

@@ -10,7 +10,7 @@ import { makeHandshakes } from "../engine/send/rig.fixture.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
 import type { Resolver } from "./resolver.ts";
-import { TlsSessions, validUntil } from "./tls-sessions.ts";
+import { TlsSessions, validUntil } from "./tls.ts";
 
 const authority = createAuthority();
 const trusted = authority.issue();

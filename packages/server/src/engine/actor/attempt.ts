@@ -2,7 +2,7 @@ import type { Baggable } from "../../base/collections.ts";
 import type { Claim } from "../../storage/port/peers.ts";
 import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { type ClosingReason, type Deferred, explain, type Outcome, type Withheld } from "../send/outcome.ts";
+import { type Cancelled, type ClosingReason, type Deferred, explain, type Outcome } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
 import type { ProjectWork } from "./context.ts";
@@ -124,10 +124,10 @@ export class Attempts {
 	 *
 	 * @returns false if the attempt is no longer among those in flight: nothing was done
 	 */
-	ended(inFlight: InFlight, outcome: Outcome | Withheld | Deferred): boolean {
+	ended(inFlight: InFlight, outcome: Outcome | Cancelled | Deferred): boolean {
 		if (!this.#work.inFlight.delete(inFlight)) return false;
 		inFlight.slot?.release();
-		if (outcome.kind === "withheld" || outcome.kind === "deferred") this.putBack(inFlight);
+		if (outcome.kind === "cancelled" || outcome.kind === "deferred") this.putBack(inFlight);
 		else this.#settle(inFlight, outcome);
 		return true;
 	}

@@ -38,7 +38,7 @@ test("an attempt that ends before the lease is released is settled after the rel
 	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
 	const inFlight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: 0 } as unknown as InFlight;
 	const handover = new Handover(context, { projectId: "proj", generation: 1 }, [inFlight]);
-	expect(handover.ended(inFlight, { kind: "withheld" })).toBe(true);
+	expect(handover.ended(inFlight, { kind: "cancelled" })).toBe(true);
 	await new Promise(setImmediate);
 	expect(calls).toEqual([]);
 	calls.push("released");

@@ -135,7 +135,7 @@ export class Handover {
 		const delays = entry.gone ? [] : this.#context.retryDelaysMs;
 		// A request written to a connection that turned out to be closed doesn't count as an attempt: the next owner makes
 		// it.
-		const isNone = outcome.kind === "withheld" || outcome.kind === "deferred";
+		const isNone = outcome.kind === "cancelled" || outcome.kind === "deferred";
 		const consequence = isNone ? null : consequenceOf(inFlight, outcome, delays);
 		const settlement = this.#settlementOf(inFlight, entry, consequence);
 		if (consequence) this.#context.unsettled.begin();

@@ -1,7 +1,7 @@
 import type { LoadedLanes, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Chunk } from "../lanes/log-reader.ts";
-import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
+import type { Cancelled, Deferred, Outcome } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, InFlight } from "./attempt.ts";
@@ -44,7 +44,7 @@ export type Message =
 	/** The events of queued attempts were read; null if that failed. */
 	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
 	/** An attempt has ended, or wasn't made after all. */
-	| { readonly kind: "ended"; readonly inFlight: InFlight; readonly outcome: Outcome | Withheld | Deferred }
+	| { readonly kind: "ended"; readonly inFlight: InFlight; readonly outcome: Outcome | Cancelled | Deferred }
 	/** An attempt's outcome is committed, or was rejected. */
 	| {
 			readonly kind: "committed";

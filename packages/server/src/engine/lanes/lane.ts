@@ -74,7 +74,7 @@ export class Lane {
 
 	constructor(projectId: string, state: LaneState, key: SigningKey, allTypes: number) {
 		this.webhookId = state.webhookId;
-		this.target = { projectId, url: state.url, key, withheld: state.status !== "active" };
+		this.target = { projectId, url: state.url, key, active: state.status === "active" };
 		this.#state = state;
 		this.#position = state.position;
 		this.#committedPosition = state.position;
@@ -133,7 +133,7 @@ export class Lane {
 		this.#state = state;
 		this.target.url = state.url;
 		this.target.key = key;
-		this.target.withheld = !this.active;
+		this.target.active = this.active;
 		this.chunk = undefined;
 		this.refusedBytes = null;
 		this.#open.join(state, this.#position);
@@ -251,7 +251,7 @@ export class Lane {
 		this.#open.settle(seq);
 	}
 
-	/** An attempt was withheld: its event waits again, unless the owner has skipped it. */
+	/** An attempt was cancelled: its event waits again, unless the owner has skipped it. */
 	putBack(seq: number): void {
 		this.#sending -= 1;
 		this.#open.putBack(seq);
@@ -260,7 +260,7 @@ export class Lane {
 	/** The webhook was deleted, or this node no longer owns it: nothing more is sent. */
 	end(): void {
 		this.gone = true;
-		this.target.withheld = true;
+		this.target.active = false;
 	}
 
 	/** This position is stored. */

@@ -166,8 +166,8 @@ describe("changes while a request waits to be written", () => {
 		const proceed = await asked;
 		holdsLease = false;
 		proceed();
-		expect(await sending).toEqual({ kind: "withheld" });
-		expect(await rig.sender.send(sent)).toEqual({ kind: "withheld" });
+		expect(await sending).toEqual({ kind: "cancelled" });
+		expect(await rig.sender.send(sent)).toEqual({ kind: "cancelled" });
 		expect(rig.sender.idleConnections).toBe(1);
 		holdsLease = true;
 		expect(text(await rig.sender.send(sent))).toBe("ok");

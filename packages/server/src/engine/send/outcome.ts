@@ -50,8 +50,8 @@ export interface NotSent extends Timed {
 }
 
 /** Not an attempt: nothing was sent, because the webhook was paused or deleted, or the lease lost, while connecting. */
-export interface Withheld {
-	readonly kind: "withheld";
+export interface Cancelled {
+	readonly kind: "cancelled";
 }
 
 /**
@@ -63,7 +63,7 @@ export interface Deferred {
 }
 
 /** What sending returns: an attempt, or why none was made. */
-export type Sent = Answered | Unanswered | Withheld | Deferred;
+export type Sent = Answered | Unanswered | Cancelled | Deferred;
 
 /** The parts of the request that vary between attempts; the rest follows from the event. */
 export interface SentRequest {

@@ -137,7 +137,7 @@ export function shipment(
 		eventId: "evt_01jd0000000000000000000000",
 		eventType: "purchase.completed",
 		body: Buffer.from(body),
-		target: { projectId: "proj_1", url, key: keyOf(SECRET), withheld: false },
+		target: { projectId: "proj_1", url, key: keyOf(SECRET), active: true },
 		mayLeave: () => true,
 	};
 }

@@ -61,15 +61,15 @@ export function makeHandshakes(options: Partial<HandshakesOptions> = {}): Handsh
 	return new Handshakes({ clock: systemClock, random: () => 1, readCpuMs: () => 0, ...options });
 }
 
-/** An attempt that was not withheld. */
+/** An attempt that was not cancelled. */
 export function made(outcome: Sent): Answered | Unanswered {
-	if (outcome.kind === "withheld" || outcome.kind === "deferred") throw new Error(`The attempt was ${outcome.kind}.`);
+	if (outcome.kind === "cancelled" || outcome.kind === "deferred") throw new Error(`The attempt was ${outcome.kind}.`);
 	return outcome;
 }
 
 /** The response's body, or why there was no response. */
 export function text(outcome: Sent): string {
-	if (outcome.kind === "withheld") return "withheld";
+	if (outcome.kind === "cancelled") return "cancelled";
 	if (outcome.kind === "deferred") return outcome.shortage;
 	return outcome.kind === "answered" ? Buffer.from(outcome.body).toString("latin1") : outcome.reason;
 }

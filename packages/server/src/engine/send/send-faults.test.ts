@@ -3,9 +3,10 @@ import { TLSSocket } from "node:tls";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import type { Dialed, Dialer, Received } from "../../net/dial.ts";
+import type { Dialed, Dialer } from "../../net/dial.ts";
 import { ResponseParser } from "../../net/response-parser.ts";
 import type { Socket } from "../../net/socket.ts";
+import type { Received } from "../../net/tls.ts";
 import { answered, shipment } from "./receiver.fixture.ts";
 import { made, makeHandshakes, Rig, text } from "./rig.fixture.ts";
 

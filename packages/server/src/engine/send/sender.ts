@@ -22,8 +22,8 @@ export interface Target {
 	readonly url: string;
 	/** Derived from the signing secret's SHA-256. */
 	readonly key: SigningKey;
-	/** Whether the webhook is paused or deleted, so that nothing may be sent for it. */
-	readonly withheld: boolean;
+	/** Whether requests may be sent: the webhook is neither paused nor deleted. */
+	readonly active: boolean;
 }
 
 export interface Sender {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import type { RequestTarget } from "../../net/connections.ts";
-import { Burst } from "./burst.ts";
+import type { Connection } from "../../net/connections.ts";
+import { SendBatch } from "./http-sender.ts";
 import { shipment } from "./receiver.fixture.ts";
 import { Rig, text } from "./rig.fixture.ts";
 
@@ -10,25 +10,25 @@ const turnEnded = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("requests started in one turn", () => {
 	/** Stands in for a connection: records what is written to it, in order. */
-	const connectionOf = (log: string[], name: string): RequestTarget => ({
-		writeNow: (bytes) => log.push(`${name} written, ${bytes.length} bytes`),
+	const connectionOf = (log: string[], name: string): Pick<Connection, "write"> => ({
+		write: (bytes) => log.push(`${name} written, ${bytes.length} bytes`),
 	});
 	const unexpected = (error: unknown): void => {
 		throw error;
 	};
 
-	function add(burst: Burst, log: string[], name: string, bytes: number): void {
+	function add(batch: SendBatch, log: string[], name: string, bytes: number): void {
 		const begin = (): void => {
 			log.push(`${name} ready`);
-			burst.write(connectionOf(log, name), Buffer.alloc(bytes));
+			batch.write(connectionOf(log, name), Buffer.alloc(bytes));
 		};
-		burst.add({ projectId: "p", begin });
+		batch.add({ projectId: "p", begin });
 	}
 
 	test("are all prepared, then all written, in the order in which they were started", async () => {
 		const log: string[] = [];
-		const burst = new Burst(systemClock, unexpected);
-		for (const name of ["a", "b", "c"]) add(burst, log, name, 10);
+		const batch = new SendBatch(systemClock, unexpected);
+		for (const name of ["a", "b", "c"]) add(batch, log, name, 10);
 		expect(log).toEqual([]);
 		await turnEnded();
 		const written = ["a", "b", "c"].map((name) => `${name} written, 10 bytes`);
@@ -37,8 +37,8 @@ describe("requests started in one turn", () => {
 
 	test("are written before all are prepared if they are large", async () => {
 		const log: string[] = [];
-		const burst = new Burst(systemClock, unexpected);
-		for (const name of ["a", "b", "c"]) add(burst, log, name, 600_000);
+		const batch = new SendBatch(systemClock, unexpected);
+		for (const name of ["a", "b", "c"]) add(batch, log, name, 600_000);
 		await turnEnded();
 		const written = (name: string) => `${name} written, 600000 bytes`;
 		expect(log).toEqual(["a ready", "b ready", written("a"), written("b"), "c ready", written("c")]);
@@ -46,8 +46,8 @@ describe("requests started in one turn", () => {
 
 	test("are sent in a later turn if they are started while others are being sent", async () => {
 		const log: string[] = [];
-		const burst = new Burst(systemClock, unexpected);
-		burst.add({ projectId: "p", begin: () => add(burst, log, "late", 10) });
+		const batch = new SendBatch(systemClock, unexpected);
+		batch.add({ projectId: "p", begin: () => add(batch, log, "late", 10) });
 		await turnEnded();
 		expect(log).toEqual([]);
 		await turnEnded();
@@ -62,8 +62,8 @@ describe("requests started in one turn", () => {
 			now += 1;
 		};
 		const clock = { elapsed: () => now, setImmediate: (run: () => void) => systemClock.setImmediate(run) };
-		const burst = new Burst(clock, unexpected);
-		const add = (projectId: string) => burst.add({ projectId, begin: () => begin(projectId) });
+		const batch = new SendBatch(clock, unexpected);
+		const add = (projectId: string) => batch.add({ projectId, begin: () => begin(projectId) });
 		for (let n = 0; n < 20; n++) add("greedy");
 		add("quiet");
 		for (let turn = 0; turn < 3; turn++) {
@@ -84,26 +84,26 @@ describe("requests started in one turn", () => {
 
 	test("are written immediately on a connection that took longer", () => {
 		const log: string[] = [];
-		new Burst(systemClock, unexpected).write(connectionOf(log, "a"), Buffer.alloc(10));
+		new SendBatch(systemClock, unexpected).write(connectionOf(log, "a"), Buffer.alloc(10));
 		expect(log).toEqual(["a written, 10 bytes"]);
 	});
 
 	test("are sent even if others throw, and the errors are reported", async () => {
 		const log: string[] = [];
 		const faults: unknown[] = [];
-		const burst = new Burst(systemClock, (error) => faults.push(error));
+		const batch = new SendBatch(systemClock, (error) => faults.push(error));
 		const thrower = (text: string) => () => {
 			throw new Error(text);
 		};
-		burst.add({ projectId: "p", begin: thrower("start") });
-		add(burst, log, "a", 10);
-		burst.add({ projectId: "p", begin: () => burst.write({ writeNow: thrower("write") }, Buffer.alloc(1)) });
-		burst.add({ projectId: "p", begin: thrower("another start") });
-		add(burst, log, "b", 10);
+		batch.add({ projectId: "p", begin: thrower("start") });
+		add(batch, log, "a", 10);
+		batch.add({ projectId: "p", begin: () => batch.write({ write: thrower("write") }, Buffer.alloc(1)) });
+		batch.add({ projectId: "p", begin: thrower("another start") });
+		add(batch, log, "b", 10);
 		await turnEnded();
 		expect(log).toEqual(["a ready", "b ready", "a written, 10 bytes", "b written, 10 bytes"]);
 		expect(faults).toEqual(["start", "another start", "write"].map((text) => new Error(text)));
-		add(burst, log, "c", 10);
+		add(batch, log, "c", 10);
 		await turnEnded();
 		expect(log.slice(4)).toEqual(["c ready", "c written, 10 bytes"]);
 	});
@@ -124,9 +124,9 @@ describe("requests started in one turn", () => {
 		const paused = shipment(rig.receiver.url("/paused"));
 		const moved = shipment(rig.receiver.url("/old"));
 		const outcomes = [rig.sender.send(paused), rig.sender.send(moved)];
-		paused.target.withheld = true;
+		paused.target.active = false;
 		moved.target.url = rig.receiver.url("/new");
-		expect((await Promise.all(outcomes)).map(text)).toEqual(["withheld", "ok"]);
+		expect((await Promise.all(outcomes)).map(text)).toEqual(["cancelled", "ok"]);
 		expect(rig.receiver.requests.map(({ head }) => head.split(" ")[1])).toEqual(["/hook", "/new"]);
 	});
 });

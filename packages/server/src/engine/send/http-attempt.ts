@@ -1,0 +1,276 @@
+import { RECEIVERS } from "../../base/budgets.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
+import type { Connection, ConnectionPool, ConnectionUser } from "../../net/connections.ts";
+import { asError, isConnectionClosed, reasonOf, SendFailure, ShortageFailure, shortageOf } from "../../net/errors.ts";
+import { ResponseParser } from "../../net/response-parser.ts";
+import type { Shortages } from "../../net/shortages.ts";
+import type { Deadlines, HasDeadline } from "./deadlines.ts";
+import type { Sent, SentRequest } from "./outcome.ts";
+import { type Destination, destinationOf, type RequestWriter } from "./request.ts";
+import type { Shipment } from "./sender.ts";
+
+/** What all attempts share. */
+export interface AttemptContext {
+	readonly clock: Clock;
+	readonly brand: string;
+	readonly connections: ConnectionPool;
+	readonly deadlines: Deadlines;
+	readonly shortages: Shortages;
+	readonly writeRequest: RequestWriter;
+	/** Writes requests, together with others that are started in the same turn of the event loop. */
+	readonly batch: { write(to: Pick<Connection, "write">, request: Buffer): void };
+	/** Receives the original error of every `sender_failed` outcome, for the log. */
+	onFault(error: unknown): void;
+}
+
+/**
+ * One attempt: usually one exchange of a request and its response on one connection.
+ *
+ * The request is signed and written in one step once the connection is ready, with the current key and time. So once a
+ * rotation has been confirmed, nothing signed with the old secret is sent. If the webhook was paused or deleted while
+ * connecting, or this node no longer holds its project's lease, nothing is written and the attempt is cancelled.
+ *
+ * A second exchange follows within the same deadline if the webhook's URL changed while connecting, and at most once if
+ * the receiver had closed a kept-alive connection: such a failure says nothing about the receiver, which never saw the
+ * request.
+ *
+ *        ┌──────── URL changed, connection was closed ────────┐
+ *        ▼                                                    │
+ *     connecting ──▶ written ──▶ receiving ──▶ answered: the status is known and counts, whatever follows
+ *        │             └──────────────┴──────▶ unanswered
+ *        └──▶ cancelled, deferred, unanswered
+ *
+ * It ends exactly once even if something throws, at its deadline at the latest. The deadline is extended by the time
+ * spent waiting for a turn to connect. That wait is bounded by the number of sends in flight, since each needs one turn.
+ */
+export class HttpAttempt implements ConnectionUser, HasDeadline {
+	readonly #shipment: Shipment;
+	readonly #context: AttemptContext;
+	readonly #resolve: (outcome: Sent) => void;
+	#startedAt = 0;
+	dueAt = 0;
+	earlier: HasDeadline | null = null;
+	later: HasDeadline | null = null;
+
+	// The current exchange.
+	#destination: Destination | null = null;
+	#connection: Connection | null = null;
+	#isReused = false;
+	#request: SentRequest | null = null;
+	#response = new ResponseParser();
+	#isExchanging = false;
+
+	#mustBeNew = false;
+	/** When part of an unfinished response was last read; null until then. */
+	#readAt: number | null = null;
+	#grace: Timer | null = null;
+	/** Time that earlier exchanges waited for turns to connect, milliseconds. */
+	#waitedBeforeMs = 0;
+	/** How much of its waiting has been added to its deadline. */
+	#extendedMs = 0;
+	#extension: Timer | null = null;
+	#over = false;
+
+	constructor(shipment: Shipment, context: AttemptContext, resolve: (outcome: Sent) => void) {
+		this.#shipment = shipment;
+		this.#context = context;
+		this.#resolve = resolve;
+	}
+
+	get projectId(): string {
+		return this.#shipment.target.projectId;
+	}
+
+	begin(): void {
+		this.#startedAt = this.#context.clock.now();
+		try {
+			this.#context.deadlines.add(this);
+		} catch (error) {
+			this.#fail(error);
+			return;
+		}
+		this.#exchange();
+	}
+
+	#exchange(): void {
+		const { connections, brand } = this.#context;
+		this.#waitedBeforeMs = this.#waitedMs;
+		this.#connection = null;
+		this.#request = null;
+		this.#response = new ResponseParser();
+		try {
+			const destination = destinationOf(this.#shipment.target, brand);
+			const { origin } = destination;
+			const connection = this.#mustBeNew
+				? connections.open(origin, this.projectId)
+				: connections.acquire(origin, this.projectId);
+			this.#destination = destination;
+			this.#connection = connection;
+			this.#isReused = connection.isUsed;
+			this.#isExchanging = true;
+			connection.use(this);
+		} catch (error) {
+			if (this.#isExchanging) this.failed(asError(error));
+			else this.#fail(error);
+		}
+	}
+
+	/** No other code runs between these checks and the write, except writes of other requests of the batch. */
+	ready(): void {
+		const { writeRequest, batch } = this.#context;
+		const { target } = this.#shipment;
+		const destination = this.#destination!;
+		if (!target.active || !this.#shipment.mayLeave()) {
+			this.#endExchange("keep", () => this.#end({ kind: "cancelled" }));
+		} else if (target.url !== destination.url) {
+			this.#endExchange("keep", () => this.#exchange());
+		} else {
+			const { bytes, sent } = writeRequest(this.#shipment, destination);
+			this.#request = sent;
+			batch.write(this.#connection!, bytes);
+			this.#shipment.onWritten?.();
+		}
+	}
+
+	received(chunk: Buffer): void {
+		const response = this.#response;
+		response.push(chunk);
+		switch (response.state) {
+			case "rest":
+			case "complete":
+			case "cut":
+				this.#endAnswered();
+				break;
+			case "malformed":
+				this.failed(new SendFailure("malformed_response", "the response is not HTTP"));
+				break;
+			case "body":
+				this.#readAt = this.#context.clock.now();
+				this.#grace ??= this.#context.clock.setTimeout(() => this.#cutNow(), RECEIVERS.bodyMs);
+				break;
+			case "head":
+				break;
+		}
+	}
+
+	ended(): void {
+		this.#response.end();
+		if (this.#response.state === "complete") this.#endAnswered();
+		else this.failed(new SendFailure("connection_reset", "the connection was closed within the response"));
+	}
+
+	/** Once the status line is known it counts, whatever follows it. */
+	failed(error: Error): void {
+		if (this.#response.status !== 0) this.#endAnswered();
+		else this.#endFailed(error);
+	}
+
+	/** The deadline has passed, unless part of the time was spent waiting for a turn to connect. */
+	cut(): void {
+		const waitedMs = this.#waitedMs;
+		const moreMs = waitedMs - this.#extendedMs;
+		if (moreMs <= 0) {
+			this.#cutNow();
+			return;
+		}
+		this.#extendedMs = waitedMs;
+		this.#extension = this.#context.clock.setTimeout(() => this.cut(), moreMs);
+	}
+
+	#cutNow(): void {
+		const connection = this.#connection;
+		if (this.#response.status !== 0) this.#endAnswered();
+		else if (connection?.isResolving)
+			this.#endFailed(new SendFailure("dns_failed", "the name was not resolved in time"));
+		else if (connection?.isHeld)
+			this.#endFailed(new SendFailure("tls_costly", "costly handshakes of the project left no time for this one"));
+		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
+	}
+
+	#endAnswered(): void {
+		const request = this.#request;
+		if (request === null) {
+			this.#endFailed(new SendFailure("malformed_response", "a response came before the request"));
+			return;
+		}
+		const { status, body, truncated, persistent, state } = this.#response;
+		const then = persistent ? "keep" : state === "rest" ? "drain" : "destroy";
+		this.#endExchange(then, () => {
+			// Time spent waiting for the rest of an unfinished body isn't the receiver's response time.
+			const times = this.#timesUntil(truncated ? this.#readAt : null);
+			this.#end({ kind: "answered", status, body, truncated, ...times, request });
+		});
+	}
+
+	#endFailed(error: Error): void {
+		const isStale = this.#isReused && !this.#response.heard && isConnectionClosed(error);
+		this.#endExchange("destroy", () => {
+			if (!isStale || this.#mustBeNew) {
+				this.#fail(error);
+				return;
+			}
+			this.#mustBeNew = true;
+			this.#exchange();
+		});
+	}
+
+	/** @param then what becomes of the connection */
+	#endExchange(then: "keep" | "drain" | "destroy", next: () => void): void {
+		if (!this.#isExchanging) return;
+		this.#isExchanging = false;
+		try {
+			const connection = this.#connection!;
+			if (then === "keep") connection.keep(this.#response.idleSeconds);
+			else if (then === "drain") connection.drain(this.#response);
+			else connection.destroy();
+			if (connection.isOpen) this.#context.connections.release(connection);
+			next();
+		} catch (error) {
+			this.#fail(error);
+		}
+	}
+
+	#fail(error: unknown): void {
+		if (this.#over) return;
+		const shortage = shortageOf(error);
+		if (shortage !== null) {
+			this.#context.shortages.met(shortage, !(error instanceof ShortageFailure) || error.tried);
+			this.#end({ kind: "deferred", shortage });
+			return;
+		}
+		const reason = reasonOf(error);
+		const url = this.#destination?.url ?? this.#shipment.target.url;
+		const request = this.#request;
+		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#timesUntil(null), url, request });
+		if (reason === null) this.#report(error);
+	}
+
+	#report(fault: unknown): void {
+		try {
+			this.#context.onFault(fault);
+		} catch {
+			// A failure to log must not become a fault of its own.
+		}
+	}
+
+	#end(outcome: Sent): void {
+		if (this.#over) return;
+		this.#over = true;
+		this.#resolve(outcome);
+		this.#context.deadlines.remove(this);
+		this.#extension?.cancel();
+		this.#grace?.cancel();
+	}
+
+	/** Total wait for turns to connect so far, milliseconds. */
+	get #waitedMs(): number {
+		return this.#waitedBeforeMs + (this.#connection?.waitedMs ?? 0);
+	}
+
+	/** @param at when it ended; now if null. Never before the start, even if the clock was set back meanwhile. */
+	#timesUntil(at: number | null): { startedAt: number; endedAt: number; waitedMs: number } {
+		const startedAt = this.#startedAt;
+		const endedAt = Math.max(startedAt, at ?? this.#context.clock.now());
+		return { startedAt, endedAt, waitedMs: Math.min(Math.floor(this.#waitedMs), endedAt - startedAt) };
+	}
+}
