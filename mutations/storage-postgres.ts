@@ -130,7 +130,7 @@ export const STORAGE_POSTGRES = [
 			why: "If slots become free one at a time, only projects with new events get them, and retries wait.",
 		},
 	]),
-	...of("server/src/storage/postgres/replay/replay.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/replay.ts", POSTGRES, [
 		{
 			name: "postgres-replay-twice",
 			find: "newest.id = f.id AND waiting.seq IS NULL AS over",
@@ -146,7 +146,7 @@ export const STORAGE_POSTGRES = [
 			why: "Dead letters that are replayed stay counted.",
 		},
 	]),
-	...of("server/src/storage/postgres/replay/replay-matching.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/replay.ts", POSTGRES, [
 		{
 			name: "postgres-replay-matching-deleted",
 			find: "AND lane.webhook_no IS NOT NULL AS chosen",
@@ -180,7 +180,7 @@ export const STORAGE_POSTGRES = [
 			why: "A pause returns before the project's owner has read it.",
 		},
 	]),
-	...of("server/src/storage/postgres/lanes/lock.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/locks.ts", POSTGRES, [
 		{
 			name: "postgres-ring-held",
 			find: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL",
@@ -239,7 +239,7 @@ export const STORAGE_POSTGRES = [
 			why: "A project has one more webhook than is allowed.",
 		},
 	]),
-	...of("server/src/storage/postgres/lanes/right-of-way.ts", inPostgres("lanes/right-of-way"), [
+	...of("server/src/storage/postgres/lanes/settle.ts", inPostgres("lanes/settle"), [
 		{
 			name: "postgres-settle-cuts-in",
 			find: "if (this.#renewal) await this.#ended([this.#renewal]);",

@@ -3,7 +3,7 @@ import { SQLITE } from "./tests.ts";
 
 /** Rules shared by both storage engines. */
 export const STORAGE_SHARED = [
-	...of("server/src/storage/shared/attempt-codes.ts", SQLITE, [
+	...of("server/src/storage/shared/deliveries.ts", SQLITE, [
 		{
 			name: "response-filter-open-end",
 			find: "from <= code && code <= to",
@@ -26,7 +26,7 @@ export const STORAGE_SHARED = [
 			why: "Attempts without a response are shown among those that were accepted.",
 		},
 	]),
-	...of("server/src/storage/shared/response-times.ts", SQLITE, [
+	...of("server/src/storage/shared/stats.ts", SQLITE, [
 		{
 			name: "response-times-rank",
 			find: "let left = Math.ceil(this.#total * share);",
@@ -42,7 +42,7 @@ export const STORAGE_SHARED = [
 			why: "Deliveries closed without a request count as answered within a millisecond.",
 		},
 	]),
-	...of("server/src/storage/shared/id-range.ts", SQLITE, [
+	...of("server/src/storage/shared/deliveries.ts", SQLITE, [
 		{
 			name: "id-range-until-next",
 			find: "lowestSuffixAt(until)",
@@ -70,7 +70,7 @@ export const STORAGE_SHARED = [
 		],
 	),
 	...of(
-		"server/src/storage/shared/closing-lane.ts",
+		"server/src/storage/shared/deliveries.ts",
 		["server/test/engine-memory.test.ts"],
 		[
 			{

@@ -203,7 +203,7 @@ export const STORAGE_SQLITE = [
 			why: "Two calls of one project in one commit are numbered alike.",
 		},
 	]),
-	...of("server/src/storage/sqlite/leases/alarm.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/lanes.ts", SQLITE, [
 		{
 			name: "sqlite-ring-held",
 			find: "wake_at = CASE WHEN lease_until IS NULL THEN 0 END",
@@ -219,24 +219,24 @@ export const STORAGE_SQLITE = [
 			why: "The project's owner doesn't notice a webhook change.",
 		},
 	]),
-	...of("server/src/storage/sqlite/replay/replay.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/replay.ts", SQLITE, [
 		{
 			name: "sqlite-replay-same-series",
-			find: 'beginSeries(c, project, webhook, "requested", event.seq, standing.replay + 1, at);',
-			replace: 'beginSeries(c, project, webhook, "requested", event.seq, standing.replay, at);',
+			find: 'beginSeries(c, project, webhook, "requested", event.seq, state.replay + 1, at);',
+			replace: 'beginSeries(c, project, webhook, "requested", event.seq, state.replay, at);',
 			only: "replays",
 			why: "A replay's attempts are refused as settled twice.",
 		},
 		{
 			name: "sqlite-replay-succeeded-since",
-			find: "newest?.replay !== replay || newest.attempt !== attempt || isQueued",
-			replace: "isQueued",
+			find: "newest?.replay !== replay || newest.attempt !== attempt || hasRetry",
+			replace: "hasRetry",
 			only: "replays",
 			why: "“Replay all that failed” sends again what a replay has delivered since.",
 		},
 		{
 			name: "sqlite-replay-twice",
-			find: "newest.attempt !== attempt || isQueued(c, project, webhook, seq)) continue;",
+			find: "newest.attempt !== attempt || hasRetry(c, project, webhook, seq)) continue;",
 			replace: "newest.attempt !== attempt) continue;",
 			only: "replays",
 			why: "“Replay all that failed” begins a second series while one waits.",
@@ -249,7 +249,7 @@ export const STORAGE_SQLITE = [
 			why: "A webhook gets a test event of a type that it did not ask for.",
 		},
 	]),
-	...of("server/src/storage/sqlite/replay/replay-matching.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/replay.ts", SQLITE, [
 		{
 			name: "sqlite-replay-matching-deleted",
 			find: " || !hasLane(c, webhook)) continue;",
@@ -283,7 +283,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-counts-replayed",
-			find: "if (!isQueued(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);",
+			find: "if (!hasRetry(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);",
 			replace: "addToCounters(c, webhook, 0, -1);",
 			only: "retention",
 			why: "A dead letter that is being replayed is subtracted twice.",
@@ -324,7 +324,7 @@ export const STORAGE_SQLITE = [
 			why: "Attempts that are deleted before they are counted are missing from the charts.",
 		},
 	]),
-	...of("server/src/storage/sqlite/history/attempt-list.ts", SQLITE, [
+	...of("server/src/storage/sqlite/history/attempts.ts", SQLITE, [
 		{
 			name: "sqlite-page-beyond-until",
 			find: "to: before < to ? before : to",
@@ -341,7 +341,7 @@ export const STORAGE_SQLITE = [
 			why: "A count that is exact is shown as “at least”.",
 		},
 	]),
-	...of("server/src/storage/sqlite/lanes/retries.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/lanes.ts", SQLITE, [
 		{
 			name: "sqlite-retry-counted-again",
 			find: "if (replaced.changes === 1) return 0;",
@@ -440,7 +440,7 @@ export const STORAGE_SQLITE = [
 			why: "A webhook for which one event waits is shown as up to date.",
 		},
 	]),
-	...of("server/src/storage/sqlite/history/stats-roll-up.ts", SQLITE, [
+	...of("server/src/storage/sqlite/history/stats.ts", SQLITE, [
 		{
 			name: "sqlite-stats-counted-twice",
 			find: "WHERE no > ? AND no <= ? GROUP BY",

@@ -7,7 +7,7 @@ import type { Database } from "../storage/database.ts";
 import type { Timeline } from "../time.ts";
 import { SimNode } from "./node.ts";
 
-/** Clocks that differ by less count as equal (storage/shared/clock-offset.ts), milliseconds. */
+/** Clocks that differ by less count as equal (storage/shared/leases.ts), milliseconds. */
 const AGREE_MS = 450;
 /** How long a process has to stop after SIGTERM, in addition to an attempt's timeout, milliseconds. */
 const STOP_MS = 10_000;

@@ -7,7 +7,7 @@ const DRIFT = 0.001;
 const SET_MS = 100;
 /** So long after a clock was set each node has noticed, milliseconds. */
 const NOTICED_MS = 60_000;
-/** Two nodes take clocks that differ by half a second for one (storage/shared/clock-offset.ts). Twice that, and the way. */
+/** Two nodes take clocks that differ by half a second for one (storage/shared/leases.ts). Twice that, and the way. */
 const MEASURED_MS = 1_500;
 
 /** No attempt is made before it is due, by the clock of the node that makes it, unless clocks disagree. */

@@ -6,7 +6,7 @@ import { Database } from "./connection/database.ts";
 import { Hosts } from "./connection/hosts.ts";
 import { checkSessions } from "./connection/sessions-check.ts";
 import { sql } from "./connection/sql.ts";
-import { readGauges } from "./lanes/gauges.ts";
+import { readGauges } from "./lanes/backlog.ts";
 import { peersOf } from "./leases/peers.ts";
 import { Wakes } from "./leases/wake.ts";
 import { epochName } from "./log/log.ts";

@@ -5,9 +5,8 @@ import { type Natives, type Part, runAsync, type Steps } from "../verbs/verb.ts"
 import { findProject } from "./connection/names.ts";
 import type { Session } from "./connection/session.ts";
 import { type Statement, sql } from "./connection/sql.ts";
-import { LOCK_ACCOUNTS } from "./connection/whole.ts";
 import { appendOfFacts } from "./facts/record.ts";
-import { lockProject, ringForChange } from "./lanes/lock.ts";
+import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
 import { holdLogs } from "./log/append-rows.ts";
 
 const statements = new WeakMap<Template, Statement>();

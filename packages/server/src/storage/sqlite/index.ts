@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
 import { Channel } from "./connection/channel.ts";
-import { addGauges } from "./lanes/gauges.ts";
+import { addGauges } from "./lanes/backlog.ts";
 import { callsOf } from "./verbs.ts";
 
 export { backupSqlite } from "./connection/backup.ts";

@@ -4,7 +4,7 @@ import type { Query, Row } from "../verbs/sql.ts";
 import { type Natives, runSync, type Steps } from "../verbs/verb.ts";
 import type { Connection } from "./connection/connection.ts";
 import { appendOfFact } from "./facts/record.ts";
-import { ringForChange } from "./leases/alarm.ts";
+import { ringForChange } from "./lanes/lanes.ts";
 
 /** Columns whose type SQLite lacks, by table. */
 const json = (text: string | number | null): unknown => (text === null ? null : JSON.parse(text as string));

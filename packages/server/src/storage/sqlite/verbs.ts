@@ -21,22 +21,20 @@ import {
 } from "./connection/wire.ts";
 import * as baskets from "./facts/baskets.ts";
 import * as orders from "./facts/orders.ts";
-import { countAttempts, listAttemptSummaries } from "./history/attempt-list.ts";
+import { countAttempts, getAttempt, getDelivery, listAttemptSummaries, listAttempts } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
-import { getAttempt, getDelivery, listAttempts } from "./history/history.ts";
 import { readStats } from "./history/stats.ts";
-import { readBacklogs } from "./lanes/backlog.ts";
-import { readGauges } from "./lanes/gauges.ts";
+import { readBacklogs, readGauges } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
+import { listWaitingRetries } from "./lanes/lanes.ts";
+import * as replay from "./lanes/replay.ts";
+import * as matching from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
-import { listWaitingRetries } from "./lanes/waiting.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
 import { appendEvents } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import * as webhooks from "./registry/webhooks.ts";
-import * as replay from "./replay/replay.ts";
-import * as matching from "./replay/replay-matching.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
 import { runVerb } from "./run-verb.ts";
 

@@ -1,6 +1,6 @@
 import type { Actor, AuditEntry } from "../port/accounts.ts";
 import type { Page } from "../port/registry.ts";
-import { BEYOND_ALL_IDS } from "../shared/id-range.ts";
+import { BEYOND_ALL_IDS } from "../shared/deliveries.ts";
 import { endUnlocked, unlocked } from "./dialect.ts";
 import { sql } from "./sql.ts";
 import { findProject, row, rows, type Steps } from "./verb.ts";

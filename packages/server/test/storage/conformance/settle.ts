@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Retry } from "../../../src/storage/port.ts";
-import { QUEUES } from "../../../src/storage/shared/attempt-codes.ts";
+import { QUEUES } from "../../../src/storage/shared/deliveries.ts";
 import type { StorageHarness } from "./harness.ts";
 import { ALL, plain, START, World } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Retry } from "../../../src/storage/port.ts";
-import { QUEUES } from "../../../src/storage/shared/attempt-codes.ts";
+import { QUEUES } from "../../../src/storage/shared/deliveries.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 

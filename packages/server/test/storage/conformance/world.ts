@@ -19,7 +19,7 @@ import type {
 	Webhook,
 	WebhookPatch,
 } from "../../../src/storage/port.ts";
-import { QUEUES } from "../../../src/storage/shared/attempt-codes.ts";
+import { QUEUES } from "../../../src/storage/shared/deliveries.ts";
 import type { StorageHarness } from "./harness.ts";
 
 export const START = Date.UTC(2026, 10, 21);

@@ -1,5 +1,5 @@
 import type { AttemptFilter } from "../../../src/storage/port.ts";
-import { fitsResponse, STATUS_CODE, STATUSES, statusesOf } from "../../../src/storage/shared/attempt-codes.ts";
+import { fitsResponse, STATUS_CODE, STATUSES, statusesOf } from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import { compareText, merged } from "./ordered.ts";
 import type { AttemptRow } from "./rows.ts";

@@ -1,5 +1,5 @@
-import { statusOf } from "../../../src/storage/shared/attempt-codes.ts";
-import type { Standing } from "../../../src/storage/shared/delivery.ts";
+import type { DeliveryProgress } from "../../../src/storage/shared/deliveries.ts";
+import { statusOf } from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow, EventRow, LaneRow } from "./rows.ts";
 import { deliveryKey } from "./tables.ts";
@@ -7,7 +7,7 @@ import { deliveryKey } from "./tables.ts";
 const BEGIN = Number.NEGATIVE_INFINITY;
 
 /** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
-export function standingOf(node: MemoryNode, webhookNo: number, event: EventRow): Standing | null {
+export function progressOf(node: MemoryNode, webhookNo: number, event: EventRow): DeliveryProgress | null {
 	const lane = node.tables.lanes.get(webhookNo);
 	if (lane === undefined) return null;
 	const retry = node.tables.retries.get(deliveryKey(webhookNo, event.seq));
@@ -18,7 +18,7 @@ export function standingOf(node: MemoryNode, webhookNo: number, event: EventRow)
 	const newest = newestAttempt(node, webhookNo, event);
 	if (newest !== undefined) {
 		const { attempt, replay, status } = newest;
-		return { kind: "over", attempt, replay, status: statusOf(status) };
+		return { kind: "ended", attempt, replay, status: statusOf(status) };
 	}
 	return waitsIn(lane, event) ? { kind: "in_lane" } : null;
 }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { LostTail } from "../../../src/storage/port/observer.ts";
 import type { Claim } from "../../../src/storage/port/peers.ts";
 import type { Lease, Storage } from "../../../src/storage/port.ts";
-import { storedGeneration } from "../../../src/storage/shared/generations.ts";
+import { storedGeneration } from "../../../src/storage/shared/leases.ts";
 import { describeClaims } from "../conformance/claims.ts";
 import { START, WIDE, type World } from "../conformance/world.ts";
 import { keptClaims } from "./claims.ts";

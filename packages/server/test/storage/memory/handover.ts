@@ -1,5 +1,5 @@
 import type { HandedOver, Params } from "../../../src/storage/port.ts";
-import { QUEUE_CODE, queueOf } from "../../../src/storage/shared/attempt-codes.ts";
+import { QUEUE_CODE, queueOf } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import type { LeaseRow } from "./rows.ts";

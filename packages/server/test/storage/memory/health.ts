@@ -1,6 +1,5 @@
 import type { Params, WaitingRetry, WebhookHealth } from "../../../src/storage/port.ts";
-import { QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/attempt-codes.ts";
-import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
+import { BEYOND_ALL_IDS, QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { toSummary } from "./attempt-rows.ts";
 import type { MemoryNode } from "./node.ts";
 import { compareText, take } from "./ordered.ts";

@@ -7,12 +7,16 @@ import type {
 	Delivery,
 	Params,
 } from "../../../src/storage/port.ts";
-import { toAttemptId, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
-import { deliveryOf, MAX_DELIVERY_ATTEMPTS } from "../../../src/storage/shared/delivery.ts";
-import { idRange } from "../../../src/storage/shared/id-range.ts";
+import {
+	deliveryOf,
+	idRange,
+	MAX_DELIVERY_ATTEMPTS,
+	toAttemptId,
+	toStoredId,
+} from "../../../src/storage/shared/deliveries.ts";
 import { toAttempt, toSummary } from "./attempt-rows.ts";
 import { ALL_STATUSES, type Walk, walkAttempts } from "./attempt-walk.ts";
-import { attemptsOf, standingOf } from "./delivery.ts";
+import { attemptsOf, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import { eventKey } from "./tables.ts";
@@ -94,10 +98,10 @@ export function getDelivery(
 	const webhook = project && database.webhook(project.no, webhookId);
 	const event = project && tables.events.by.id.get(eventKey(project.no, eventId));
 	if (!webhook || !event) return null;
-	const standing = standingOf(node, webhook.no, event);
-	if (standing === null) return null;
+	const state = progressOf(node, webhook.no, event);
+	if (state === null) return null;
 	const attempts = take(attemptsOf(node, webhook.no, event), MAX_DELIVERY_ATTEMPTS)
 		.map((row) => toAttempt(node, row))
 		.reverse();
-	return deliveryOf(standing, attempts);
+	return deliveryOf(state, attempts);
 }

@@ -1,7 +1,5 @@
 import type { LaneState, LoadedLanes, Params, Retry } from "../../../src/storage/port.ts";
-import { QUEUE_CODE } from "../../../src/storage/shared/attempt-codes.ts";
-import { closingLane } from "../../../src/storage/shared/closing-lane.ts";
-import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
+import { BEYOND_ALL_IDS, closingLane, QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { readHandedOver } from "./handover.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";

@@ -1,5 +1,5 @@
 import type { Page, Params, Project, Webhook } from "../../../src/storage/port.ts";
-import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
+import { BEYOND_ALL_IDS } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";

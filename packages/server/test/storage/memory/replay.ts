@@ -6,11 +6,10 @@ import type {
 	RetryQueue,
 	TestEventResult,
 } from "../../../src/storage/port.ts";
-import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
-import { idRange } from "../../../src/storage/shared/id-range.ts";
+import { idRange, QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import { type IdRange, walkAttempts, walkStatus } from "./attempt-walk.ts";
-import { endsDelivery, standingOf } from "./delivery.ts";
+import { endsDelivery, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import { findLive } from "./registry.ts";
@@ -47,11 +46,11 @@ export function replayDelivery(
 	const found = findLive(node, projectId, webhookId);
 	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
 	if (!found || !event) return { kind: "no_delivery" };
-	const standing = standingOf(node, found.webhook.no, event);
-	if (standing === null) return { kind: "no_delivery" };
-	if (standing.kind !== "over") return { kind: "attempting" };
-	const replay = standing.replay + 1;
-	const wasDead = standing.status === "failed";
+	const state = progressOf(node, found.webhook.no, event);
+	if (state === null) return { kind: "no_delivery" };
+	if (state.kind !== "ended") return { kind: "attempting" };
+	const replay = state.replay + 1;
+	const wasDead = state.status === "failed";
 	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
 	ringForChange(node, found.project);
 	return { kind: "queued", replay };

@@ -1,6 +1,5 @@
 import type { Params, SweepStep } from "../../../src/storage/port.ts";
-import { QUEUE_CODE, STATUS_CODE } from "../../../src/storage/shared/attempt-codes.ts";
-import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
+import { BEYOND_ALL_IDS, QUEUE_CODE, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import { ALL_STATUSES } from "./attempt-walk.ts";
 import { endsDelivery, waitsIn } from "./delivery.ts";

@@ -1,4 +1,4 @@
-import { QUEUE_CODE } from "../../../src/storage/shared/attempt-codes.ts";
+import { QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import type { RetryRow } from "./rows.ts";
 

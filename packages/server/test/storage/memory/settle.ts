@@ -1,5 +1,5 @@
 import type { LaneProgress, NewAttempt, Params, Settlement, Verdict } from "../../../src/storage/port.ts";
-import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow, LaneRow, ProjectRow, WebhookRow } from "./rows.ts";
 import { countAttempt } from "./stats-counts.ts";

@@ -1,5 +1,4 @@
-import { NOT_SENT, PER_OCTAVE } from "../../../src/storage/shared/response-times.ts";
-import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../../src/storage/shared/stats.ts";
+import { HOUR, MINUTE, MINUTES_KEPT_MS, NOT_SENT, PER_OCTAVE } from "../../../src/storage/shared/stats.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow } from "./rows.ts";
 

@@ -21,7 +21,7 @@ import { CACHED_NAMES, POOLS } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/observer.ts";
 import { StorageError } from "../../port.ts";
-import { ClockOffset } from "../../shared/clock-offset.ts";
+import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";

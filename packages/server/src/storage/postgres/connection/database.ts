@@ -3,7 +3,7 @@ import { Bag, type Baggable } from "../../../base/collections.ts";
 import type { DatabaseObserver, PoolState } from "../../port/observer.ts";
 import type { EpochKeeper } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
-import { storedGeneration, toGeneration } from "../../shared/generations.ts";
+import { storedGeneration, toGeneration } from "../../shared/leases.ts";
 import { type Epoch, EpochMemory, type Joining, joinEpoch } from "../leases/epochs.ts";
 import { Connections, type PoolName } from "./connections.ts";
 import { storageError } from "./errors.ts";

@@ -1,6 +1,5 @@
 import type { PoolClient, QueryResult } from "pg";
-import { ClockOffset } from "../../shared/clock-offset.ts";
-import { storedGeneration, toGeneration } from "../../shared/generations.ts";
+import { ClockOffset, storedGeneration, toGeneration } from "../../shared/leases.ts";
 import { withoutNul } from "./literals.ts";
 import type { NameCache } from "./names.ts";
 import type { Statement } from "./sql.ts";

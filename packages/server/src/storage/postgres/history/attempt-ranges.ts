@@ -4,12 +4,12 @@
  * (or its beginning) only as far as needed.
  */
 import type { AttemptFilter, ResponseFilter } from "../../port.ts";
-import { NO_RESPONSE, statusesOf } from "../../shared/attempt-codes.ts";
+import { NO_RESPONSE, statusesOf } from "../../shared/deliveries.ts";
 import { idArray, numberArray } from "../connection/literals.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { type Statement, sql } from "../connection/sql.ts";
-import { findEventPosition } from "./delivery.ts";
+import { findEventPosition } from "../log/log.ts";
 
 /** A filter's conditions, except times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
@@ -25,12 +25,12 @@ const SCOPES = ["project", "webhook", "event", "delivery", "found"] as const;
 type Scope = (typeof SCOPES)[number];
 
 /**
- * The row of `attempts` for a row `place` (status, type, id) in the project $1: the end of a SELECT. It uses bounds and
+ * The row of `attempts` for a row `entry` (status, type, id) in the project $1: the end of a SELECT. It uses bounds and
  * an order instead of equality, so that only `attempts_by_kind` fits.
  */
-export const AT_PLACE = `
+export const AT_ENTRY = `
 	FROM posthorn.attempts
-	WHERE project_no = $1 AND status = place.status AND type = place.type AND id BETWEEN place.id AND place.id
+	WHERE project_no = $1 AND status = entry.status AND type = entry.type AND id BETWEEN entry.id AND entry.id
 	ORDER BY id LIMIT 1`;
 
 /** A statement for each scope. */
@@ -96,7 +96,7 @@ function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
  * of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the statement's
  * own parameters, `own` of them, start at $7.
  */
-export function aboutMatching(
+export function matchingStatement(
 	order: "ASC" | "DESC",
 	own: number,
 	build: (attempts: string) => string,
@@ -110,15 +110,15 @@ export function aboutMatching(
  * of them or, if there are fewer, also the last of the $6.
  */
 const scan = (order: "ASC" | "DESC") =>
-	aboutMatching(
+	matchingStatement(
 		order,
 		2,
 		(attempts) => `
 		SELECT status, type, id, matches, nth = $6 AS is_end FROM (
-			SELECT place.status, place.type, place.id, row_number() OVER (ORDER BY place.id ${order}) AS nth,
+			SELECT entry.status, entry.type, entry.id, row_number() OVER (ORDER BY entry.id ${order}) AS nth,
 				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange AS matches
-			FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) place
-			CROSS JOIN LATERAL (SELECT status_code ${AT_PLACE}) a
+			FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) entry
+			CROSS JOIN LATERAL (SELECT status_code ${AT_ENTRY}) a
 		) scanned
 		WHERE matches OR nth = $6
 		ORDER BY id ${order} LIMIT $8`,
@@ -133,15 +133,15 @@ type Scanned = {
 	readonly is_end: boolean;
 };
 
-/** What a statement about attempts returned. */
-export interface Asked<R> {
+/** The matches that a statement returned. */
+export interface Matches<R> {
 	readonly rows: R[];
 	/** The stored id at which the search stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
 
 /** The statement's result, or no rows if nothing can match. */
-export async function askAboutMatching<R extends Row = Row>(
+export async function queryMatching<R extends Row = Row>(
 	c: Session,
 	statement: ScopedStatement,
 	projectNo: number,
@@ -149,9 +149,9 @@ export async function askAboutMatching<R extends Row = Row>(
 	range: IdRange,
 	limit: number,
 	...own: readonly unknown[]
-): Promise<Asked<R>> {
+): Promise<Matches<R>> {
 	if (kind.response === undefined)
-		return { rows: await ask<R>(c, statement, projectNo, kind, range, limit, own), end: null };
+		return { rows: await query<R>(c, statement, projectNo, kind, range, limit, own), end: null };
 	const { rows, end } = await scanFor(c, statement.order, projectNo, kind, kind.response, range, limit);
 	if (rows.length === 0) return { rows: [], end };
 	const statuses = numberArray(rows.map(({ status }) => status));
@@ -169,14 +169,14 @@ export async function scanFor(
 	{ codes, maxScanned }: ResponseFilter,
 	range: IdRange,
 	limit: number,
-): Promise<Asked<Scanned>> {
+): Promise<Matches<Scanned>> {
 	const ranges = `{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`;
-	const rows = await ask<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [ranges, limit]);
+	const rows = await query<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [ranges, limit]);
 	const last = rows.at(-1);
 	return { rows: rows.filter(({ matches }) => matches), end: last?.is_end ? last.id : null };
 }
 
-async function ask<R extends Row>(
+async function query<R extends Row>(
 	c: Session,
 	statement: ScopedStatement,
 	projectNo: number,

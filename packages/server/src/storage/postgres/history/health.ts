@@ -1,9 +1,9 @@
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
-import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { findProject } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { summariesAt, toSummary } from "./attempt-rows.ts";
+import { summariesAt, toSummary } from "./attempts.ts";
 
 const nextOf = (queue: number) => `
 	(
@@ -32,7 +32,7 @@ const endOfKind = (behind: string, order: "ASC" | "DESC") => `
 /**
  * The attempts that determine each webhook's health: its last delivered one, and the first and last failures after it.
  */
-const TELLING = sql(
+const DECIDING = sql(
 	summariesAt(
 		`
 		WITH RECURSIVE kind (webhook_no, status, type) AS (
@@ -55,12 +55,12 @@ const TELLING = sql(
 				CROSS JOIN LATERAL (${endOfKind("", "DESC")}) last
 			WHERE kind.status <> ${STATUS_CODE.delivered}
 		)
-		SELECT status, type, id, 'delivered' AS tells FROM delivered
+		SELECT status, type, id, 'delivered' AS deciding FROM delivered
 		UNION ALL
 		(SELECT DISTINCT ON (webhook_no) status, type, first_id, 'failing since' FROM other ORDER BY webhook_no, first_id)
 		UNION ALL
 		(SELECT DISTINCT ON (webhook_no) status, type, last_id, 'last' FROM other ORDER BY webhook_no, last_id DESC)`,
-		", place.tells",
+		", entry.deciding",
 	),
 );
 
@@ -68,10 +68,10 @@ const TELLING = sql(
 export async function readHealth(c: Session, { projectId }: Params<"readHealth">): Promise<WebhookHealth[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
-	const [webhooks, rows] = await Promise.all([c.rows(WEBHOOKS, project), c.rows(TELLING, project)]);
-	const telling = new Map(rows.map((row) => [`${row.tells} ${row.webhook_id}`, row]));
-	const summary = (tells: string, webhookId: string): AttemptSummary | null => {
-		const row: Row | undefined = telling.get(`${tells} ${webhookId}`);
+	const [webhooks, rows] = await Promise.all([c.rows(WEBHOOKS, project), c.rows(DECIDING, project)]);
+	const deciding = new Map(rows.map((row) => [`${row.deciding} ${row.webhook_id}`, row]));
+	const summary = (kind: string, webhookId: string): AttemptSummary | null => {
+		const row: Row | undefined = deciding.get(`${kind} ${webhookId}`);
 		return row === undefined ? null : toSummary(row);
 	};
 	return webhooks.map((row) => {

@@ -8,8 +8,10 @@
  * own ids, it was committed by a call whose connection broke, so it counts as settled. One without attempts may be
  * repeated, with the same result.
  */
+
+import { Bag, type Baggable } from "../../../base/collections.ts";
 import type { Params, Settlement, Verdict } from "../../port.ts";
-import { toStoredId } from "../../shared/attempt-codes.ts";
+import { toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked, isPartitionMissing } from "../connection/errors.ts";
 import { numberArray } from "../connection/literals.ts";
@@ -18,12 +20,11 @@ import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
-import { holdLanes, type WebhookNumbers } from "./lock.ts";
-import { findLogged } from "./logged.ts";
-import { type AttemptRow, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
+import { holdLanes, type WebhookNumbers } from "./locks.ts";
+import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 
 /** A settlement with the numbers of what it refers to. */
-export interface Resolved {
+export interface NumberedSettlement {
 	readonly settlement: Settlement;
 	readonly projectNo: number;
 	readonly attempts: readonly AttemptRow[];
@@ -40,9 +41,9 @@ export async function settle(node: PostgresNode, { settlements, waits = false }:
 
 function settleOn(connections: Connections, settlements: readonly Settlement[], waits: boolean): Promise<Verdict[]> {
 	return withDays(connections, settlements, async () => {
-		const resolved = await connections.read("settle", (c) => resolve(c, settlements));
+		const numbered = await connections.read("settle", (c) => number(c, settlements));
 		try {
-			return await settleResolved(connections, resolved, waits);
+			return await settleNumbered(connections, numbered, waits);
 		} catch (error) {
 			if (waits && isLocked(error)) return settlements.map(() => "locked");
 			throw error;
@@ -51,9 +52,12 @@ function settleOn(connections: Connections, settlements: readonly Settlement[], 
 }
 
 /** What a single settlement refers to; null if its project doesn't exist. */
-export async function resolveSettlement(connections: Connections, settlement: Settlement): Promise<Resolved | null> {
-	const [resolved] = await connections.read("settle", (c) => resolve(c, [settlement]));
-	return resolved!;
+export async function numberSettlement(
+	connections: Connections,
+	settlement: Settlement,
+): Promise<NumberedSettlement | null> {
+	const [numbered] = await connections.read("settle", (c) => number(c, [settlement]));
+	return numbered!;
 }
 
 /** Runs `work` once the partitions for these attempts' days exist, and again if retention has just dropped one. */
@@ -83,17 +87,17 @@ async function makeMissingDays(connections: Connections, settlements: readonly S
 }
 
 /** Null for a project that doesn't exist. */
-async function resolve(c: Session, settlements: readonly Settlement[]): Promise<(Resolved | null)[]> {
+async function number(c: Session, settlements: readonly Settlement[]): Promise<(NumberedSettlement | null)[]> {
 	await internTypes(c, new Set(settlements.flatMap(({ attempts }) => attempts.map(({ eventType }) => eventType))));
-	const all: (Resolved | null)[] = [];
+	const all: (NumberedSettlement | null)[] = [];
 	for (const settlement of settlements) {
 		const projectNo = await findProject(c, settlement.projectId);
-		all.push(projectNo === null ? null : await resolveOne(c, settlement, projectNo));
+		all.push(projectNo === null ? null : await numberOne(c, settlement, projectNo));
 	}
 	return all;
 }
 
-async function resolveOne(c: Session, settlement: Settlement, projectNo: number): Promise<Resolved> {
+async function numberOne(c: Session, settlement: Settlement, projectNo: number): Promise<NumberedSettlement> {
 	const { projectId, schedule, unschedule } = settlement;
 	const numbers = new Map<string, number>();
 	for (const { webhookId } of [...settlement.attempts, ...schedule, ...unschedule, ...settlement.lanes]) {
@@ -114,17 +118,17 @@ async function resolveOne(c: Session, settlement: Settlement, projectNo: number)
 	return { settlement, projectNo, attempts, moves };
 }
 
-async function settleResolved(
+async function settleNumbered(
 	connections: Connections,
-	all: readonly (Resolved | null)[],
+	all: readonly (NumberedSettlement | null)[],
 	waits: boolean,
 ): Promise<Verdict[]> {
-	const verdicts = new Map<Resolved, Verdict>();
+	const verdicts = new Map<NumberedSettlement, Verdict>();
 	// Two settlements of one project run one after the other.
 	for (let left = all.filter((one) => one !== null); left.length > 0; ) {
 		const projects = new Set<number>();
-		const round: Resolved[] = [];
-		const later: Resolved[] = [];
+		const round: NumberedSettlement[] = [];
+		const later: NumberedSettlement[] = [];
 		for (const one of left) {
 			(projects.has(one.projectNo) ? later : round).push(one);
 			projects.add(one.projectNo);
@@ -146,7 +150,7 @@ const HOLD_ALL = sql(hold(""));
 type Held = { project_no: number; generation: number | null; last_seq: number };
 
 /** Settles each project separately: a stale settlement doesn't affect the others. */
-async function settleRound(c: Session, round: readonly Resolved[], waits: boolean): Promise<Verdict[]> {
+async function settleRound(c: Session, round: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
 	const rows = round.flatMap(({ attempts }) => attempts);
 	const [held, occupied, logged] = await Promise.all([
 		c.rows<Held>(waits ? HOLD_ALL : HOLD_FREE, numberArray(round.map(({ projectNo }) => projectNo))),
@@ -159,7 +163,7 @@ async function settleRound(c: Session, round: readonly Resolved[], waits: boolea
 		findLogged(c, rows),
 	]);
 	const holds = new Map(held.map((hold) => [hold.project_no, hold]));
-	const standing: Resolved[] = [];
+	const accepted: NumberedSettlement[] = [];
 	let first = 0;
 	const verdicts = round.map((one): Verdict => {
 		const from = first;
@@ -176,11 +180,11 @@ async function settleRound(c: Session, round: readonly Resolved[], waits: boolea
 			process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
 			return "stale";
 		}
-		standing.push(one);
+		accepted.push(one);
 		return "settled";
 	});
-	const attempts = standing.flatMap((one) => one.attempts);
-	const moves = joinMoves(standing);
+	const attempts = accepted.flatMap((one) => one.attempts);
+	const moves = joinMoves(accepted);
 	await Promise.all([
 		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
 		...(moves === null ? [] : [moveDeliveries(c, moves)]),
@@ -192,14 +196,14 @@ async function settleRound(c: Session, round: readonly Resolved[], waits: boolea
 const storedId = ({ attempt }: AttemptRow): string => toStoredId(attempt.id);
 
 /** Whether a settlement holds the same attempt of a delivery twice. */
-function repeatsItself({ attempts }: Resolved): boolean {
+function repeatsItself({ attempts }: NumberedSettlement): boolean {
 	const keys = attempts.map(
 		({ webhookNo, attempt: { seq, replay, attempt } }) => `${webhookNo}/${seq}/${replay}/${attempt}`,
 	);
 	return new Set(keys).size < keys.length;
 }
 
-function joinMoves(all: readonly Resolved[]): Moves | null {
+function joinMoves(all: readonly NumberedSettlement[]): Moves | null {
 	const moves: Moves = {
 		schedule: all.flatMap((one) => one.moves.schedule),
 		unschedule: all.flatMap((one) => one.moves.unschedule),
@@ -207,4 +211,50 @@ function joinMoves(all: readonly Resolved[]): Moves | null {
 		deadLetters: all.flatMap((one) => one.moves.deadLetters),
 	};
 	return Object.values(moves).every((list) => list.length === 0) ? null : moves;
+}
+
+/** How long to wait, milliseconds, in case a call hangs. */
+const PATIENCE_MS = 1_000;
+
+interface Settling extends Baggable {
+	readonly ended: Promise<unknown>;
+}
+
+/**
+ * Keeps a node's settles and renewals of leases from locking each other's rows: a renewal begins once the settles in
+ * flight have ended, and later settles wait for it. Only speed depends on this: both skip locked rows, and a call that
+ * has waited long enough proceeds.
+ */
+export class RightOfWay {
+	readonly #settles = new Bag<Settling>();
+	#renewal: Promise<unknown> | null = null;
+	readonly #patienceMs: number;
+
+	constructor(patienceMs = PATIENCE_MS) {
+		this.#patienceMs = patienceMs;
+	}
+
+	async settle<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#renewal) await this.#ended([this.#renewal]);
+		const settling: Settling = { ended: work(), bagIndex: -1 };
+		this.#settles.add(settling);
+		return (settling.ended as Promise<T>).finally(() => this.#settles.delete(settling));
+	}
+
+	async renew<T>(work: () => Promise<T>): Promise<T> {
+		const before = this.#renewal === null ? [] : [this.#renewal];
+		const renewal = this.#ended([...this.#settles.toArray().map(({ ended }) => ended), ...before]).then(work);
+		this.#renewal = renewal;
+		return renewal.finally(() => {
+			if (this.#renewal === renewal) this.#renewal = null;
+		});
+	}
+
+	async #ended(all: readonly Promise<unknown>[]): Promise<void> {
+		if (all.length === 0) return;
+		const { promise: patience, resolve } = Promise.withResolvers<void>();
+		const timer = setTimeout(resolve, this.#patienceMs);
+		await Promise.race([Promise.allSettled(all), patience]);
+		clearTimeout(timer);
+	}
 }

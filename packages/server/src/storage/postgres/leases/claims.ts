@@ -7,8 +7,8 @@
  */
 import type { ClientBase } from "pg";
 import type { Claim } from "../../port/peers.ts";
-import { toStoredId } from "../../shared/attempt-codes.ts";
-import { storedGeneration } from "../../shared/generations.ts";
+import { toStoredId } from "../../shared/deliveries.ts";
+import { storedGeneration } from "../../shared/leases.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 
 const KEPT = `

@@ -4,16 +4,15 @@
  * so only one of them happens.
  */
 import type { HandedOver, Params } from "../../port.ts";
-import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/attempt-codes.ts";
+import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { numberArray } from "../connection/literals.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes/lock.ts";
-import { findLogged } from "../lanes/logged.ts";
-import { type Resolved, resolveSettlement, withDays } from "../lanes/settle.ts";
-import { logAttempts, moveDeliveries } from "../lanes/settle-rows.ts";
+import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes/locks.ts";
+import { type NumberedSettlement, numberSettlement, withDays } from "../lanes/settle.ts";
+import { findLogged, logAttempts, moveDeliveries } from "../lanes/settle-rows.ts";
 import type { PostgresNode } from "../node.ts";
 import type { LeaseTime } from "./leases.ts";
 
@@ -96,9 +95,9 @@ export async function settleHandedOver(
 	node: PostgresNode,
 ): Promise<"settled" | "stale"> {
 	const verdict = await withDays(connections, [settlement], async () => {
-		const resolved = await resolveSettlement(connections, settlement);
-		if (resolved === null) return "stale";
-		return holdingOne(connections, "settle", (c, waits) => settleOne(c, handedOver, resolved, waits));
+		const numbered = await numberSettlement(connections, settlement);
+		if (numbered === null) return "stale";
+		return holdingOne(connections, "settle", (c, waits) => settleOne(c, handedOver, numbered, waits));
 	});
 	node.rollUp.settled(settlement.attempts.length);
 	return verdict;
@@ -107,7 +106,7 @@ export async function settleHandedOver(
 async function settleOne(
 	c: Session,
 	handedOver: HandedOver,
-	{ projectNo, settlement, attempts, moves }: Resolved,
+	{ projectNo, settlement, attempts, moves }: NumberedSettlement,
 	waits: boolean,
 ): Promise<"settled" | "stale"> {
 	const { lastSeq } = await lockProject(c, projectNo, waits);

@@ -10,7 +10,7 @@ import { numberArray, textArray } from "../connection/literals.ts";
 import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { holdingOne, lockProject } from "../lanes/lock.ts";
+import { holdingOne, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
 import { findInFlight, handOver } from "./handover.ts";
 

@@ -5,9 +5,9 @@ import { numberArray } from "../connection/literals.ts";
 import { findProject, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { lockProject, ringForChange } from "../lanes/lock.ts";
+import { lockProject, ringForChange } from "../lanes/locks.ts";
+import { findLiveWebhook } from "../lanes/replay.ts";
 import type { PostgresNode } from "../node.ts";
-import { findLiveWebhook } from "../replay/replay.ts";
 import { runVerb } from "../run-verb.ts";
 
 const COUNT = sql(`

@@ -6,14 +6,14 @@
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
 import type { Params, SweepStep } from "../../port.ts";
-import { STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { moveCounts, sweepStats } from "../history/stats-roll-up.ts";
-import { holdLanes, lockDeliveries } from "../lanes/lock.ts";
+import { moveCounts, sweepStats } from "../history/stats.ts";
+import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
 import { daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 import { sweepDeletedWebhooks } from "./webhooks.ts";
 

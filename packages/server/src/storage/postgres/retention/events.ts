@@ -2,7 +2,7 @@ import type { Params, SweepStep } from "../../port.ts";
 import { numberArray } from "../connection/literals.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { lockDeliveries } from "../lanes/lock.ts";
+import { lockDeliveries } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append-rows.ts";
 
 const NEXT = sql(`

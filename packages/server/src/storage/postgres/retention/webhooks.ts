@@ -1,6 +1,6 @@
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { lockDeliveries } from "../lanes/lock.ts";
+import { lockDeliveries } from "../lanes/locks.ts";
 import { deleteRetries } from "../registry/webhooks.ts";
 
 /** In the order of the index of a webhook's queues: no other one has it. */

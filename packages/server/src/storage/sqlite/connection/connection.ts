@@ -68,6 +68,16 @@ export function openReader(path: string): DatabaseSync {
 	return db;
 }
 
+/**
+ * Reads several index ranges as one, in order: SQLite merges them row by row, without sorting and without reading
+ * further than necessary.
+ *
+ * @param ranges selects without ORDER BY, each of which its index can return in the order of `orderBy`
+ */
+export function mergedRanges(ranges: readonly string[], orderBy: string): string {
+	return `${ranges.join(" UNION ALL ")} ORDER BY ${orderBy} LIMIT ?`;
+}
+
 /** Delivery log statements come in many variants (filters, types); beyond this many, the oldest is dropped. */
 const MAX_STATEMENTS = 300;
 

@@ -1,5 +1,5 @@
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
-import { STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { STATUS_CODE } from "../../shared/deliveries.ts";
 /** Many byte strings in one piece of memory, with the end of each. */
 export type Packed = readonly [bytes: Uint8Array<ArrayBuffer>, ends: readonly number[]];
 

@@ -1,8 +1,8 @@
 import type { AttemptFilter } from "../../port.ts";
-import { fitsResponse, statusesOf } from "../../shared/attempt-codes.ts";
+import { fitsResponse, statusesOf } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
-import { findEventPosition } from "./delivery.ts";
-import { mergedRanges } from "./merge.ts";
+import { mergedRanges } from "../connection/connection.ts";
+import { findEventPosition } from "../log/log.ts";
 
 /** A filter's conditions, except times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;

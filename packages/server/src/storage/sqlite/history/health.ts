@@ -1,7 +1,7 @@
 import type { Params, WebhookHealth } from "../../port.ts";
-import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
-import { readSummary } from "./attempt-rows.ts";
+import { readSummary } from "./attempts.ts";
 
 /** A position in the log: a row and its stored id. */
 interface LogPosition {

@@ -1,8 +1,16 @@
 import type { Params, Stats, StatsQuery } from "../../port.ts";
-import { Buckets, type Count, grainOf } from "../../shared/stats.ts";
+import {
+	Buckets,
+	type Count,
+	grainOf,
+	HOUR,
+	MINUTE,
+	MINUTES_KEPT_MS,
+	NOT_SENT,
+	PER_OCTAVE,
+} from "../../shared/stats.ts";
 import type { Connection } from "../connection/connection.ts";
-import { firstSeqsAt } from "../log/event-times.ts";
-import { CLASS_OF_ATTEMPT } from "./stats-roll-up.ts";
+import { firstSeqsAt } from "../log/log.ts";
 
 export function readStats(c: Connection, { projectId, query }: Params<"readStats">): Stats {
 	const buckets = new Buckets(query);
@@ -28,3 +36,79 @@ function count(c: Connection, project: number, webhook: number | null, query: St
 	for (const row of gathered.iterate(project, webhook, since, until))
 		buckets.add(row.started_at as number, row as unknown as Count);
 }
+
+/**
+ * Attempts are rolled up into `attempt_stats` not with each settle but in ranges of the log, once enough have
+ * accumulated after the mark in `stats_progress`. The mark moves in the same transaction, so each attempt is counted
+ * once. Readers count the attempts after the mark themselves, so statistics are always those of the last commit. There
+ * are few of these: a settle that finds {@link GATHERED} rows after the mark, including its own, moves the mark to the
+ * end.
+ */
+
+/** Attempts that accumulate before they are rolled up: enough that most share rows. */
+const GATHERED = 2_000;
+
+/** Up to which row of the log attempts are counted, and how far the log extends. */
+function progress(c: Connection): { counted: number; last: number } {
+	const row = c
+		.sql(`
+			SELECT counted_through AS counted, (SELECT max(no) FROM attempts) AS last FROM stats_progress WHERE id = 1`)
+		.get()!;
+	return { counted: row.counted as number, last: (row.last as number | null) ?? 0 };
+}
+
+/** Counts the accumulated attempts, if there are enough. */
+export function countGathered(c: Connection): void {
+	const { counted, last } = progress(c);
+	if (last - counted >= GATHERED) countRange(c, counted, last);
+}
+
+/** Counts at least everything up to this row, before it is deleted. */
+export function countThrough(c: Connection, no: number): void {
+	const { counted, last } = progress(c);
+	if (no > counted) countRange(c, counted, last);
+}
+
+function countRange(c: Connection, after: number, through: number): void {
+	c.sql(`
+		WITH minutes AS MATERIALIZED (
+			SELECT project_no, webhook_no, started_at / ${MINUTE} AS minute, status, ${CLASS_OF_ATTEMPT} AS class, count(*) AS n
+			FROM attempts NOT INDEXED WHERE no > ? AND no <= ? GROUP BY 1, 2, 3, 4, 5
+		)
+		INSERT INTO attempt_stats (scope, grain, at, status, class, n)
+		SELECT scope, grain, at, status, class, sum(n) FROM (
+			SELECT webhook_no AS scope, ${MINUTE} AS grain, minute AS at, status, class, n FROM minutes
+			UNION ALL SELECT -project_no, ${MINUTE}, minute, status, class, n FROM minutes
+			UNION ALL SELECT webhook_no, ${HOUR}, minute / 60, status, class, n FROM minutes
+			UNION ALL SELECT -project_no, ${HOUR}, minute / 60, status, class, n FROM minutes
+		)
+		WHERE true GROUP BY 1, 2, 3, 4, 5
+		ON CONFLICT DO UPDATE SET n = n + excluded.n`).run(after, through);
+	c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(through);
+}
+
+/**
+ * After rows of the log were deleted: numbers at its end are reused, and the attempts that get them aren't counted yet.
+ */
+export function followEnd(c: Connection): void {
+	const { counted, last } = progress(c);
+	if (last < counted) c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(last);
+}
+
+/**
+ * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`, up to `limit` of each.
+ * Returns whether there may be more.
+ */
+export function sweepStats(c: Connection, cutoff: number, now: number, limit: number): boolean {
+	const sweep = c.sql(`
+		DELETE FROM attempt_stats WHERE (scope, grain, at, status, class) IN
+			(SELECT scope, grain, at, status, class FROM attempt_stats WHERE grain = ? AND at < ? LIMIT ?)`);
+	const minutes = sweep.run(MINUTE, Math.floor((now - MINUTES_KEPT_MS) / MINUTE), limit);
+	const hours = sweep.run(HOUR, Math.floor(cutoff / HOUR), limit);
+	return minutes.changes === limit || hours.changes === limit;
+}
+
+/** The response-time bucket of a row of `attempts`. */
+const CLASS_OF_ATTEMPT = `
+	CASE WHEN sent_timestamp IS NULL THEN ${NOT_SENT}
+	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;

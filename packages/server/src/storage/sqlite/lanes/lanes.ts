@@ -1,9 +1,10 @@
-import type { LaneState, LoadedLanes, Params, Retry, WebhookStatus } from "../../port.ts";
-import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
-import { closingLane } from "../../shared/closing-lane.ts";
+import type { HandedOver, LaneState, LoadedLanes, Params, Retry, WaitingRetry, WebhookStatus } from "../../port.ts";
+import { closingLane, QUEUE_CODE, queueOf } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
-import { readHandedOver } from "../leases/handover.ts";
-import { decodeOpen } from "./settle.ts";
+
+/** How a lane's open events are stored: JSON, NULL for none. */
+export const encodeOpen = (open: readonly number[]): string | null => (open.length === 0 ? null : JSON.stringify(open));
+export const decodeOpen = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
 
 export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadLanes">): LoadedLanes {
 	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
@@ -46,6 +47,22 @@ function readSubscriptions(c: Connection, webhookNo: number): Map<string, number
 	return new Map(rows.map((row) => [c.names.typeName(row.type as number), row.from_seq as number]));
 }
 
+/** Former holders' attempts in flight. */
+function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
+	return c
+		.sql(`
+			SELECT w.id, h.seq, h.replay, h.queue, h.until FROM handed_over h JOIN webhooks w ON w.no = h.webhook_no
+			WHERE h.project_no = ? ORDER BY h.webhook_no, h.seq`)
+		.all(projectNo)
+		.map((row) => ({
+			webhookId: row.id as string,
+			seq: row.seq as number,
+			replay: row.replay as number,
+			queue: row.queue === null ? null : queueOf(row.queue),
+			until: row.until as number,
+		}));
+}
+
 export function endDeletion(c: Connection, { projectId, webhookId }: Params<"endDeletion">): void {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
@@ -62,12 +79,12 @@ export function readRetries(
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
 	if (webhook === null) return [];
-	const place = after ?? { dueAt: Number.MIN_SAFE_INTEGER, seq: Number.MIN_SAFE_INTEGER };
+	const start = after ?? { dueAt: Number.MIN_SAFE_INTEGER, seq: Number.MIN_SAFE_INTEGER };
 	return c
 		.sql(`
 			SELECT seq, replay, attempt, due_at FROM retries
 			WHERE webhook_no = ? AND queue = ? AND (due_at, seq) > (?, ?) ORDER BY due_at, seq LIMIT ?`)
-		.all(webhook, QUEUE_CODE[queue], place.dueAt, place.seq, limit)
+		.all(webhook, QUEUE_CODE[queue], start.dueAt, start.seq, limit)
 		.map((row) => ({
 			webhookId,
 			seq: row.seq as number,
@@ -76,4 +93,120 @@ export function readRetries(
 			attempt: row.attempt as number,
 			dueAt: row.due_at as number,
 		}));
+}
+
+/** The number of a webhook that is not deleted, or null. */
+export function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {
+	const row = c
+		.sql("SELECT no FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL")
+		.get(projectNo, webhookId);
+	return row === undefined ? null : (row.no as number);
+}
+
+/** Creates or replaces a delivery's pending attempt. Returns how many more are pending: 1 or 0. */
+export function putRetry(c: Connection, projectNo: number, webhookNo: number, retry: Omit<Retry, "webhookId">): number {
+	const queue = QUEUE_CODE[retry.queue];
+	const replaced = c
+		.sql(`
+			UPDATE retries SET queue = ?, due_at = ?, replay = ?, attempt = ?
+			WHERE project_no = ? AND seq = ? AND webhook_no = ?`)
+		.run(queue, retry.dueAt, retry.replay, retry.attempt, projectNo, retry.seq, webhookNo);
+	if (replaced.changes === 1) return 0;
+	c.sql(`
+		INSERT INTO retries (project_no, seq, webhook_no, queue, due_at, replay, attempt) VALUES (?, ?, ?, ?, ?, ?, ?)`).run(
+		projectNo,
+		retry.seq,
+		webhookNo,
+		queue,
+		retry.dueAt,
+		retry.replay,
+		retry.attempt,
+	);
+	return 1;
+}
+
+/** Whether an attempt of this delivery is pending. */
+export function hasRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
+	const found = c
+		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.get(projectNo, seq, webhookNo);
+	return found !== undefined;
+}
+
+/** Returns how many fewer are pending: 1 or 0. */
+export function dropRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): number {
+	const dropped = c
+		.sql("DELETE FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.run(projectNo, seq, webhookNo);
+	return Number(dropped.changes);
+}
+
+/** Maintains the counters behind the gauges. */
+export function addToCounters(c: Connection, webhookNo: number, retries: number, deadLetters: number): void {
+	if (retries === 0 && deadLetters === 0) return;
+	c.sql(`
+		UPDATE lanes SET retries_waiting = max(0, retries_waiting + ?), dead_letters = max(0, dead_letters + ?)
+		WHERE webhook_no = ?`).run(retries, deadLetters, webhookNo);
+}
+
+type Row = Record<string, unknown>;
+const bySchedule = (a: Row, b: Row): number =>
+	(a.due_at as number) - (b.due_at as number) || (a.seq as number) - (b.seq as number);
+
+export function listWaitingRetries(
+	c: Connection,
+	{ projectId, webhookId, limit }: Params<"listWaitingRetries">,
+): WaitingRetry[] {
+	const project = c.names.project(projectId);
+	if (project === null) return [];
+	let rows: Row[] = [];
+	for (const webhook of webhooksOf(c, project, webhookId)) {
+		for (const queue of Object.values(QUEUE_CODE)) {
+			// Once there are enough, only earlier ones than the last of them matter.
+			const horizon = rows.length < limit ? Number.MAX_SAFE_INTEGER : (rows.at(-1)!.due_at as number);
+			const more = c
+				.sql(`
+					SELECT webhook_no, queue, seq, replay, attempt, due_at FROM retries
+					WHERE webhook_no = ? AND queue = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?`)
+				.all(webhook, queue, horizon, limit);
+			if (more.length > 0) rows = [...rows, ...more].sort(bySchedule).slice(0, limit);
+		}
+	}
+	return rows.map((row) => toWaiting(c, project, row));
+}
+
+function webhooksOf(c: Connection, project: number, webhookId: string | null): number[] {
+	if (webhookId !== null) {
+		const webhook = liveWebhook(c, project, webhookId);
+		return webhook === null ? [] : [webhook];
+	}
+	return c
+		.sql("SELECT no FROM webhooks WHERE project_no = ? AND deleted_at IS NULL ORDER BY id")
+		.all(project)
+		.map((row) => row.no as number);
+}
+
+function toWaiting(c: Connection, project: number, row: Row): WaitingRetry {
+	const event = c.sql("SELECT id, type FROM events WHERE project_no = ? AND seq = ?").get(project, row.seq as number);
+	if (event === undefined)
+		throw new Error(`Event ${row.seq} of project number ${project} is pending but doesn't exist.`);
+	return {
+		webhookId: c.names.webhookId(row.webhook_no as number),
+		eventId: event.id as string,
+		eventType: c.names.typeName(event.type as number),
+		queue: queueOf(row.queue),
+		attempt: row.attempt as number,
+		replay: row.replay as number,
+		dueAt: row.due_at as number,
+	};
+}
+
+/**
+ * Records a change of webhooks, a replay or a test, and sets the project's alarm. While the project is leased, its
+ * alarm isn't set: the holder sees the new revision when it releases the lease.
+ */
+export function ringForChange(c: Connection, projectNo: number): void {
+	c.sql(
+		"UPDATE projects SET revision = revision + 1, wake_at = CASE WHEN lease_until IS NULL THEN 0 END WHERE no = ?",
+	).run(projectNo);
 }

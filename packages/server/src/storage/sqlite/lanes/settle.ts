@@ -1,14 +1,10 @@
 import type { LaneProgress } from "../../port.ts";
-import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
+import { STATUS_CODE, toStoredId } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isUniqueViolation } from "../connection/errors.ts";
 import type { AttemptRow, UnpackedSettlement } from "../connection/wire.ts";
-import { countGathered } from "../history/stats-roll-up.ts";
-import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
-
-/** How a lane's open events are stored: JSON, NULL for none. */
-export const encodeOpen = (open: readonly number[]): string | null => (open.length === 0 ? null : JSON.stringify(open));
-export const decodeOpen = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
+import { countGathered } from "../history/stats.ts";
+import { addToCounters, decodeOpen, dropRetry, encodeOpen, hasRetry, putRetry } from "./lanes.ts";
 
 type Verdict = "settled" | "stale";
 

@@ -1,9 +1,9 @@
 import type { HandedOver, Lease, Params } from "../../port.ts";
-import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
+import { QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { UnpackedSettlement } from "../connection/wire.ts";
+import { ringForChange } from "../lanes/lanes.ts";
 import { settleAttempts } from "../lanes/settle.ts";
-import { ringForChange } from "./alarm.ts";
 import type { LeaseTime } from "./leases.ts";
 
 /** Records what is in flight with a lease that is being released. */
@@ -23,21 +23,6 @@ export function handOver(c: Connection, projectNo: number, lease: Lease, attempt
 			until,
 		);
 	}
-}
-
-export function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
-	return c
-		.sql(`
-			SELECT w.id, h.seq, h.replay, h.queue, h.until FROM handed_over h JOIN webhooks w ON w.no = h.webhook_no
-			WHERE h.project_no = ? ORDER BY h.webhook_no, h.seq`)
-		.all(projectNo)
-		.map((row) => ({
-			webhookId: row.id as string,
-			seq: row.seq as number,
-			replay: row.replay as number,
-			queue: row.queue === null ? null : queueOf(row.queue),
-			until: row.until as number,
-		}));
 }
 
 export function settleHandedOver(

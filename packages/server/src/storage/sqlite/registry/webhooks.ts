@@ -1,7 +1,7 @@
 import type { Params, Webhook } from "../../port.ts";
 import { getWebhook } from "../../verbs/webhooks.ts";
 import type { Connection } from "../connection/connection.ts";
-import { ringForChange } from "../leases/alarm.ts";
+import { ringForChange } from "../lanes/lanes.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 import { runVerb } from "../run-verb.ts";
 

@@ -1,11 +1,9 @@
 import type { Params, SweepStep } from "../../port.ts";
-import { STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isQueued, newestAttempt } from "../history/delivery.ts";
-import { countThrough, followEnd, sweepStats } from "../history/stats-roll-up.ts";
-import { addToCounters } from "../lanes/retries.ts";
-import { decodeOpen } from "../lanes/settle.ts";
-import { ringForChange } from "../leases/alarm.ts";
+import { newestAttempt } from "../history/attempts.ts";
+import { countThrough, followEnd, sweepStats } from "../history/stats.ts";
+import { addToCounters, decodeOpen, hasRetry, ringForChange } from "../lanes/lanes.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 import { deleteRetries } from "../registry/webhooks.ts";
 
@@ -46,7 +44,7 @@ function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
 	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
 	const newest = newestAttempt(c, project, webhook, seq);
 	if (newest?.replay !== row.replay || newest?.attempt !== row.attempt) return;
-	if (!isQueued(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
+	if (!hasRetry(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
 }
 
 /** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */

@@ -1,3 +1,15 @@
+/** Lease generations as the engine sees them: including their epoch, which this node counts from 0. */
+
+/** More than the generations of a project's lease in one epoch. */
+const GENERATIONS = 2 ** 36;
+const NO_GENERATION = -1;
+
+export const toGeneration = (epoch: number, stored: number): number => epoch * GENERATIONS + stored;
+
+/** As stored in the database; for a lease of another epoch, a value that is never stored. */
+export const storedGeneration = (epoch: number, generation: number): number =>
+	Math.floor(generation / GENERATIONS) === epoch ? generation % GENERATIONS : NO_GENERATION;
+
 /**
  * How far the database's clock is ahead of a node's. Nodes' clocks may differ, and a time that one node stores may be
  * awaited by another, so such times are stored as on the database's clock.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ClockOffset } from "./clock-offset.ts";
+import { ClockOffset } from "./leases.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,0 +1,226 @@
+import type { Attempt, AttemptFilter, AttemptRows, AttemptSummary, Delivery, Params } from "../../port.ts";
+import {
+	type AttemptNames,
+	attemptOf,
+	type DeliveryProgress,
+	deliveryOf,
+	idRange,
+	MAX_DELIVERY_ATTEMPTS,
+	STATUS_CODE,
+	statusOf,
+	summaryOf,
+	toAttemptId,
+	toStoredId,
+} from "../../shared/deliveries.ts";
+import { numberArray, withoutNul } from "../connection/literals.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
+import type { Row, Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { type EventPosition, findEventPosition } from "../log/log.ts";
+import { AT_ENTRY, type IdRange, KINDS, matchingStatement, queryMatching, scanFor } from "./attempt-ranges.ts";
+
+const SUMMARY_COLUMNS = `
+	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,
+	a.next_retry_at, a.url, e.id AS event_id,
+	(SELECT t.name FROM posthorn.event_types t WHERE t.code = a.type) AS event_type,
+	(SELECT w.id FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.no = a.webhook_no) AS webhook_id`;
+
+const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
+	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, e.body AS request_body`;
+
+/** The event of an attempt `a` in the project $1. */
+const WITH_EVENT = `
+	LEFT JOIN LATERAL (
+		SELECT id, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
+	) e ON true`;
+
+/** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */
+const at = (entries: string) => `
+	FROM (${entries}) entry CROSS JOIN LATERAL (
+		SELECT * ${AT_ENTRY}
+	) a ${WITH_EVENT}`;
+
+/** A SELECT of the columns for {@link toSummary}, for each of these rows, and of further columns. */
+export const summariesAt = (entries: string, more = ""): string => `SELECT ${SUMMARY_COLUMNS}${more} ${at(entries)}`;
+
+/** A SELECT of the columns for {@link toAttempt}. Bodies that the outer query doesn't use aren't read. */
+const attemptsAt = (entries: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(entries)}`;
+
+/** The same for rows of `attempts` in the project $1. */
+const attemptsFrom = (rows: string): string => `SELECT ${ATTEMPT_COLUMNS} FROM (${rows}) a ${WITH_EVENT}`;
+
+/** An entry of the log without its bodies. */
+export const toSummary = (row: Row): AttemptSummary => summaryOf(row, namesOf(row));
+
+/** An entry of the log with the event that it delivered. */
+const toAttempt = (row: Row): Attempt => attemptOf(row, namesOf(row));
+
+function namesOf(row: Row): AttemptNames {
+	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} doesn't exist.`);
+	return { webhookId: row.webhook_id as string, eventType: row.event_type as string };
+}
+
+/** The positions of a page's rows, newest first, and of one row after it. */
+const pageOf = (attempts: string) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6`;
+
+/** Bodies are measured by their stored lengths, without reading them. */
+const LIST = matchingStatement(
+	"DESC",
+	1,
+	(attempts) => `
+		SELECT * FROM (
+			SELECT *, count(*) OVER () AS found, row_number() OVER newest_first AS nth,
+				sum(octet_length(request_body) + octet_length(response_body)) OVER newest_first AS bytes
+			FROM (${attemptsAt(pageOf(attempts))}) page
+			WINDOW newest_first AS (ORDER BY id DESC)
+		) counted
+		WHERE nth < $6 AND (bytes <= $7::bigint OR nth = 1)
+		ORDER BY id DESC`,
+);
+
+export async function listAttempts(
+	c: Session,
+	{ projectId, filter, page }: Params<"listAttempts">,
+): Promise<AttemptRows<Attempt>> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { rows: [], next: null };
+	const range = rangeOf(filter, page.before);
+	const { rows, end } = await queryMatching(c, LIST, project, filter, range, page.limit + 1, page.maxBytes);
+	return toPage(rows.map(toAttempt), rows.length > 0 && rows.length < (rows[0]!.found as number), end);
+}
+
+const LIST_SUMMARIES = matchingStatement(
+	"DESC",
+	0,
+	(attempts) => `${summariesAt(pageOf(attempts))} ORDER BY a.id DESC`,
+);
+
+export async function listAttemptSummaries(
+	c: Session,
+	{ projectId, filter, page }: Params<"listAttemptSummaries">,
+): Promise<AttemptRows<AttemptSummary>> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { rows: [], next: null };
+	const range = rangeOf(filter, page.before);
+	const { rows, end } = await queryMatching(c, LIST_SUMMARIES, project, filter, range, page.limit + 1);
+	return toPage(rows.slice(0, page.limit).map(toSummary), rows.length > page.limit, end);
+}
+
+/** @param more whether rows were found beyond the page */
+function toPage<R extends { readonly id: string }>(rows: R[], more: boolean, end: string | null): AttemptRows<R> {
+	if (more) return { rows, next: rows.at(-1)!.id };
+	return { rows, next: end === null ? null : toAttemptId(end) };
+}
+
+function rangeOf(filter: AttemptFilter, before: string | undefined): IdRange {
+	const { from, to } = idRange(filter);
+	const stored = before === undefined ? to : toStoredId(withoutNul(before));
+	return { from, to: stored < to ? stored : to };
+}
+
+const COUNT = matchingStatement(
+	"DESC",
+	0,
+	(attempts) => `SELECT count(*) AS count FROM (SELECT FROM (${attempts}) m LIMIT $6) counted`,
+);
+
+export async function countAttempts(
+	c: Session,
+	{ projectId, filter, max }: Params<"countAttempts">,
+): Promise<{ count: number; capped: boolean }> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { count: 0, capped: false };
+	const range = idRange(filter);
+	if (filter.response !== undefined) {
+		const { rows, end } = await scanFor(c, "DESC", project, filter, filter.response, range, max + 1);
+		return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
+	}
+	const { rows } = await queryMatching<{ count: number }>(c, COUNT, project, filter, range, max + 1);
+	const count = rows[0]?.count ?? 0;
+	return { count: Math.min(count, max), capped: count > max };
+}
+
+const GET = sql(
+	attemptsAt(`
+		WITH ${KINDS}
+		SELECT status, type, $4 AS id FROM kind`),
+);
+
+export async function getAttempt(c: Session, { projectId, attemptId }: Params<"getAttempt">): Promise<Attempt | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const statuses = numberArray(Object.values(STATUS_CODE));
+	const row = await c.row(GET, project, statuses, null, toStoredId(withoutNul(attemptId)));
+	return row === undefined ? null : toAttempt(row);
+}
+
+const OF_DELIVERY = sql(`
+	${attemptsFrom(`
+		SELECT * FROM posthorn.attempts WHERE project_no = $1 AND seq = $2 AND webhook_no = $3
+		ORDER BY replay DESC, attempt DESC LIMIT ${MAX_DELIVERY_ATTEMPTS}`)}
+	ORDER BY a.replay, a.attempt`);
+
+/** From one state of the database, so that pending and logged attempts are consistent. */
+export async function getDelivery(
+	c: Session,
+	{ projectId, webhookId, eventId }: Params<"getDelivery">,
+): Promise<Delivery | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const [webhook, event] = await Promise.all([
+		findWebhook(c, project, webhookId),
+		findEventPosition(c, project, eventId),
+	]);
+	if (webhook === null || event === null) return null;
+	const [state, rows] = await Promise.all([
+		progressOf(c, project, webhook, event),
+		c.rows(OF_DELIVERY, project, event.seq, webhook),
+	]);
+	if (state === null) return null;
+	const attempts = rows.map(toAttempt);
+	return deliveryOf(state, attempts);
+}
+
+const STATE = sql(`
+	SELECT r.attempt AS waiting_attempt, r.replay AS waiting_replay, r.due_at, a.attempt, a.replay, a.status,
+		($3 > l.position OR $3 = ANY (l.open)) AND EXISTS (
+			SELECT FROM posthorn.subscriptions s
+			WHERE s.project_no = $1 AND s.webhook_no = $2 AND s.type = $4 AND s.from_seq < $3
+		) AS in_lane
+	FROM posthorn.lanes l
+		-- As a range with its order, so that the primary key is taken without statistics, too.
+		LEFT JOIN LATERAL (
+			SELECT attempt, replay, due_at FROM posthorn.retries
+			WHERE project_no = $1 AND (seq, webhook_no) BETWEEN ($3, $2) AND ($3, $2) ORDER BY seq, webhook_no LIMIT 1
+		) r ON true
+		LEFT JOIN LATERAL (
+			SELECT attempt, replay, status FROM posthorn.attempts
+			WHERE project_no = $1 AND seq = $3 AND webhook_no = $2 ORDER BY replay DESC, attempt DESC LIMIT 1
+		) a ON true
+	WHERE l.project_no = $1 AND l.webhook_no = $2`);
+
+/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
+export async function progressOf(
+	c: Session,
+	projectNo: number,
+	webhookNo: number,
+	event: EventPosition,
+): Promise<DeliveryProgress | null> {
+	const row = await c.row(STATE, projectNo, webhookNo, event.seq, event.type);
+	if (row === undefined) return null;
+	if (row.due_at !== null)
+		return {
+			kind: "queued",
+			attempt: row.waiting_attempt as number,
+			replay: row.waiting_replay as number,
+			dueAt: c.offset.toNode(row.due_at as number),
+		};
+	if (row.status !== null)
+		return {
+			kind: "ended",
+			attempt: row.attempt as number,
+			replay: row.replay as number,
+			status: statusOf(row.status),
+		};
+	return row.in_lane === true ? { kind: "in_lane" } : null;
+}

@@ -1,0 +1,165 @@
+import { lowestSuffixAt } from "../../base/ids.ts";
+import {
+	type Attempt,
+	type AttemptFilter,
+	type AttemptStatus,
+	type AttemptSummary,
+	type CodeRange,
+	type Delivery,
+	type LaneState,
+	type ResponseFilter,
+	type RetryQueue,
+	StorageError,
+} from "../port.ts";
+
+/** How the delivery log stores statuses. */
+export const STATUS_CODE = { delivered: 1, retrying: 2, failed: 3 } as const satisfies Record<AttemptStatus, number>;
+export const STATUSES = ["delivered", "retrying", "failed"] as const satisfies readonly AttemptStatus[];
+
+export function statusOf(code: unknown): AttemptStatus {
+	const status = STATUSES[(code as number) - 1];
+	if (status === undefined) throw new StorageError("unusable", `The delivery log holds an unknown status (${code}).`);
+	return status;
+}
+
+/** How queues are stored. */
+export const QUEUE_CODE = { retry: 0, replay: 1, requested: 2 } as const satisfies Record<RetryQueue, number>;
+export const QUEUES = ["retry", "replay", "requested"] as const satisfies readonly RetryQueue[];
+export const queueOf = (code: unknown): RetryQueue => QUEUES[code as number]!;
+
+const ATTEMPT_PREFIX = "att_";
+
+/** Attempt ids are stored without their prefix; what follows sorts by time. */
+export const toStoredId = (id: string): string => id.slice(ATTEMPT_PREFIX.length);
+export const toAttemptId = (stored: unknown): string => ATTEMPT_PREFIX + (stored as string);
+
+/** Represents a missing response among status codes. */
+export const NO_RESPONSE = 0;
+
+/**
+ * The stored statuses that attempts of this filter may have. Only a 2xx is delivered (engine/settle/lifecycle.ts), so a
+ * search for errors never reads delivered attempts.
+ */
+export function statusesOf({ status, response }: Pick<AttemptFilter, "status" | "response">): number[] {
+	const asked = status === undefined ? STATUSES : [status];
+	const possible = asked.filter(
+		(each) => response === undefined || response.codes.some((range) => admits(range, each)),
+	);
+	return possible.map((each) => STATUS_CODE[each]);
+}
+
+const admits = ({ from, to }: CodeRange, status: AttemptStatus): boolean =>
+	status === "delivered" ? from <= 299 && to >= 200 : from < 200 || to > 299;
+
+export function fitsResponse({ codes }: ResponseFilter, statusCode: number | null): boolean {
+	const code = statusCode ?? NO_RESPONSE;
+	return codes.some(({ from, to }) => from <= code && code <= to);
+}
+
+/** Sorts after every id. */
+export const BEYOND_ALL_IDS = "~";
+
+/** Ids contain their time, so bounds in time are bounds on stored ids: from `from`, before `to`. */
+export function idRange({ since, until }: { since?: number | undefined; until?: number | undefined }): {
+	from: string;
+	to: string;
+} {
+	return {
+		from: since === undefined ? "" : lowestSuffixAt(since),
+		to: until === undefined ? BEYOND_ALL_IDS : lowestSuffixAt(until),
+	};
+}
+
+/** A row of the delivery log. Both engines name its columns alike. */
+export type AttemptRow = Readonly<Record<string, unknown>>;
+
+/** What each engine looks up in its own way. */
+export interface AttemptNames {
+	readonly webhookId: string;
+	readonly eventType: string;
+}
+
+/** An entry of the log without its bodies. */
+export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptNames): AttemptSummary {
+	return {
+		id: toAttemptId(row.id),
+		webhookId,
+		seq: row.seq as number,
+		eventId: row.event_id as string,
+		eventType,
+		attempt: row.attempt as number,
+		replay: row.replay as number,
+		status: statusOf(row.status),
+		statusCode: row.status_code as number | null,
+		errorCode: row.error_code as string | null,
+		error: row.error as string | null,
+		startedAt: row.started_at as number,
+		responseMs: row.response_ms as number,
+		nextRetryAt: row.next_retry_at as number | null,
+		url: row.url as string,
+	};
+}
+
+/** An entry of the log with its bodies. */
+export function attemptOf(row: AttemptRow, names: AttemptNames): Attempt {
+	const signature = row.sent_signature as Uint8Array | null;
+	const sent = signature && {
+		brand: row.sent_brand as string,
+		timestamp: row.sent_timestamp as number,
+		signature: Buffer.from(signature).toString("hex"),
+	};
+	return {
+		...summaryOf(row, names),
+		responseBody: row.response_body as Uint8Array,
+		responseTruncated: Boolean(row.response_truncated),
+		sent,
+		requestBody: row.request_body as Uint8Array,
+	};
+}
+
+/** How many of a delivery's attempts are shown: the newest. */
+export const MAX_DELIVERY_ATTEMPTS = 200;
+
+/** What a delivery is waiting for, or how it ended. */
+export type DeliveryProgress =
+	/** Its next attempt is in a queue, or in flight from there. */
+	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
+	/** Its first attempt is pending in the lane, or in flight. */
+	| { readonly kind: "in_lane" }
+	/** Nothing is pending; the newest attempt says how it ended. */
+	| { readonly kind: "ended"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
+
+/** @param attempts in the order in which they were made */
+export function deliveryOf(current: DeliveryProgress, attempts: readonly Attempt[]): Delivery {
+	switch (current.kind) {
+		case "in_lane":
+			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
+		case "queued": {
+			const { attempt, replay, dueAt } = current;
+			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
+		}
+		case "ended": {
+			const { attempt, replay, status } = current;
+			const state = status === "delivered" ? "delivered" : "dead_lettered";
+			return { state, attempt, replay, nextRetryAt: null, attempts };
+		}
+	}
+}
+
+/** Closing needs no request, so it is as fast as commits are. */
+const CLOSED_AT_ONCE = 100;
+
+/** The lane of a deleted webhook, at the end of the log. */
+export function closingLane(webhookId: string, url: string, lastSeq: number): LaneState {
+	return {
+		webhookId,
+		url,
+		status: "deleted",
+		maxInFlight: CLOSED_AT_ONCE,
+		sealedDigest: new Uint8Array(0),
+		subscriptions: new Map(),
+		position: lastSeq,
+		open: [],
+		skipThrough: 0,
+	};
+}

@@ -1,0 +1,189 @@
+import type {
+	Attempt,
+	AttemptFilter,
+	AttemptPage,
+	AttemptRows,
+	AttemptStatus,
+	AttemptSummary,
+	Delivery,
+	Params,
+} from "../../port.ts";
+import {
+	type AttemptNames,
+	type AttemptRow,
+	attemptOf,
+	type DeliveryProgress,
+	deliveryOf,
+	idRange,
+	MAX_DELIVERY_ATTEMPTS,
+	STATUS_CODE,
+	statusOf,
+	summaryOf,
+	toAttemptId,
+	toStoredId,
+} from "../../shared/deliveries.ts";
+import type { Connection } from "../connection/connection.ts";
+import { decodeOpen } from "../lanes/lanes.ts";
+import { type EventPosition, findEventPosition } from "../log/log.ts";
+import { countInRanges, type Walk, walkAttempts } from "./attempt-ranges.ts";
+
+/** An entry of the log by its row number, without its bodies. */
+export function readSummary(c: Connection, no: number): AttemptSummary {
+	const row = c
+		.sql(`
+			SELECT a.id, a.webhook_no, a.seq, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error,
+				a.started_at, a.response_ms, a.next_retry_at, a.url, e.id AS event_id
+			FROM attempts a JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq WHERE a.no = ?`)
+		.get(no);
+	if (row === undefined) throw eventMissing(no);
+	return summaryOf(row, namesOf(c, row));
+}
+
+/** An entry of the log by its row number, with the event that it delivered. */
+function readAttempt(c: Connection, no: number): Attempt {
+	const row = c
+		.sql(`
+			SELECT a.*, e.id AS event_id, e.body AS request_body
+			FROM attempts a JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq WHERE a.no = ?`)
+		.get(no);
+	if (row === undefined) throw eventMissing(no);
+	return attemptOf(row, namesOf(c, row));
+}
+
+const namesOf = (c: Connection, row: AttemptRow): AttemptNames => {
+	return { webhookId: c.names.webhookId(row.webhook_no as number), eventType: c.names.typeName(row.type as number) };
+};
+
+const eventMissing = (no: number): Error => new Error(`The event of log entry ${no} doesn't exist.`);
+
+/** Row numbers (`no`) of a page, newest first, plus one extra row. */
+function findPage(c: Connection, projectId: string, filter: AttemptFilter, page: Omit<AttemptPage, "maxBytes">): Walk {
+	const project = c.names.project(projectId);
+	if (project === null) return { rows: [], end: null };
+	const { from, to } = idRange(filter);
+	const before = page.before === undefined ? to : toStoredId(page.before);
+	const range = { from, to: before < to ? before : to };
+	return walkAttempts(c, project, filter, range, { columns: "no", order: "DESC", limit: page.limit + 1 });
+}
+
+/** The page of those rows that were found. */
+function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): AttemptRows<Row> {
+	if (rows.length < found.rows.length) return { rows, next: rows.at(-1)!.id };
+	return { rows, next: found.end === null ? null : toAttemptId(found.end) };
+}
+
+export function listAttemptSummaries(
+	c: Connection,
+	{ projectId, filter, page }: Params<"listAttemptSummaries">,
+): AttemptRows<AttemptSummary> {
+	const found = findPage(c, projectId, filter, page);
+	return pageOf(
+		found.rows.slice(0, page.limit).map(({ no }) => readSummary(c, no as number)),
+		found,
+	);
+}
+
+export function countAttempts(
+	c: Connection,
+	{ projectId, filter, max }: Params<"countAttempts">,
+): { count: number; capped: boolean } {
+	const project = c.names.project(projectId);
+	if (project === null) return { count: 0, capped: false };
+	if (filter.response === undefined) {
+		const count = countInRanges(c, project, filter, idRange(filter), max + 1);
+		return { count: Math.min(count, max), capped: count > max };
+	}
+	const how = { columns: "no", order: "DESC", limit: max + 1 } as const;
+	const { rows, end } = walkAttempts(c, project, filter, idRange(filter), how);
+	return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
+}
+
+export function listAttempts(c: Connection, { projectId, filter, page }: Params<"listAttempts">): AttemptRows<Attempt> {
+	const found = findPage(c, projectId, filter, page);
+	const rows: Attempt[] = [];
+	let room = page.maxBytes;
+	for (const { no } of found.rows.slice(0, page.limit)) {
+		const row = readAttempt(c, no as number);
+		room -= row.requestBody.length + row.responseBody.length;
+		if (room < 0 && rows.length > 0) break;
+		rows.push(row);
+	}
+	return pageOf(rows, found);
+}
+
+export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getAttempt">): Attempt | null {
+	const project = c.names.project(projectId);
+	const types = c.names.allTypes();
+	if (project === null || types.length === 0) return null;
+	const found = c
+		.sql(`
+			SELECT no FROM attempts
+			WHERE project_no = ? AND status IN (${Object.values(STATUS_CODE)}) AND type IN (${types}) AND id = ?`)
+		.get(project, toStoredId(attemptId));
+	return found === undefined ? null : readAttempt(c, found.no as number);
+}
+
+export function getDelivery(c: Connection, { projectId, webhookId, eventId }: Params<"getDelivery">): Delivery | null {
+	const project = c.names.project(projectId);
+	const webhook = project === null ? null : c.names.webhook(project, webhookId);
+	const event = project === null ? null : findEventPosition(c, project, eventId);
+	if (project === null || webhook === null || event === null) return null;
+	const state = progressOf(c, project, webhook, event);
+	if (state === null) return null;
+	const attempts = c
+		.sql(`
+			SELECT no FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
+			ORDER BY replay DESC, attempt DESC LIMIT ${MAX_DELIVERY_ATTEMPTS}`)
+		.all(project, event.seq, webhook)
+		.map((row) => readAttempt(c, row.no as number))
+		.reverse();
+	return deliveryOf(state, attempts);
+}
+
+/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
+export function progressOf(
+	c: Connection,
+	projectNo: number,
+	webhookNo: number,
+	event: EventPosition,
+): DeliveryProgress | null {
+	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	if (lane === undefined) return null;
+	const retry = c
+		.sql("SELECT attempt, replay, due_at FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.get(projectNo, event.seq, webhookNo);
+	if (retry !== undefined)
+		return {
+			kind: "queued",
+			attempt: retry.attempt as number,
+			replay: retry.replay as number,
+			dueAt: retry.due_at as number,
+		};
+	const newest = newestAttempt(c, projectNo, webhookNo, event.seq);
+	if (newest !== null) return { kind: "ended", ...newest };
+	const waits = event.seq > (lane.position as number) || decodeOpen(lane.open).includes(event.seq);
+	return waits && isSubscribed(c, webhookNo, event) ? { kind: "in_lane" } : null;
+}
+
+/** The last attempt of the last series, by index. */
+export function newestAttempt(
+	c: Connection,
+	projectNo: number,
+	webhookNo: number,
+	seq: number,
+): { attempt: number; replay: number; status: AttemptStatus } | null {
+	const row = c
+		.sql(`
+			SELECT attempt, replay, status FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
+			ORDER BY replay DESC, attempt DESC LIMIT 1`)
+		.get(projectNo, seq, webhookNo);
+	if (row === undefined) return null;
+	return { attempt: row.attempt as number, replay: row.replay as number, status: statusOf(row.status) };
+}
+
+function isSubscribed(c: Connection, webhookNo: number, event: EventPosition): boolean {
+	const row = c
+		.sql("SELECT 1 FROM subscriptions WHERE webhook_no = ? AND type = ? AND from_seq < ?")
+		.get(webhookNo, event.type, event.seq);
+	return row !== undefined;
+}
