@@ -1,5 +1,5 @@
 // Checks the published packages as npm would install them: publint reads what they export, and attw compiles imports of
-// their types. A package that passed is checked again only after its sources changed.
+// the libraries' types. A package that passed is checked again only after its sources changed.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PUBLISHED, pack } from "./pack.mjs";
@@ -12,7 +12,7 @@ for (const one of PUBLISHED) {
 	const tarball = await pack(one);
 	const passed = join(dirname(tarball), "passed");
 	if (existsSync(passed)) continue;
-	const problems = [...(await publintProblems(tarball)), ...(await typeProblems(tarball))];
+	const problems = [...(await publintProblems(tarball)), ...(one.command ? [] : await typeProblems(tarball))];
 	if (problems.length === 0) writeFileSync(passed, "");
 	else failures.push(...problems.map((problem) => `packages/${one.folder}: ${problem}`));
 }

@@ -1,9 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	globSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VERSION } from "@posthorn/server/version";
 import { afterEach, beforeEach, expect, test } from "vitest";
 // @ts-expect-error: it is plain JavaScript, which has no types
-import { place, prune } from "./pack.mjs";
+import { PUBLISHED, place, prune, versionOf } from "./pack.mjs";
 
 let cache: string;
 beforeEach(() => {
@@ -33,4 +43,16 @@ test("prunes stages of killed packs and tarballs of other sources by their age",
 	for (const name of ["stage-killed", "stamp-old"]) utimesSync(join(cache, name), old, old);
 	prune(cache, old.getTime() + 1);
 	expect(readdirSync(cache).sort()).toEqual(["stage-running", "stamp"]);
+});
+
+test("all workspaces have the same version, and require it of each other", () => {
+	const packages = join(import.meta.dirname, "../packages");
+	for (const name of globSync("*/package.json", { cwd: packages })) {
+		const manifest = JSON.parse(readFileSync(join(packages, name), "utf8"));
+		expect(manifest.version, name).toBe(VERSION);
+		const needed = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+		for (const [other, version] of needed.filter(([other]) => other.startsWith("@posthorn/")))
+			expect(version, `${name} needs ${other}`).toBe(VERSION);
+	}
+	for (const one of PUBLISHED) expect(versionOf(one)).toBe(VERSION);
 });

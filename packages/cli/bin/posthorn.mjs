@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the command on this Node if it is new enough, otherwise on the one that the project brings. The service itself runs
-// with settings that keep its memory small.
+// Runs the command on this Node if it is new enough, otherwise on one that is installed as a package, as in this
+// repository. The service itself runs with settings that keep its memory small.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,7 +20,7 @@ const PLATFORM_NODE = {
 const V8_FLAGS = ["--max-semi-space-size=16", "--no-parallel-scavenge", "--expose-gc"];
 
 const args = process.argv.slice(2);
-if (!isNewEnough(process.versions.node)) runOnProjectNode();
+if (!isNewEnough(process.versions.node)) runOnInstalledNode();
 else if (args[0] === "serve" && process.execve && !process.execArgv.includes(V8_FLAGS[0])) becomeTuned();
 else {
 	const { main } = await import("../src/main.ts");
@@ -40,13 +40,13 @@ function becomeTuned() {
 	process.execve(process.execPath, command, { ...cache, ...process.env });
 }
 
-function runOnProjectNode() {
+function runOnInstalledNode() {
 	const own = PLATFORM_NODE[`${process.platform}-${process.arch}`];
 	const node = own && findUpwards(join("node_modules", own));
 	if (!node) {
 		console.error(
-			`posthorn needs Node ${OLDEST.join(".")} or later; this is ${process.versions.node}, and its own Node ` +
-				"is not installed. Run npm ci without --omit=optional, or install a newer Node.",
+			`posthorn needs Node ${OLDEST.join(".")} or later, but this is ${process.versions.node}. ` +
+				"Install a newer Node, or use the archive of Posthorn that contains one.",
 		);
 		process.exitCode = 1;
 		return;

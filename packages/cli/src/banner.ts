@@ -1,5 +1,6 @@
 import type { Service } from "@posthorn/server";
 import type { Config } from "@posthorn/server/config";
+import { VERSION } from "@posthorn/server/version";
 import pc from "picocolors";
 
 export interface BannerFacts {
@@ -24,7 +25,7 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 	if (newOperatorKey) rows.push(["Operator key", `${pc.bold(newOperatorKey)}  (only shown now: save it)`]);
 	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));
-	console.error(`\n${pc.bold("Posthorn is ready.")}\n`);
+	console.error(`\n${pc.bold(`Posthorn ${VERSION} is ready.`)}\n`);
 	for (const [name, value] of rows) console.error(`  ${pc.dim(name.padEnd(width))}  ${value}`);
 	console.error("");
 }

@@ -1,10 +1,8 @@
-import { createRequire } from "node:module";
+import { VERSION } from "@posthorn/server/version";
 import { Command, CommanderError } from "commander";
 import { CommandError } from "./command-error.ts";
 import type { DoctorOptions } from "./doctor.ts";
 import { addSettings, examples } from "./help.ts";
-
-const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /**
  * Runs the command line. Each command imports its modules when it is run. Exit code 0 for success, 2 for wrong usage or
@@ -15,7 +13,7 @@ export async function main(args: readonly string[]): Promise<void> {
 		.description(
 			"Posthorn delivers your store's events to HTTPS endpoints: signed, in order, with retries and a log of every attempt.",
 		)
-		.version(version, "-V, --version", "print the version")
+		.version(VERSION, "-V, --version", "print the version")
 		.helpOption("-h, --help", "explain a command")
 		.helpCommand("help [command]", "explain a command")
 		.showSuggestionAfterError()

@@ -1,6 +1,7 @@
 import { startService } from "@posthorn/server";
 import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
 import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
+import { VERSION } from "@posthorn/server/version";
 import { banner } from "./banner.ts";
 import { StartRefused, UsageError } from "./command-error.ts";
 import { findingLine } from "./finding-line.ts";
@@ -46,6 +47,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 		logger,
 		onFatal: (error) => fail(error, error.message),
 	});
+	logger.info({ version: VERSION, node: process.version, url: service.url }, "started");
 	banner({ config, service, sealKeyMade: seal.made });
 	for (const finding of examineDashboard(config))
 		if (finding.state === "warning") console.error(`${findingLine(finding)}\n`);

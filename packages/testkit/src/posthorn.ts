@@ -5,7 +5,7 @@ import { until, within } from "./until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
 /** What it prints once it is ready. */
-const READY = /Posthorn is ready/;
+const READY = /Posthorn \S+ is ready/;
 /** Interval between polls of its readiness, milliseconds. */
 const ASK_MS = 10;
 /** How much output is kept to explain why a service didn't start or stop properly, characters. */

@@ -8,6 +8,7 @@ import type { Handshakes } from "../../net/handshakes.ts";
 import type { Shortages } from "../../net/shortages.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../storage/port/observer.ts";
 import type { AttemptStatus, Gauges, Storage } from "../../storage/port.ts";
+import { VERSION } from "../../version.ts";
 import { countDatabase, countLosses, watchHandshakes, watchNode, watchPools, watchShortages } from "./node-metrics.ts";
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -54,6 +55,12 @@ export function createMetrics(): Metrics {
 	collectDefaultMetrics({ register: registry });
 	const registers = [registry];
 
+	new Gauge({
+		name: "posthorn_build_info",
+		help: "Always 1; the label is the version of Posthorn that this node runs.",
+		labelNames: ["version"],
+		registers,
+	}).set({ version: VERSION }, 1);
 	const requests = new Histogram({
 		name: "posthorn_http_request_duration_seconds",
 		help: "Duration of API requests by route, method and status class.",

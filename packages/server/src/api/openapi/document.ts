@@ -1,5 +1,6 @@
 import type { RateName } from "../../base/budgets.ts";
 import { readConfig } from "../../config/index.ts";
+import { VERSION } from "../../version.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
 import { tooMany } from "../http/rates.ts";
 import type { ApiParts } from "../parts.ts";
@@ -49,7 +50,7 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 		openapi: "3.1.0",
 		info: {
 			title: "Posthorn",
-			version: "1",
+			version: VERSION,
 			description: DESCRIPTION,
 			license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 		},

