@@ -48,6 +48,7 @@ export type Act =
 	| { readonly act: "test"; readonly projectId: string; readonly webhookId: string; readonly type: string }
 	| { readonly act: "replay"; readonly projectId: string; readonly webhookId: string; readonly eventId: string }
 	| { readonly act: "replay matching"; readonly projectId: string; readonly webhookId: string | null }
+	| { readonly act: "retry now"; readonly projectId: string; readonly webhookId: string }
 	| { readonly act: "app"; readonly projectId: string; readonly installed: boolean }
 	| { readonly act: "publish"; readonly projectId: string; readonly ids: readonly string[] }
 	| { readonly act: "fact"; readonly projectId: string; readonly what: string };
@@ -135,6 +136,18 @@ type DatabaseHappening =
 			readonly next: string | null;
 			readonly count: number;
 			readonly dryRun: boolean;
+	  }
+	/** Retries of these events were made due by a user. */
+	| {
+			readonly kind: "retries made early";
+			readonly node: string;
+			readonly projectId: string;
+			readonly webhookId: string;
+			/** Null: the one event that `eventId` names. */
+			readonly seqs: readonly number[] | null;
+			readonly eventId: string | null;
+			/** By the node's clock. */
+			readonly dueAt: number;
 	  }
 	| {
 			readonly kind: "settled";

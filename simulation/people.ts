@@ -3,6 +3,7 @@
  * (the same node or another) when none comes.
  */
 import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
+import type { RetryPosition } from "../packages/server/src/storage/port.ts";
 import type { Act } from "./happenings.ts";
 import type { SimNode } from "./nodes/node.ts";
 import type { Mood, Step } from "./plan.ts";
@@ -13,6 +14,7 @@ import type { World } from "./world.ts";
 const PATIENCE_MS = 60_000;
 const TRIES = 4;
 const REPLAY_STEP = 20;
+const RETRY_STEP = 20;
 
 export interface Project {
 	readonly index: number;
@@ -261,6 +263,12 @@ export class People {
 			case "replay failed":
 				await this.#replayMatching(projectId, webhookId, random);
 				break;
+			case "retry one":
+				await this.#retryOne(projectId, webhookId, random);
+				break;
+			case "retry all":
+				await this.#retryAll(projectId, webhookId, random);
+				break;
 		}
 	}
 
@@ -318,6 +326,43 @@ export class People {
 				return { done: result.kind === "queued", answer: result.kind };
 			},
 		);
+	}
+
+	/** Retries the delivery that waits longest, which an owner sees on the webhook's page. */
+	async #retryOne(projectId: string, webhookId: string, random: Random): Promise<void> {
+		await this.#call({ act: "retry now", projectId, webhookId }, random, 1, async ({ storage, engine, clock }) => {
+			const waiting = await storage.seen.listWaitingRetries({ projectId, webhookId, limit: 20 });
+			const eventId = waiting.at(-1)?.eventId;
+			if (eventId === undefined) return { done: false, answer: "nothing waits" };
+			const { kind } = await storage.seen.retryDelivery({ projectId, webhookId, eventId, at: clock.now() });
+			if (kind === "queued") engine.wake(projectId);
+			return { done: kind === "queued", answer: kind };
+		});
+	}
+
+	/** Retries everything that waits, step by step, as the API's route does. */
+	async #retryAll(projectId: string, webhookId: string, random: Random): Promise<void> {
+		let at: number | null = null;
+		let after: RetryPosition | null = null;
+		for (let steps = 0; steps < 100; steps++) {
+			const behind: RetryPosition | undefined = after ?? undefined;
+			after = null;
+			await this.#call(
+				{ act: "retry now", projectId, webhookId },
+				random,
+				TRIES,
+				async ({ storage, engine, clock }) => {
+					at = Math.min(at ?? clock.now(), clock.now());
+					const { seqs, next } = await storage.seen.retryWaiting({
+						...{ projectId, webhookId, at, limit: RETRY_STEP, after: behind },
+					});
+					if (seqs.length > 0) engine.wake(projectId);
+					after = next;
+					return { done: true, answer: `${seqs.length} are due` };
+				},
+			);
+			if (after === null) return;
+		}
 	}
 
 	/** Replays step by step, as the API's route has clients do. */

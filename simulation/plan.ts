@@ -78,7 +78,7 @@ export type Deed =
 	| ({ readonly do: "resume"; readonly from: "backlog" | "now" } & OfWebhook)
 	| ({ readonly do: "types"; readonly types: readonly string[] } & OfWebhook)
 	| ({ readonly do: "width"; readonly maxInFlight: number } & OfWebhook)
-	| ({ readonly do: "test" | "replay one" | "replay failed" } & OfWebhook)
+	| ({ readonly do: "test" | "replay one" | "replay failed" | "retry one" | "retry all" } & OfWebhook)
 	| { readonly do: "replay project"; readonly project: number }
 	| { readonly do: "app"; readonly project: number; readonly installed: boolean }
 	| ({ readonly do: "mood"; readonly mood: Mood } & OfWebhook)
@@ -182,6 +182,7 @@ export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 	if (shape.name === "scarce") addRecovery(shape, stream(seed, "plan", "recovery"), add);
 	else addEpisodes(shape, seed, add);
 	if (shape.name !== "scarce") addCoincidences(shape, stream(seed, "plan", "coincidences"), add);
+	addRetries(shape, stream(seed, "plan", "retries"), add);
 	return { seed, shape, steps: steps.sort((a, b) => a.at - b.at || a.id - b.id) };
 }
 
@@ -338,6 +339,21 @@ function addCoincidences(shape: Shape, random: Random, add: Add): void {
 	const others = shape.name === "churn" ? [] : [addLostAppends, addLockedBurst];
 	for (const addOne of shape.nodes > 1 ? [...others, addLateLeases] : others)
 		if (random.chance(0.4)) addOne(shape, random, add);
+}
+
+/** Owners don't wait for the next attempt, mostly of receivers that fail. */
+function addRetries(shape: Shape, random: Random, add: Add): void {
+	if (random.chance(0.4)) return;
+	for (let i = random.between(1, 6); i > 0; i--) {
+		const project = random.between(0, shape.projects - 1);
+		const webhook = random.between(0, Math.min(shape.webhooksPerProject, 10) - 1);
+		const at = random.between(MINUTE, shape.durationMs);
+		add(at, { do: "mood", project, webhook, mood: [[1, "error"]] });
+		for (let n = random.between(1, 5); n > 0; n--) add(at + random.skewed(1, 10_000), publish(shape, random, project));
+		for (let n = random.between(1, 4); n > 0; n--)
+			add(at + random.skewed(100, 3 * MINUTE), { do: random.pick(["retry one", "retry all"]), project, webhook });
+		add(at + random.skewed(100, 5 * MINUTE), { do: "mood", project, webhook, mood: random.pick(MOODS) });
+	}
 }
 
 /** Events are published that may or may not be stored. */

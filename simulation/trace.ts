@@ -140,6 +140,12 @@ export class Trace {
 					"stored",
 					`${happening.count} replays of ${this.#name(happening.webhookId ?? happening.projectId)}`,
 				);
+			case "retries made early":
+				return line(
+					GREEN,
+					"stored",
+					`${happening.seqs?.length ?? 1} retries of ${this.#name(happening.webhookId)} are due now`,
+				);
 			case "settled":
 				return happening.settlement.attempts.length === 0
 					? null
@@ -209,6 +215,8 @@ export class Trace {
 				return `replay ${this.#name(act.eventId)} to ${this.#name(act.webhookId)}`;
 			case "replay matching":
 				return `replay what failed of ${act.webhookId === null ? project : this.#name(act.webhookId)}`;
+			case "retry now":
+				return `retry what waits of ${this.#name(act.webhookId)}`;
 			case "app":
 				return `${act.installed ? "install" : "take off"} the app of ${project}`;
 			default:

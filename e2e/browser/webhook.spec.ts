@@ -130,3 +130,60 @@ test("a webhook is deleted by typing its name", async ({ dashboard, page }) => {
 	await expect(page).toHaveURL(/\/webhooks$/);
 	expect((await shop.get(shop.path(`/webhooks/${id}`))).status).toBe(404);
 });
+
+test.describe("with retries that wait for an hour", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600,3600" } });
+
+	test("one event, or everything that waits, is retried now", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		for (const n of [1, 2, 3]) {
+			await shop.post(shop.path("/events"), purchase(n));
+			await receiver.next();
+		}
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await expect(page.getByText(/3 events wait for a retry/).first()).toBeVisible();
+		await expectAccessible(page);
+		receiver.respondWith(() => ({}));
+		await page.getByRole("button", { name: "Retry now: purchase.completed" }).first().click();
+		expect((await receiver.next()).body).toMatchObject({ data: { n: 1 } });
+		await expect(page.getByText(/2 events wait for a retry/).first()).toBeVisible();
+
+		// A test shows that the receiver works again, and offers the rest.
+		await page.getByRole("button", { name: "Send test event" }).click();
+		const dialog = page.getByRole("dialog");
+		await dialog.getByRole("button", { name: "Send", exact: true }).click();
+		await receiver.next();
+		await dialog.getByRole("button", { name: "Retry all 2 events now" }).click();
+		const sent = [await receiver.next(), await receiver.next()].map(
+			({ body }) => (body as { data: { n: number } }).data.n,
+		);
+		expect(sent.toSorted()).toEqual([2, 3]);
+		await dialog.getByRole("button", { name: "Close" }).last().click();
+		await expect(page.getByText(/and none for a retry/)).toBeVisible();
+	});
+
+	test("a retry is made from the drawer, and keeps its number", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.next();
+		await page.goto(dashboard.project("/logs"));
+		await page.getByRole("link", { name: "purchase.completed" }).first().click();
+		const drawer = page.getByRole("dialog");
+		await drawer.getByRole("button", { name: "Retry now" }).click();
+		await receiver.next();
+		await expect(drawer.getByText("attempt 2", { exact: false }).first()).toBeAttached();
+		await drawer.getByRole("button", { name: "Retry now" }).click();
+		await receiver.next();
+		await expect(drawer.getByRole("button", { name: "Replay" })).toBeEnabled();
+	});
+});

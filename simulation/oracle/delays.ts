@@ -10,7 +10,10 @@ const NOTICED_MS = 60_000;
 /** Two nodes take clocks that differ by half a second for one (storage/shared/leases.ts). Twice that, and the way. */
 const MEASURED_MS = 1_500;
 
-/** No attempt is made before it is due, by the clock of the node that makes it, unless clocks disagree. */
+/**
+ * No attempt is made before it is due, by the clock of the node that makes it, unless clocks disagree or a user made it
+ * early.
+ */
 export function delays(witness: Witness): Check {
 	/** By node, its clock's distance from true time when it was last looked at. */
 	const aheadMs = new Map<string, number>();
@@ -40,7 +43,7 @@ export function delays(witness: Witness): Check {
 			const { request, at } = happening;
 			const { webhook, seq, eventId } = witness.wire.read(request, at);
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
-			if (!webhook || !delivery || delivery.next === null || delivery.requested) return;
+			if (!webhook || !delivery || delivery.next === null || delivery.requested || delivery.early) return;
 			const about = { projectId: webhook.projectId, webhookId: webhook.id, eventId };
 			const earlyMs = delivery.dueAt - witness.nodeNow(request.node);
 			const last = lastOf(delivery);

@@ -80,6 +80,8 @@ export interface Delivery {
 	since: number;
 	/** Waits in a queue that a person filled: always due. */
 	requested: boolean;
+	/** A user made its next attempt due before its time. */
+	early: boolean;
 	/** Its owner does not want it any more, and it was never attempted: it may end without a trace. */
 	dropped: boolean;
 	/** All that were settled, of all series. */
@@ -177,6 +179,14 @@ export class Ledger {
 				if (!happening.dryRun)
 					for (const delivery of this.chosen(happening)) this.#replay(delivery, happening.before, at, false);
 				break;
+			case "retries made early": {
+				const { projectId, webhookId, seqs, eventId, dueAt } = happening;
+				const named = eventId === null ? null : this.find(projectId, webhookId, eventId);
+				const deliveries = this.webhooks.get(webhookId)?.deliveries;
+				const early = named ? [named] : (seqs ?? []).map((seq) => deliveries?.get(seq) ?? null);
+				for (const delivery of early) if (delivery) this.#retryNow(delivery, dueAt, at);
+				break;
+			}
 			case "settled":
 				for (const attempt of happening.settlement.attempts) this.#settle(attempt, at);
 				if (happening.handedOver) this.#takeOff(happening.settlement.projectId, happening.handedOver);
@@ -317,7 +327,15 @@ export class Ledger {
 		delivery.dueAt = dueAt;
 		delivery.since = at;
 		delivery.requested = requested;
+		delivery.early = false;
 		delivery.webhook.open.set(delivery.event.seq, delivery);
+	}
+
+	#retryNow(delivery: Delivery, dueAt: number, at: number): void {
+		if (delivery.next === null || delivery.dueAt <= dueAt) return;
+		delivery.dueAt = dueAt;
+		delivery.since = at;
+		delivery.early = true;
 	}
 
 	#settle(attempt: NewAttempt, at: number): void {
@@ -327,6 +345,7 @@ export class Ledger {
 		delivery.attempts.push(attempt);
 		delivery.dropped = false;
 		delivery.requested = false;
+		delivery.early = false;
 		delivery.since = at;
 		const isOver = attempt.status !== "retrying" || delivery.webhook.isDeleted;
 		delivery.next = isOver ? null : attempt.attempt + 1;
@@ -397,7 +416,7 @@ function newProject(id: string): LedgerProject {
 function addDelivery(webhook: LedgerWebhook, event: LedgerEvent, at: number, requested: boolean): Delivery {
 	const delivery: Delivery = {
 		...{ event, webhook, series: 0, next: 1, dueAt: 0, since: at },
-		...{ requested, dropped: false, attempts: [] },
+		...{ requested, early: false, dropped: false, attempts: [] },
 	};
 	webhook.deliveries.set(event.seq, delivery);
 	webhook.open.set(event.seq, delivery);

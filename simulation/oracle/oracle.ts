@@ -204,6 +204,7 @@ const LEDGER: ReadonlySet<Happening["kind"]> = new Set<Happening["kind"]>([
 		"test queued",
 		"replay begun",
 		"replays begun",
+		"retries made early",
 		"settled",
 		"answered",
 	] as const),

@@ -73,6 +73,18 @@ export function observe(node: string, [method, args, result]: Call, tell: (news:
 				tell({ kind: "replay begun", node, projectId, webhookId, eventId, replay: answer.replay, dueAt: at });
 			}
 			break;
+		case "retryDelivery":
+			if (answer.kind === "queued") {
+				const { projectId, webhookId, eventId, at } = p;
+				tell({ kind: "retries made early", node, projectId, webhookId, seqs: null, eventId, dueAt: at });
+			}
+			break;
+		case "retryWaiting":
+			if (answer.seqs.length > 0) {
+				const { projectId, webhookId, at } = p;
+				tell({ kind: "retries made early", node, projectId, webhookId, seqs: answer.seqs, eventId: null, dueAt: at });
+			}
+			break;
 		case "replayMatching":
 		case "countMatching":
 			tell({

@@ -605,6 +605,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/retry": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retry a delivery now
+         * @description Makes the delivery's next attempt immediately instead of at its scheduled time. It keeps its number, and the series has no more attempts than otherwise. While the webhook is paused, the attempt waits until it is resumed.
+         */
+        readonly post: operations["retryDelivery"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/retry": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retry everything that waits now
+         * @description Makes the next attempt of every delivery that waits for a retry to this webhook due now. They are sent soonest first, and share the webhook's limit on retries in flight.
+         */
+        readonly post: operations["retryWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/retries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Retry many deliveries now
+         * @description Makes the next attempt of each of these deliveries due now.
+         */
+        readonly post: operations["retryMany"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/stats": {
         readonly parameters: {
             readonly query?: never;
@@ -2244,6 +2304,31 @@ export interface components {
              */
             readonly before?: string;
         };
+        /**
+         * @example {
+         *       "deliveries": [
+         *         {
+         *           "webhook_id": "wh_01kbjh6mrxe3q8z1v2t4w5y6a7",
+         *           "event_id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly RetriesRequest: {
+            /** @description Deliveries for which no attempt is waiting are skipped. */
+            readonly deliveries: readonly {
+                /** @description The webhook. */
+                readonly webhook_id: string;
+                /** @description The event. */
+                readonly event_id: string;
+            }[];
+        };
+        readonly Retries: {
+            /** @description How many deliveries are retried now. */
+            readonly count: number;
+            /** @description For how many no attempt was waiting. */
+            readonly skipped: number;
+        };
         readonly Stats: {
             /**
              * @description 60 minutes, 24 hours or 30 days (UTC); the last one is in progress.
@@ -2694,7 +2779,7 @@ export interface components {
             readonly at: string;
             readonly actor: components["schemas"]["Actor"];
             /** @enum {string} */
-            readonly action: "project.created" | "project.renamed" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed";
+            readonly action: "project.created" | "project.renamed" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.retried" | "deliveries.retried";
             readonly target: {
                 /** @example webhook */
                 readonly kind: string;
@@ -4658,6 +4743,126 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Replays"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly retryDelivery: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The webhook's identifier. */
+                readonly webhook_id: string;
+                /** @description The event's identifier. Receivers deduplicate by it. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The attempt is due now. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReplayAccepted"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: No attempt of this delivery is waiting. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-replays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly retryWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The webhook's identifier. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How many deliveries are retried now. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReplayedCount"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly retryMany: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RetriesRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description How many deliveries are retried now. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Retries"];
                 };
             };
             readonly 400: components["responses"]["malformed-request"];

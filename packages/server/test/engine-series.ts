@@ -144,6 +144,48 @@ export function describeSeries(start: StartRig): void {
 			expect(rig.settled[10]).toMatchObject({ attempt: 1, replay: 2, status: "delivered" });
 		});
 
+		test("a retry made early is sent immediately, and the series ends after as many attempts as otherwise", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("early");
+			rig.sender.script = () => "connection_refused";
+			const [eventId] = await rig.publish(1);
+			await series(rig, 1);
+			const early = () =>
+				rig.storage.retryDelivery({
+					projectId: rig.projectId,
+					webhookId: id,
+					eventId: eventId!,
+					at: rig.clock.now(),
+				});
+			for (let attempt = 2; attempt <= 8; attempt++) {
+				expect(await early()).toEqual({ kind: "queued", attempt, replay: 0 });
+				rig.engine.wake(rig.projectId);
+				await rig.settledCount(attempt);
+			}
+			expect(rig.settled.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+			expect(rig.settled[7]).toMatchObject({ status: "failed" });
+			expect(await early()).toEqual({ kind: "nothing_waits" });
+		});
+
+		test("retrying everything early sends all that waits, soonest first", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("all");
+			rig.sender.script = () => "connection_refused";
+			const ids = await rig.publishAll(30);
+			await rig.settledCount(30);
+			rig.sender.script = () => 200;
+			const page = { projectId: rig.projectId, webhookId: id, at: rig.clock.now(), limit: 100 };
+			// Started at this moment, so they count as having failed since.
+			expect((await rig.storage.retryWaiting(page)).seqs).toEqual([]);
+			rig.clock.advance(1);
+			const { seqs, next } = await rig.storage.retryWaiting({ ...page, at: rig.clock.now() });
+			expect([seqs.length, next]).toEqual([30, null]);
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(60);
+			expect(rig.sender.to(url).slice(30).toSorted()).toEqual(ids.toSorted());
+			expect(rig.settled.slice(30).every(({ attempt, status }) => attempt === 2 && status === "delivered")).toBe(true);
+		});
+
 		test("replaying all failures sends the oldest first, alongside the lane", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("bulk");

@@ -69,7 +69,7 @@ export async function replayDelivery(projectId: string, id: DeliveryId): Promise
 
 export interface Replayed {
 	readonly count: number;
-	/** Those that are still attempting, or no longer exist. */
+	/** Those that can't be replayed or retried now: their state is another, or they no longer exist. */
 	readonly skipped: number;
 }
 
@@ -79,6 +79,28 @@ export async function replayDeliveries(projectId: string, deliveries: readonly D
 	const { count, skipped = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
 	refresh(projectId);
 	return { count, skipped };
+}
+
+/** Makes the pending attempt of a delivery now. Throws ApiError, 409 if none waits. */
+export async function retryDelivery(projectId: string, id: DeliveryId): Promise<void> {
+	await api.post(`${DELIVERY}/retry`, { path: pathOf(projectId, id) });
+	refresh(projectId);
+}
+
+/** Makes all pending retries of a webhook now, and returns how many weren't due yet. */
+export async function retryWebhook(projectId: string, webhookId: string): Promise<number> {
+	const path = { project_id: projectId, webhook_id: webhookId };
+	const { count } = await api.post("/v1/projects/{project_id}/webhooks/{webhook_id}/retry", { path });
+	refresh(projectId);
+	return count;
+}
+
+/** Makes the pending attempts of 1 to {@link MAX_NAMED} deliveries now; others are skipped. */
+export async function retryDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
+	const path = { project_id: projectId };
+	const result = await api.post("/v1/projects/{project_id}/retries", { path, body: { deliveries } });
+	refresh(projectId);
+	return result;
 }
 
 interface ReplayOptions {

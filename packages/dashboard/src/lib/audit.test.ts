@@ -53,6 +53,7 @@ describe("auditSentence", () => {
 			entry("deliveries.replayed", { target: null, detail: { count: 1_234 } }),
 			"Anna replayed 1,234 deliveries of the project.",
 		],
+		[entry("deliveries.retried", { detail: { count: 2 } }), "Anna retried 2 deliveries early: Accounting."],
 		[entry("webhook.deleted", { target: null }), "Anna deleted the webhook."],
 	])("reads %o", (of, sentence) => {
 		expect(read(of)).toBe(sentence);

@@ -24,6 +24,8 @@ export const AUDIT_ACTIONS = [
 	"member.removed",
 	"delivery.replayed",
 	"deliveries.replayed",
+	"delivery.retried",
+	"deliveries.retried",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -18,6 +18,14 @@ it("says when the service plans the next attempt", () => {
 	expect(stateOf(retried, inFlight)).toMatchObject({ word: "Being sent", nextAt: null });
 });
 
+it("can be retried now while the next attempt waits for its time", () => {
+	expect(stateOf(retried, attempting).canRetry).toBe(true);
+	expect(stateOf(retried, { ...attempting, next_retry_at: null }).canRetry).toBe(false);
+	expect(stateOf(failed, { ...attempting, attempt: 1 }).canRetry).toBe(false);
+	expect(stateOf(retried, { state: "delivered", attempt: 3, next_retry_at: null }).canRetry).toBe(false);
+	expect(stateOf(retried, null).canRetry).toBe(false);
+});
+
 it("uses the attempt until the delivery is known", () => {
 	expect(stateOf(retried, undefined)).toMatchObject({ outcome: "retrying", over: false, nextAt: NEXT });
 	expect(stateOf(failed, undefined)).toMatchObject({ outcome: "failed", over: true });

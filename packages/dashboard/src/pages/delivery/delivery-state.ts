@@ -10,6 +10,8 @@ export interface StandingState {
 	readonly over: boolean;
 	/** Why it can't be replayed; null if it can. */
 	readonly refusal: string | null;
+	/** Whether its next attempt waits for its time, and can be made now. */
+	readonly canRetry: boolean;
 	/** When the next attempt is due, ISO 8601; null while it is in progress, or if none follows. */
 	readonly nextAt: string | null;
 }
@@ -20,9 +22,15 @@ type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at">;
 const UNDER_WAY = "It's still being attempted. You can replay it once that's finished.";
 const GONE = "It can't be replayed: its webhook was deleted, or its event is no longer stored.";
 
-const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, nextAt: null } as const;
-const FAILED = { outcome: "failed", word: "Failed", over: true, nextAt: null } as const;
-const ABANDONED = { outcome: "paused", word: "Won't be retried", over: true, nextAt: null } as const;
+const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, canRetry: false, nextAt: null } as const;
+const FAILED = { outcome: "failed", word: "Failed", over: true, canRetry: false, nextAt: null } as const;
+const ABANDONED = {
+	outcome: "paused",
+	word: "Won't be retried",
+	over: true,
+	canRetry: false,
+	nextAt: null,
+} as const;
 
 /** @param delivery null if it no longer exists, undefined until it is known: then the attempt shows what it can */
 export function stateOf(attempt: Facts, delivery: Known | null | undefined): StandingState {
@@ -38,8 +46,13 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 			const { next_retry_at: nextAt } = delivery ?? attempt;
 			const rest = { over: false, refusal: UNDER_WAY, nextAt };
 			return delivery?.attempt === 1
-				? { outcome: "waiting", word: "On its way", ...rest }
-				: { outcome: "retrying", word: nextAt === null ? "Being sent" : "Will retry", ...rest };
+				? { outcome: "waiting", word: "On its way", canRetry: false, ...rest }
+				: {
+						outcome: "retrying",
+						word: nextAt === null ? "Being sent" : "Will retry",
+						canRetry: nextAt !== null,
+						...rest,
+					};
 		}
 	}
 }

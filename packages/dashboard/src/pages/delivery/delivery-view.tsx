@@ -10,6 +10,7 @@ import { webhookName } from "../../lib/health.ts";
 import { buildTrack } from "../../lib/track.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Ident } from "../../ui/ident.tsx";
+import { RetryNow } from "../../ui/retry-now.tsx";
 import { Track } from "../../ui/track.tsx";
 import type { LogsSearch } from "../logs/search.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -89,7 +90,11 @@ export function DeliveryView(props: DeliveryViewProps) {
 						</dd>
 					</div>
 				</dl>
-				<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
+				{state.canRetry && webhook?.status === "active" ? (
+					<RetryNow projectId={projectId} delivery={attempt} />
+				) : (
+					<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
+				)}
 			</Group>
 			<Track
 				lines={lines}

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ReactElement, useState } from "react";
-import { type DeliveryId, replayDelivery } from "../../api/deliveries.ts";
+import { type DeliveryId, replayDelivery, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import type { StandingState } from "./delivery-state.ts";
@@ -15,7 +15,7 @@ interface ReplayOptions {
 }
 
 export interface Replay {
-	/** Replays, or asks first if the event was already delivered. */
+	/** Retries now if a retry waits; otherwise replays, or asks first if the event was already delivered. */
 	readonly ask: () => void;
 	readonly asking: boolean;
 	readonly busy: boolean;
@@ -41,9 +41,22 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 			setBusy(false);
 		}
 	};
+	const runRetry = async () => {
+		if (delivery === undefined) return;
+		setBusy(true);
+		try {
+			await retryDelivery(projectId, delivery);
+			notifyDone("Retrying now.");
+		} catch (error) {
+			notifyProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
 	const ask = () => {
 		if (busy || state === null) return;
-		if (!may("developer")) return notifyUndone("Only the project's developers and owners can replay.");
+		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		if (state.canRetry) return void runRetry();
 		if (state.refusal !== null) return notifyUndone(state.refusal);
 		if (state.outcome === "delivered") setAsking(true);
 		else void run();

@@ -1,5 +1,5 @@
 import { Button, Group } from "@mantine/core";
-import { IconArrowUp, IconPlayerPause, IconPlayerPlay, IconReload } from "@tabler/icons-react";
+import { IconArrowUp, IconPlayerPause, IconPlayerPlay, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { MAX_NAMED } from "../../api/deliveries.ts";
 import { useLive } from "../../api/live.tsx";
 import { formatCount, plural } from "../../lib/numbers.ts";
@@ -12,10 +12,11 @@ interface LogToolbarProps {
 	log: Log;
 	selection: Selection;
 	onReplay: () => void;
+	onRetry: () => void;
 }
 
 /** Above the rows: the selection and its actions, or whether the list updates live. */
-export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
+export function LogToolbar({ log, selection, onReplay, onRetry }: LogToolbarProps) {
 	const { size, deliveries } = selection;
 	const tooMany = deliveries.length > MAX_NAMED;
 	return (
@@ -25,7 +26,7 @@ export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
 					<>
 						{formatCount(size)} selected
 						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery", "deliveries")}`}
-						{tooMany ? `: ${MAX_NAMED} at most can be replayed at once` : ""}
+						{tooMany ? `: ${MAX_NAMED} at most can be sent at once` : ""}
 					</>
 				) : (
 					<NewerButton log={log} />
@@ -33,6 +34,19 @@ export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
 			</div>
 			{size > 0 ? (
 				<Group gap={6} wrap="nowrap">
+					<ForRole needs="developer">
+						{(disabled) => (
+							<Button
+								size="compact-sm"
+								variant="default"
+								leftSection={<IconPlayerTrackNext size={14} aria-hidden />}
+								disabled={disabled || tooMany}
+								onClick={onRetry}
+							>
+								Retry now
+							</Button>
+						)}
+					</ForRole>
 					<ForRole needs="developer">
 						{(disabled) => (
 							<Button

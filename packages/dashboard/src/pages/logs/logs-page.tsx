@@ -5,14 +5,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
-import type { DeliveryId } from "../../api/deliveries.ts";
+import { type DeliveryId, retryDeliveries } from "../../api/deliveries.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { LoadMore } from "../../ui/load-more.tsx";
-import { notifyUndone } from "../../ui/notify.tsx";
+import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { useNow } from "../../ui/use-now.ts";
@@ -77,8 +77,21 @@ export function LogsPage() {
 			search,
 			resetScroll: false,
 		});
-	const replay = ({ webhook_id, event_id, event_type }: AttemptSummary) => {
-		if (!may("developer")) return notifyUndone("Only the project's developers and owners can replay.");
+	const retry = async (deliveries: readonly DeliveryId[]) => {
+		try {
+			const { count, skipped } = await retryDeliveries(projectId, deliveries);
+			if (count === 0) notifyUndone("None of them waits for a retry. Replay finished deliveries instead.");
+			else
+				notifyDone(
+					`Retrying ${plural(count, "delivery", "deliveries")} now.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry waits.`}`,
+				);
+		} catch (error) {
+			notifyProblem(error);
+		}
+	};
+	const replay = ({ webhook_id, event_id, event_type, next_retry_at }: AttemptSummary) => {
+		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		if (next_retry_at !== null && Date.parse(next_retry_at) > Date.now()) return void retry([{ webhook_id, event_id }]);
 		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
 	};
 	const replaySelected = () => {
@@ -133,7 +146,12 @@ export function LogsPage() {
 				)
 			) : (
 				<div className={classes.list} data-outdated={log.outdated || undefined}>
-					<LogToolbar log={log} selection={selection} onReplay={replaySelected} />
+					<LogToolbar
+						log={log}
+						selection={selection}
+						onReplay={replaySelected}
+						onRetry={() => void retry(selection.deliveries)}
+					/>
 					{narrow ? (
 						<AttemptCards {...attempts} />
 					) : (

@@ -6,6 +6,7 @@ import { adviceFor } from "../../lib/advice.ts";
 import { failingSince, waitingSentence } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
+import { RetryAllNow } from "../../ui/retry-now.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import classes from "./failing-banner.module.css";
 
@@ -46,6 +47,9 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				>
 					See responses
 				</Button>
+				{health.waiting.count === 0 ? null : (
+					<RetryAllNow projectId={projectId} webhookId={health.webhook_id} count={health.waiting.count} />
+				)}
 				{health.dead_letters === 0 ? null : (
 					<ForRole needs="developer">
 						{(disabled) => (

@@ -7,10 +7,11 @@ import { watchedDeliveryQuery } from "../../api/deliveries.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
-import { formatMs } from "../../lib/numbers.ts";
+import { formatMs, plural } from "../../lib/numbers.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
+import { RetryAllNow } from "../../ui/retry-now.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./test-dialog.module.css";
@@ -18,20 +19,22 @@ import classes from "./test-dialog.module.css";
 interface TestDialogProps {
 	projectId: string;
 	webhook: Webhook;
+	/** How many events wait for a retry. */
+	retries: number;
 	opened: boolean;
 	onClose: () => void;
 }
 
 /** Sends a sample event to one webhook and shows the response as it arrives. */
-export function TestDialog({ opened, onClose, webhook, projectId }: TestDialogProps) {
+export function TestDialog({ opened, onClose, webhook, projectId, retries }: TestDialogProps) {
 	return (
 		<Modal opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
-			<TestBody projectId={projectId} webhook={webhook} onClose={onClose} />
+			<TestBody projectId={projectId} webhook={webhook} retries={retries} onClose={onClose} />
 		</Modal>
 	);
 }
 
-function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened">) {
+function TestBody({ projectId, webhook, retries, onClose }: Omit<TestDialogProps, "opened">) {
 	const [type, setType] = useState(webhook.events[0]!);
 	const [eventId, setEventId] = useState<string | null>(null);
 	const [busy, setBusy] = useState(false);
@@ -73,7 +76,13 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 				{eventId === null ? (
 					problem === null && <Text className={classes.hint}>The response will appear here.</Text>
 				) : (
-					<TestResponse key={eventId} projectId={projectId} webhookId={webhook.id} eventId={eventId} />
+					<TestResponse
+						key={eventId}
+						projectId={projectId}
+						webhookId={webhook.id}
+						eventId={eventId}
+						retries={retries}
+					/>
 				)}
 			</div>
 			<Group justify="flex-end">
@@ -89,9 +98,10 @@ interface TestResponseProps {
 	projectId: string;
 	webhookId: string;
 	eventId: string;
+	retries: number;
 }
 
-function TestResponse({ projectId, webhookId, eventId }: TestResponseProps) {
+function TestResponse({ projectId, webhookId, eventId, retries }: TestResponseProps) {
 	const { data, error, refetch } = useQuery(
 		watchedDeliveryQuery(projectId, { webhook_id: webhookId, event_id: eventId }),
 	);
@@ -108,6 +118,14 @@ function TestResponse({ projectId, webhookId, eventId }: TestResponseProps) {
 				<Ident id={eventId} />
 			</Group>
 			{last === undefined ? null : <ResponseResult attempt={last} projectId={projectId} />}
+			{last?.status !== "delivered" || retries === 0 ? null : (
+				<Group gap="sm">
+					<Text size="sm">
+						It works again. {plural(retries, "event")} {retries === 1 ? "waits" : "wait"} for a retry.
+					</Text>
+					<RetryAllNow projectId={projectId} webhookId={webhookId} count={retries} variant="filled" />
+				</Group>
+			)}
 		</Stack>
 	);
 }

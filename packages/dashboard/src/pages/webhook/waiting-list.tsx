@@ -6,6 +6,7 @@ import { dueWords } from "../../lib/time.ts";
 import { seriesLength } from "../../lib/track.ts";
 import { Code, Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
+import { RetryNow } from "../../ui/retry-now.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./waiting-section.module.css";
 
@@ -51,6 +52,14 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 					<span className={classes.due}>
 						attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
 						<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
+						{queue !== "retry" || isPaused(webhook_id) ? null : (
+							<RetryNow
+								projectId={projectId}
+								delivery={{ webhook_id, event_id }}
+								inRow
+								what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+							/>
+						)}
 					</span>
 				</li>
 			))}

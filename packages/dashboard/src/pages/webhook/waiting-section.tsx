@@ -5,6 +5,7 @@ import type { Webhook } from "../../api/webhooks.ts";
 import { backlogSentence } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { Section } from "../../ui/page.tsx";
+import { RetryAllNow } from "../../ui/retry-now.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { WaitingList } from "./waiting-list.tsx";
 
@@ -25,7 +26,14 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 	const count = health?.waiting.count ?? 0;
 	const more = count - (data?.length ?? 0);
 	return (
-		<Section title="Waiting to be sent">
+		<Section
+			title="Waiting to be sent"
+			actions={
+				count === 0 || webhook.status === "paused" ? undefined : (
+					<RetryAllNow projectId={projectId} webhookId={webhook.id} count={count} />
+				)
+			}
+		>
 			{data === undefined || health === undefined ? (
 				<Skeleton height={20} width={360} maw="100%" />
 			) : (

@@ -118,7 +118,13 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				onClose={close}
 			/>
 			<ResumeDialog projectId={projectId} webhook={webhook} opened={dialog === "resume"} onClose={close} />
-			<TestDialog projectId={projectId} webhook={webhook} opened={dialog === "test"} onClose={close} />
+			<TestDialog
+				projectId={projectId}
+				webhook={webhook}
+				retries={health?.waiting.count ?? 0}
+				opened={dialog === "test"}
+				onClose={close}
+			/>
 		</Page>
 	);
 }

@@ -13,6 +13,7 @@ import { insightRoutes } from "./insight.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { auditRoutes, memberRoutes } from "./members.ts";
 import { projectRoutes } from "./projects.ts";
+import { retryRoutes } from "./retries.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";
 import { docsRoutes, systemRoutes } from "./system.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -30,6 +31,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...attemptRoutes(parts),
 		...deliveryRoutes(parts),
 		...replayRoutes(parts),
+		...retryRoutes(parts),
 		...insightRoutes(parts),
 		...changeRoutes(parts),
 		...setupRoutes(parts),

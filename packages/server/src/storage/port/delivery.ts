@@ -143,6 +143,20 @@ export type ReplayResult =
 	/** This webhook never had a delivery of this event. */
 	| { readonly kind: "no_delivery" };
 
+export type RetryNowResult =
+	/** It is due now, or was already. */
+	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number }
+	/** No attempt of this delivery is waiting in a queue. */
+	| { readonly kind: "nothing_waits" };
+
+/** A step of making a webhook's retries early. */
+export interface RetriedPage {
+	/** The events whose retries are due now and weren't before. */
+	readonly seqs: readonly number[];
+	/** Where to continue, or null at the end. */
+	readonly next: RetryPosition | null;
+}
+
 export interface ReplayFilter {
 	/** Bounds on the failed attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
 	readonly since?: number;
@@ -226,6 +240,15 @@ export interface DeliveryStorage {
 	appendTestEvent(
 		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 	): Promise<TestEventResult>;
+	/** Makes a delivery's pending attempt due at `at`, unless it was due before. */
+	retryDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<RetryNowResult>;
+	/**
+	 * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). Those that failed
+	 * again since `at` are left alone, so that this ends.
+	 */
+	retryWaiting(
+		p: WebhookRef & { readonly at: number; readonly limit: number; readonly after?: RetryPosition | undefined },
+	): Promise<RetriedPage>;
 	/** Begins a new series for a delivery that has ended. */
 	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
 	/**

@@ -138,7 +138,8 @@ describe.each(["tables are almost empty", "tables are large, with statistics"])(
 
 	test("due retries are one range of their queue", () => {
 		const due = scansOf(["retries"]).filter(({ plan }) => plan["Index Cond"]?.includes("ROW(due_at, seq) >"));
-		expect(due.map(({ plan }) => plan["Index Name"])).toEqual(["retries_by_due"]);
+		expect(due).toHaveLength(2);
+		for (const { plan } of due) expect(plan["Index Name"]).toBe("retries_by_due");
 	});
 
 	test("no join reads more of a hot table than an event's rows", () => {

@@ -38,6 +38,7 @@ const NATIVES: Natively = {
 	holdLog: (c, project) => holdLogs(c, [project], true),
 	holdProject: (c, project) => lockProject(c, project),
 	wake: ringForChange,
+	toDatabaseTime: async (c, at) => c.offset.toDatabase(at),
 	async appendEvents(c, _, project, at, events) {
 		const [appended] = await appendOfFacts(c, project, [{ at, events }]);
 		return appended;

@@ -64,6 +64,8 @@ const NATIVES: Omit<Perform, "tellPeers"> = {
 	holdLog: held,
 	holdProject: held,
 	wake: ringForChange,
+	// One process owns the file, so there is one clock.
+	toDatabaseTime: (_, at) => at,
 	appendEvents: (c, projectId, _, at, events) => appendOfFact(c, projectId, at, events),
 };
 

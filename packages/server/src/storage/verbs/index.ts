@@ -7,6 +7,7 @@ import * as keys from "./keys.ts";
 import * as links from "./links.ts";
 import * as members from "./members.ts";
 import * as projects from "./projects.ts";
+import * as retries from "./retries.ts";
 import * as sessions from "./sessions.ts";
 import * as settings from "./settings.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
@@ -75,6 +76,12 @@ const PROJECTS = {
 	rotateSecret: writeInProject(webhooks.rotateSecret),
 } satisfies Readonly<Record<string, Verb>>;
 
+/** Retries made early. */
+const RETRIES = {
+	retryDelivery: writeInProject(retries.retryDelivery),
+	retryWaiting: writeInProject(retries.retryWaiting),
+} satisfies Readonly<Record<string, Verb>>;
+
 /** Facts that the store platform reports. */
 const FACTS = {
 	getOrder: read(facts.getOrder),
@@ -91,7 +98,7 @@ const SETTINGS = {
 	initSetting: write(settings.initSetting),
 } satisfies Readonly<Record<string, Verb>>;
 
-export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...FACTS, ...SETTINGS };
+export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...RETRIES, ...FACTS, ...SETTINGS };
 
 export type AccountStorage = Methods<typeof PEOPLE>;
 export type KeyStorage = Methods<typeof KEYS>;

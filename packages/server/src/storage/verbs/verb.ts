@@ -26,6 +26,8 @@ export interface Natives {
 	holdProject(project: number): void;
 	/** Records that the project changed, and sets its alarm. For a caller that holds all of it. */
 	wake(project: number): void;
+	/** Converts a time of this node's clock to the database's, on which other nodes wait for it. */
+	toDatabaseTime(at: number): number;
 	/** Appends to the log, which is held. Throws if one of the ids is taken. */
 	appendEvents(projectId: string, project: number, at: number, events: readonly NewEvent[]): LogEvent[];
 }
@@ -84,6 +86,7 @@ function* alone<K extends keyof Natives>(call: NativeCall<K>): Steps<ReturnType<
 
 export const findProject = (projectId: string): Steps<number | null> => alone(native("findProject")(projectId));
 export const lockAccounts = (): Steps<void> => alone(native("lockAccounts")());
+export const toDatabaseTime = (at: number): Steps<number> => alone(native("toDatabaseTime")(at));
 export const tellPeers = (project: number): Steps<void> => alone(native("tellPeers")(project));
 
 export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {

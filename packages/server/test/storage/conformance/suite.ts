@@ -15,6 +15,7 @@ import { describeRegistry } from "./registry.ts";
 import { describeReplay } from "./replay.ts";
 import { describeReplayMatching } from "./replay-matching.ts";
 import { describeRetention } from "./retention.ts";
+import { describeRetryNow } from "./retry-now.ts";
 import { describeSettle } from "./settle.ts";
 import { describeStats } from "./stats.ts";
 import { describeWaiting } from "./waiting.ts";
@@ -30,6 +31,7 @@ export function describeStorage(harness: StorageHarness): void {
 		describeSettle(harness);
 		describeHandover(harness);
 		describeReplay(harness);
+		describeRetryNow(harness);
 		describeHistory(harness);
 		describeReplayMatching(harness);
 		describeRetention(harness);

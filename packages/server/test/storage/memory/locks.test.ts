@@ -109,6 +109,8 @@ const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
 	deleteWebhook: ({ id, webhook }) => storage.deleteWebhook({ projectId: id, webhookId: webhook }),
 	replayFailed: ({ id, webhook }) =>
 		storage.replayFailed({ projectId: id, webhookId: webhook, filter: {}, at: START, limit: 10 }),
+	retryDelivery: ({ id, webhook }) =>
+		storage.retryDelivery({ projectId: id, webhookId: webhook, eventId: "evt_1", at: START }),
 	recordOrders: ({ id }) => storage.recordOrders({ projectId: id, orders: [] }),
 	touchBasket: ({ id }) =>
 		storage.touchBasket({ projectId: id, touch: { basketId: "b", at: START, dueAt: START, data: "{}" } }),

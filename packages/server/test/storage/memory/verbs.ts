@@ -12,6 +12,7 @@ import type { MemoryNode } from "./node.ts";
 import * as registry from "./registry.ts";
 import * as replay from "./replay.ts";
 import * as retention from "./retention.ts";
+import * as retryNow from "./retry-now.ts";
 import * as stats from "./stats.ts";
 
 /** Verbs that don't wait for a project's lock. */
@@ -67,6 +68,8 @@ export const HOLDING_VERBS = {
 	replayDelivery: replay.replayDelivery,
 	replayFailed: replay.replayFailed,
 	replayMatching: replay.replayMatching,
+	retryDelivery: retryNow.retryDelivery,
+	retryWaiting: retryNow.retryWaiting,
 	rotateSecret: registry.rotateSecret,
 	setDeveloperApp: registry.setDeveloperApp,
 	touchBasket: baskets.touchBasket,

@@ -1,0 +1,91 @@
+import { Button } from "@mantine/core";
+import { IconPlayerTrackNext } from "@tabler/icons-react";
+import { useState } from "react";
+import { type DeliveryId, retryDelivery, retryWebhook } from "../api/deliveries.ts";
+import { plural } from "../lib/numbers.ts";
+import { ForRole } from "./for-role.tsx";
+import { notifyDone, notifyProblem } from "./notify.tsx";
+
+interface RetryNowProps {
+	projectId: string;
+	delivery: DeliveryId;
+	/** Compact, for a row of a list. */
+	inRow?: boolean;
+	/** Names the row for screen readers: `purchase.completed to Accounting`. */
+	what?: string;
+}
+
+/** Makes a delivery's pending attempt immediately. */
+export function RetryNow({ projectId, delivery, inRow = false, what }: RetryNowProps) {
+	const { busy, run } = useAction(async () => {
+		await retryDelivery(projectId, delivery);
+		notifyDone("Retrying now.");
+	});
+	return (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<Button
+					size={inRow ? "compact-xs" : "sm"}
+					variant={inRow ? "default" : "filled"}
+					{...(inRow ? {} : { leftSection: <IconPlayerTrackNext size={16} aria-hidden /> })}
+					{...(what === undefined ? {} : { "aria-label": `Retry now: ${what}` })}
+					disabled={disabled}
+					loading={busy}
+					onClick={(event) => {
+						event.stopPropagation();
+						void run();
+					}}
+				>
+					Retry now
+				</Button>
+			)}
+		</ForRole>
+	);
+}
+
+interface RetryAllNowProps {
+	projectId: string;
+	webhookId: string;
+	/** How many deliveries wait for a retry. */
+	count: number;
+	variant?: "default" | "filled";
+}
+
+/** Makes all pending attempts of a webhook immediately. */
+export function RetryAllNow({ projectId, webhookId, count, variant = "default" }: RetryAllNowProps) {
+	const { busy, run } = useAction(async () => {
+		const early = await retryWebhook(projectId, webhookId);
+		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${plural(early, "event")} now.`);
+	});
+	return (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<Button
+					variant={variant}
+					leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
+					disabled={disabled}
+					loading={busy}
+					onClick={() => void run()}
+				>
+					{count === 1 ? "Retry it now" : `Retry all ${plural(count, "event")} now`}
+				</Button>
+			)}
+		</ForRole>
+	);
+}
+
+/** Runs an action once at a time, and reports its failure. */
+function useAction(act: () => Promise<void>): { readonly busy: boolean; readonly run: () => Promise<void> } {
+	const [busy, setBusy] = useState(false);
+	const run = async () => {
+		setBusy(true);
+		try {
+			await act();
+		} catch (error) {
+			notifyProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return { busy, run };
+}

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { answered } from "../engine/send/receiver.fixture.ts";
+
+/** So long that no retry is made unless someone asks for it. */
+const DELAYS_MS = [3_600_000, 3_600_000];
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start({ retryDelaysMs: DELAYS_MS });
+});
+afterEach(() => {
+	api.receiver.answer = answered(200);
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+
+async function more(count: number): Promise<void> {
+	attempts += count;
+	await api.attempted(attempts);
+}
+
+/** Publishes events whose first attempt fails. */
+async function failing(project: string, count: number): Promise<string[]> {
+	api.receiver.answer = answered(500);
+	const events: string[] = [];
+	for (let i = 0; i < count; i++) events.push(await api.publish(project));
+	await more(count);
+	return events;
+}
+
+test("a retry made early continues the series, which has no more attempts than otherwise", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event] = await failing(project, 1);
+	const path = `${webhook}/deliveries/${event}`;
+	for (const attempt of [2, 3]) {
+		const { status, json } = await api.call("POST", `${path}/retry`);
+		expect([status, json]).toEqual([202, { state: "attempting", attempt, replay: 0 }]);
+		await more(1);
+	}
+	const { json } = await api.call("GET", path);
+	expect(json).toMatchObject({ state: "dead_lettered", attempt: 3, replay: 0 });
+	expect(json.attempts).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+	const { status, json: problem } = await api.call("POST", `${path}/retry`);
+	expect(status).toBe(409);
+	expect(problem.detail).toMatch(/Replay it/);
+});
+
+test("without a delivery there is nothing to retry; a delivered one isn't sent again", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const event = await api.publish(project);
+	await more(1);
+	expect((await api.call("POST", `${webhook}/deliveries/${event}/retry`)).status).toBe(409);
+	expect((await api.call("POST", `${webhook}/deliveries/evt_none/retry`)).status).toBe(404);
+	const absent = `${project}/webhooks/wh_01kbjh6mrxe3q8z1v2t4w5y6a7`;
+	expect((await api.call("POST", `${absent}/deliveries/${event}/retry`)).status).toBe(404);
+	expect((await api.call("POST", `${absent}/retry`)).status).toBe(404);
+	expect((await api.call("POST", `${webhook}/retry`)).json).toEqual({ count: 0 });
+});
+
+test("everything that waits for a webhook is retried, and no other webhook's deliveries", async () => {
+	const project = await api.project();
+	const [webhook, other] = [await api.webhook(project), await api.webhook(project)];
+	api.receiver.answer = answered(500);
+	const events = [await api.publish(project), await api.publish(project), await api.publish(project)];
+	await more(6);
+	api.receiver.answer = answered(200);
+	expect(await api.call("POST", `${webhook}/retry`)).toMatchObject({ status: 202, json: { count: 3 } });
+	await more(3);
+	for (const event of events) {
+		expect((await api.call("GET", `${webhook}/deliveries/${event}`)).json).toMatchObject({
+			...{ state: "delivered", attempt: 2 },
+		});
+		expect((await api.call("GET", `${other}/deliveries/${event}`)).json).toMatchObject({
+			...{ state: "attempting", attempt: 2 },
+		});
+	}
+});
+
+test("a selection is retried; those for which nothing waits are skipped and counted", async () => {
+	const project = await api.project();
+	const webhook_id = idOf(await api.webhook(project));
+	const events = await failing(project, 3);
+	api.receiver.answer = answered(200);
+	const deliveries = [...events.slice(0, 2), "evt_none"].map((event_id) => ({ webhook_id, event_id }));
+	const { status, json } = await api.call("POST", `${project}/retries`, { body: { deliveries } });
+	expect([status, json]).toEqual([202, { count: 2, skipped: 1 }]);
+	await more(2);
+	const left = (await api.call("GET", `${project}/waiting`)).json.data;
+	expect(left.map(({ event_id }) => event_id)).toEqual([events[2]]);
+});
+
+test("the audit log records who retried what", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event] = await failing(project, 2);
+	await api.call("POST", `${webhook}/deliveries/${event}/retry`);
+	await more(1);
+	await api.call("POST", `${webhook}/retry`);
+	await more(2);
+	const { json } = await api.call("GET", `${project}/audit`);
+	expect(json.data.slice(0, 2)).toMatchObject([
+		{ action: "deliveries.retried", target: { kind: "webhook", id: idOf(webhook) }, detail: { count: 2 } },
+		{ action: "delivery.retried", target: { kind: "event", id: event }, detail: { webhook_id: idOf(webhook) } },
+	]);
+});

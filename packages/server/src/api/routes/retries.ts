@@ -1,0 +1,137 @@
+import { isId } from "../../base/ids.ts";
+import type { RetryPosition } from "../../storage/port.ts";
+import { notFound, Problem } from "../http/problem.ts";
+import type { ApiParts } from "../parts.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { closed, ReplayAccepted, ReplayedCount, soughtId } from "../schemas/index.ts";
+import { Type } from "../schemas/type.ts";
+
+/** Retries made early per transaction. */
+const STEP = 500;
+
+const RetriesRequest = Type.Object(
+	{
+		deliveries: Type.Array(
+			Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed),
+			{ minItems: 1, maxItems: 200, description: "Deliveries for which no attempt is waiting are skipped." },
+		),
+	},
+	{
+		...closed,
+		title: "RetriesRequest",
+		examples: [
+			{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7" }] },
+		],
+	},
+);
+const Retries = Type.Object(
+	{
+		count: Type.Integer({ minimum: 0, description: "How many deliveries are retried now." }),
+		skipped: Type.Integer({ minimum: 0, description: "For how many no attempt was waiting." }),
+	},
+	{ title: "Retries" },
+);
+
+/** Users make the next attempts of deliveries early, for example after fixing a receiver. */
+export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage" | "engine" | "clock">): Route[] {
+	const tag = "Delivery log";
+	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
+
+	async function retryAll(projectId: string, webhookId: string): Promise<number> {
+		const at = clock.now();
+		let count = 0;
+		let after: RetryPosition | undefined;
+		do {
+			const step = await storage.retryWaiting({ projectId, webhookId, at, limit: STEP, after });
+			count += step.seqs.length;
+			after = step.next ?? undefined;
+			if (step.seqs.length > 0) engine.wake(projectId);
+		} while (after !== undefined);
+		return count;
+	}
+
+	return [
+		defineRoute({
+			method: "POST",
+			path: `${webhook}/deliveries/{event_id}/retry`,
+			operationId: "retryDelivery",
+			tag,
+			summary: "Retry a delivery now",
+			description:
+				"Makes the delivery's next attempt immediately instead of at its scheduled time. It keeps its number, and the series has no more attempts than otherwise. While the webhook is paused, the attempt waits until it is resumed.",
+			access: "developer",
+			rate: "replays",
+			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
+			problems: { conflict: "No attempt of this delivery is waiting." },
+			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
+				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+				const result = await storage.retryDelivery({ ...of, at: clock.now() });
+				if (result.kind === "nothing_waits") {
+					const delivery = await storage.getDelivery(of);
+					if (!delivery) throw notFound("delivery");
+					throw new Problem(
+						"conflict",
+						delivery.state === "attempting"
+							? "This delivery's first attempt isn't a retry. It is made in its turn."
+							: "This delivery has ended: no attempt is waiting. Replay it to send it again.",
+					);
+				}
+				engine.wake(project_id);
+				const target = { kind: "event", id: event_id, name: event_id };
+				audit({ projectId: project_id, action: "delivery.retried", target, detail: { webhook_id } });
+				return { state: "attempting" as const, attempt: result.attempt, replay: result.replay };
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${webhook}/retry`,
+			operationId: "retryWebhook",
+			tag,
+			summary: "Retry everything that waits now",
+			description:
+				"Makes the next attempt of every delivery that waits for a retry to this webhook due now. They are sent soonest first, and share the webhook's limit on retries in flight.",
+			access: "developer",
+			rate: "bulkReplays",
+			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
+			async handler({ params: { project_id, webhook_id }, audit }) {
+				const found = isId("webhook", webhook_id)
+					? await storage.getWebhook({ projectId: project_id, webhookId: webhook_id })
+					: null;
+				if (!found) throw notFound("webhook");
+				const count = await retryAll(project_id, webhook_id);
+				if (count > 0) {
+					const target = { kind: "webhook", id: found.id, name: found.description || found.url };
+					audit({ projectId: project_id, action: "deliveries.retried", target, detail: { count } });
+				}
+				return { count };
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: "/v1/projects/{project_id}/retries",
+			operationId: "retryMany",
+			tag,
+			summary: "Retry many deliveries now",
+			description: "Makes the next attempt of each of these deliveries due now.",
+			access: "developer",
+			body: RetriesRequest,
+			rate: "bulkReplays",
+			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
+			async handler({ params: { project_id }, body: { deliveries }, audit }) {
+				if (deliveries.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
+				const at = clock.now();
+				const results = await Promise.all(
+					deliveries.map(({ webhook_id, event_id }) =>
+						storage.retryDelivery({ projectId: project_id, webhookId: webhook_id, eventId: event_id, at }),
+					),
+				);
+				const count = results.filter(({ kind }) => kind === "queued").length;
+				if (count > 0) {
+					engine.wake(project_id);
+					audit({ projectId: project_id, action: "deliveries.retried", detail: { count } });
+				}
+				return { count, skipped: deliveries.length - count };
+			},
+		}),
+	];
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Lease, RetryPosition } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const SECOND = 1_000;
+
+export function describeRetryNow(harness: StorageHarness): void {
+	describe("retries made early", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		/** Events 1 to `count`, each of which failed once and is due after as many seconds. */
+		async function waiting(count: number): Promise<{
+			readonly project: string;
+			readonly webhook: string;
+			readonly lease: Lease;
+			readonly ids: readonly string[];
+		}> {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, ...Array.from({ length: count }, () => "a"));
+			const lease = await world.lease(project);
+			await world.settle(lease, {
+				attempts: events.map((event) =>
+					world.attempt(webhook, event, {
+						...{ status: "retrying", nextRetryAt: START + event.seq * SECOND, startedAt: START - SECOND },
+					}),
+				),
+				schedule: events.map(({ seq }) => ({
+					...{ webhookId: webhook, seq, queue: "retry" as const, replay: 0, attempt: 2, dueAt: START + seq * SECOND },
+				})),
+				lanes: [{ webhookId: webhook, position: count, open: [] }],
+			});
+			return { project, webhook, lease, ids: events.map(({ id }) => id) };
+		}
+
+		const dueTimes = async (project: string, webhook: string) =>
+			(await world.queues(project, webhook)).map(({ seq, dueAt, attempt }) => [seq, dueAt - START, attempt]);
+
+		test("a delivery's next attempt is due now and keeps its number; one that is due stays as it is", async () => {
+			const { project, webhook, ids } = await waiting(3);
+			const retry = (eventId: string, at: number) =>
+				world.storage.retryDelivery({ projectId: project, webhookId: webhook, eventId, at });
+			expect(await retry(ids[1]!, START + 5)).toEqual({ kind: "queued", attempt: 2, replay: 0 });
+			expect(await dueTimes(project, webhook)).toEqual([
+				[2, 5, 2],
+				[1, SECOND, 2],
+				[3, 3 * SECOND, 2],
+			]);
+			expect(await retry(ids[1]!, START + 9)).toEqual({ kind: "queued", attempt: 2, replay: 0 });
+			expect((await dueTimes(project, webhook))[0]).toEqual([2, 5, 2]);
+		});
+
+		test("a delivery without a pending attempt can't be made early", async () => {
+			const { project, webhook, lease, ids } = await waiting(2);
+			const retry = (webhookId: string, eventId: string, projectId = project) =>
+				world.storage.retryDelivery({ projectId, webhookId, eventId, at: START });
+			await world.finish(lease, webhook, { seq: 1, type: "a" }, "delivered", { attempt: 2 });
+			const nothing = { kind: "nothing_waits" };
+			expect(await retry(webhook, ids[0]!)).toEqual(nothing);
+			expect(await retry(webhook, world.id("event"))).toEqual(nothing);
+			expect(await retry(world.id("webhook"), ids[1]!)).toEqual(nothing);
+			expect(await retry(webhook, ids[1]!, await world.project())).toEqual(nothing);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
+			expect(await retry(webhook, ids[1]!)).toEqual(nothing);
+		});
+
+		test("a webhook's retries are made early in steps, soonest first, and no other webhook's", async () => {
+			const { project, webhook, lease } = await waiting(7);
+			const other = await world.webhook(project, ["a"]);
+			const retry = { webhookId: other, seq: 1, queue: "retry" as const, replay: 1, attempt: 3, dueAt: START + SECOND };
+			await world.settle(lease, { schedule: [retry] });
+			const taken: number[][] = [];
+			let after: RetryPosition | undefined;
+			do {
+				const page = { at: START + 2 * SECOND, limit: 2, after };
+				const step = await world.storage.retryWaiting({ projectId: project, webhookId: webhook, ...page });
+				taken.push([...step.seqs].sort());
+				after = step.next ?? undefined;
+			} while (after !== undefined);
+			// The first two were due.
+			expect(taken).toEqual([[3, 4], [5, 6], [7]]);
+			expect(await dueTimes(project, webhook)).toEqual([
+				[1, SECOND, 2],
+				...[2, 3, 4, 5, 6, 7].map((seq) => [seq, 2 * SECOND, 2]),
+			]);
+			expect(await dueTimes(project, other)).toEqual([[1, SECOND, 3]]);
+		});
+
+		test("one that failed again meanwhile isn't taken twice", async () => {
+			const { project, webhook, lease } = await waiting(2);
+			const again = {
+				webhookId: webhook,
+				seq: 1,
+				queue: "retry" as const,
+				replay: 0,
+				attempt: 3,
+				dueAt: START + 90_000,
+			};
+			const failed = { attempt: 2, status: "retrying" as const, startedAt: START + 5, nextRetryAt: START + 90_000 };
+			await world.settle(lease, {
+				attempts: [world.attempt(webhook, { seq: 1, type: "a" }, failed)],
+				schedule: [again],
+			});
+			const step = await world.storage.retryWaiting({
+				projectId: project,
+				webhookId: webhook,
+				at: START + 5,
+				limit: 9,
+			});
+			expect(step).toEqual({ seqs: [2], next: null });
+			expect(await dueTimes(project, webhook)).toEqual([
+				[2, 5, 2],
+				[1, 90_000, 3],
+			]);
+		});
+
+		test("a project without an owner is due at once", async () => {
+			const { project, webhook, lease, ids } = await waiting(1);
+			const { seen } = await world.storage.loadLanes({ projectId: project });
+			await world.storage.releaseLease({ lease, wakeAt: START + SECOND, seen });
+			await world.storage.retryDelivery({ projectId: project, webhookId: webhook, eventId: ids[0]!, at: START });
+			const taken = await world.storage.acquireLeases({ holder: "other", limit: 1_000 });
+			expect(taken.map(({ projectId }) => projectId)).toContain(project);
+		});
+	});
+}

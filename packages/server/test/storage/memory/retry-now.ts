@@ -1,0 +1,49 @@
+import type { Params, RetriedPage, RetryNowResult } from "../../../src/storage/port.ts";
+import { QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
+import { ringForChange } from "./alarm.ts";
+import { newestAttempt } from "./delivery.ts";
+import type { MemoryNode } from "./node.ts";
+import { take } from "./ordered.ts";
+import { findLive } from "./registry.ts";
+import { walkQueue } from "./retries.ts";
+import { deliveryKey, eventKey } from "./tables.ts";
+
+export function retryDelivery(
+	node: MemoryNode,
+	{ projectId, webhookId, eventId, at }: Params<"retryDelivery">,
+): RetryNowResult {
+	const found = findLive(node, projectId, webhookId);
+	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
+	const retry = event && node.tables.retries.get(deliveryKey(found.webhook.no, event.seq));
+	if (!found || !retry) return { kind: "nothing_waits" };
+	const dueAt = node.offset.toDatabase(at);
+	if (retry.dueAt > dueAt) {
+		node.tables.retries.put({ ...retry, dueAt });
+		ringForChange(node, found.project);
+	}
+	return { kind: "queued", attempt: retry.attempt, replay: retry.replay };
+}
+
+/** A retry that failed again since `at` isn't taken again. */
+export function retryWaiting(
+	node: MemoryNode,
+	{ projectId, webhookId, at, limit, after }: Params<"retryWaiting">,
+): RetriedPage {
+	const found = findLive(node, projectId, webhookId);
+	if (found === null) return { seqs: [], next: null };
+	const { project, webhook } = found;
+	const dueAt = node.offset.toDatabase(at);
+	const from = after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER };
+	const isBehind = (row: { dueAt: number; seq: number }) =>
+		row.dueAt > from.dueAt || (row.dueAt === from.dueAt && row.seq > from.seq);
+	const rows = take(Iterator.from(walkQueue(node, webhook.no, QUEUE_CODE.retry, from)).filter(isBehind), limit);
+	const early = rows.filter(({ seq }) => {
+		const last = newestAttempt(node, webhook.no, { projectNo: project.no, seq });
+		return last === undefined || last.entry.startedAt < at;
+	});
+	for (const row of early) node.tables.retries.put({ ...row, dueAt });
+	if (early.length > 0) ringForChange(node, project);
+	const last = rows.at(-1);
+	const next = last === undefined || rows.length < limit ? null : { dueAt: last.dueAt, seq: last.seq };
+	return { seqs: early.map(({ seq }) => seq), next };
+}
