@@ -11,7 +11,7 @@ export interface BannerFacts {
 
 /** Prints the addresses and keys to stderr, so that stdout contains only log lines. */
 export function banner({ config, service, sealKeyMade }: BannerFacts): void {
-	const { url, newOperatorKey, setupUrl } = service;
+	const { url, newOperatorKey, hasOperatorKey, setupUrl } = service;
 	const rows: [string, string][] = [
 		["Dashboard", config.publicUrl ?? url],
 		["API", `${url}/v1`],
@@ -22,7 +22,13 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just created: store a copy separately)" : ""}`]);
 	const { allow } = config.egress;
 	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);
-	if (newOperatorKey) rows.push(["Operator key", `${pc.bold(newOperatorKey)}  (only shown now: save it)`]);
+	if (newOperatorKey && "key" in newOperatorKey)
+		rows.push(["Operator key", `${pc.bold(newOperatorKey.key)}  (only shown now: save it)`]);
+	// What isn't a terminal may be a log, which others read.
+	if (newOperatorKey && "file" in newOperatorKey)
+		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: move it to a safe place)`]);
+	if (!hasOperatorKey)
+		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or run this once in a terminal to create one"]);
 	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));
 	console.error(`\n${pc.bold(`Posthorn ${VERSION} is ready.`)}\n`);

@@ -45,6 +45,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 		config,
 		sealKey: seal.key,
 		logger,
+		showsKey: process.stderr.isTTY === true,
 		onFatal: (error) => fail(error, error.message),
 	});
 	logger.info({ version: VERSION, node: process.version, url: service.url }, "started");

@@ -1,12 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+	copyFileSync,
+	existsSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { flagOf, hasFlag, SETTINGS, variableOf } from "@posthorn/server/config";
-import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { Posthorn, until, unusedPort } from "@posthorn/testkit";
 import { afterAll, expect, test } from "vitest";
 
 const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
@@ -92,28 +101,62 @@ test("warns if it listens to other machines over plain HTTP", async () => {
 	expect(await warned({ POSTHORN_HOST: "0.0.0.0", POSTHORN_PUBLIC_URL: "https://hooks.example.com" })).toBe(false);
 });
 
-test("the first start that succeeds prints the operator's key, once", async () => {
+const accepts = async (url: string, key: string): Promise<boolean> =>
+	(await fetch(`${url}/v1/projects`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
+
+// It went to the journal or the container's log, for whoever may read those.
+test("the first start that succeeds leaves the operator's key in a private file if it would be logged", async () => {
 	const cwd = newFolder();
+	const file = join(cwd, "data/posthorn.operatorkey");
 	const settings = { POSTHORN_PORT: String(await unusedPort()) };
 	// A failed start once stored the hash of a key that it hadn't shown.
 	const taken = createServer().listen(Number(settings.POSTHORN_PORT), "127.0.0.1");
 	await once(taken, "listening");
 	const refused = await run(["serve"], settings, cwd);
 	expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`port ${settings.POSTHORN_PORT}`) });
-	expect(refused.err).not.toContain("pho_");
+	expect(existsSync(file)).toBe(false);
 	taken.close();
 	await once(taken, "close");
 
 	let service = await Posthorn.start({ settings, cwd });
 	await service.hasPrinted(BANNER_END);
-	const key = /pho_[\w-]+/.exec(service.output)![0];
+	expect(service.output).toMatch(/Operator key +in data\/posthorn\.operatorkey/);
+	expect(service.output).not.toContain("pho_");
+	expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+	const key = readFileSync(file, "utf8").trim();
+	expect(key).toMatch(/^pho_[\w-]{43}$/);
 	await service.stopWith(0);
+	rmSync(file);
 	service = await Posthorn.start({ settings, cwd });
 	await service.hasPrinted(BANNER_END);
-	expect(service.output).not.toContain("pho_");
-	const answer = await fetch(`${service.url}/v1/projects`, { headers: { authorization: `Bearer ${key}` } });
-	expect(answer.status).toBe(200);
+	expect(service.output).not.toContain("Operator key");
+	expect(existsSync(file)).toBe(false);
+	expect(await accepts(service.url, key)).toBe(true);
 	await service.stop();
+});
+
+test.skipIf(!existsSync("/usr/bin/script"))("in a terminal, the first start prints the operator's key", async () => {
+	const cwd = newFolder();
+	const port = String(await unusedPort());
+	// script(1) runs a command in a terminal of its own.
+	const child = spawn("/usr/bin/script", ["-qec", `${process.execPath} ${COMMAND} serve`, "/dev/null"], {
+		cwd,
+		env: { PATH: process.env.PATH, NO_COLOR: "1", POSTHORN_PORT: port },
+		stdio: ["ignore", "pipe", "ignore"],
+	});
+	let shown = "";
+	child.stdout.on("data", (chunk) => {
+		shown += String(chunk);
+	});
+	try {
+		await until("the operator's key to be shown", () => /pho_[\w-]{43}\s/.test(shown));
+		expect(await accepts(`http://127.0.0.1:${port}`, /pho_[\w-]+/.exec(shown)![0])).toBe(true);
+		expect(readdirSync(join(cwd, "data"))).not.toContain("posthorn.operatorkey");
+	} finally {
+		const ended = once(child, "close");
+		child.kill();
+		await ended;
+	}
 });
 
 test("refuses a second process, a taken port and a wrong seal key, each with one clear line", async () => {

@@ -41,6 +41,8 @@ export interface ServiceOptions {
 	/** 32 bytes. */
 	readonly sealKey: Uint8Array;
 	readonly logger: Logger;
+	/** Whether someone sees a new operator's key. Otherwise it is left in a file, or with PostgreSQL not created. */
+	readonly showsKey: boolean;
 	/** The service can't continue: end the process, so that a supervisor restarts it. Called at most once. */
 	readonly onFatal: (error: Error) => void;
 }
@@ -48,8 +50,9 @@ export interface ServiceOptions {
 export interface Service {
 	/** The address it listens on, such as `http://127.0.0.1:8420`. */
 	readonly url: string;
-	/** The operator's key if it was just created: show it, because only its hash is stored. */
-	readonly newOperatorKey: string | null;
+	/** Set if the operator's key was just created: show the key, because only its hash is stored, or the file with it. */
+	readonly newOperatorKey: { readonly key: string } | { readonly file: string } | null;
+	readonly hasOperatorKey: boolean;
 	/** The one-time setup link for the operator's account; null if the account exists. */
 	readonly setupUrl: string | null;
 	/**
@@ -94,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function build(
-	{ config, sealKey, logger, onFatal }: ServiceOptions,
+	{ config, sealKey, logger, showsKey, onFatal }: ServiceOptions,
 	undo: (() => Promise<unknown>)[],
 	takeDown: () => Promise<boolean>,
 ): Promise<Service> {
@@ -212,7 +215,9 @@ async function build(
 	const setupToken = await accounts.people.createSetupToken();
 	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
 	// Last: if a later step failed, the key would be stored without anyone having seen it.
-	const created = operatorKeyHash === null ? await createOperatorKey(storage) : null;
+	const keyFile = showsKey ? null : config.operatorKeyFile;
+	const creates = operatorKeyHash === null && (showsKey || keyFile !== null);
+	const created = creates ? await createOperatorKey(storage, keyFile ?? undefined) : null;
 	if (created !== null) operatorKeyHash = created.hash;
 	const close = async (): Promise<Closed> => {
 		const complete = await isWithin(config.attemptTimeoutMs + STOP.graceMs, takeDown());
@@ -220,7 +225,8 @@ async function build(
 	};
 	return {
 		url,
-		newOperatorKey: created?.key ?? null,
+		newOperatorKey: created?.key ? (keyFile === null ? { key: created.key } : { file: keyFile }) : null,
+		hasOperatorKey: operatorKeyHash !== null,
 		setupUrl,
 		close,
 	};

@@ -1,4 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
+import { randomUUID, timingSafeEqual } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { API_KEYS } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
@@ -302,10 +303,31 @@ export interface NewOperatorKey {
 	readonly key: string | null;
 }
 
-/** Creates the operator's key and stores only its hash. Call it when the key is certain to be shown. */
-export async function createOperatorKey(storage: SettingStorage): Promise<NewOperatorKey> {
+/**
+ * Creates the operator's key and stores only its hash. Call it when the key is certain to be shown.
+ *
+ * @param file where to leave the key, if it won't be shown: a file that only this user may read
+ */
+export async function createOperatorKey(storage: SettingStorage, file?: string): Promise<NewOperatorKey> {
 	const key = createKey(OPERATOR_KEY_PREFIX);
+	// Before its hash, or a crash in between would leave a hash whose key nobody knows.
+	if (file !== undefined) await writeKey(file, key);
 	const hash = keyHash(key).toString("hex");
 	const standing = await storage.initSetting({ name: SETTING, value: hash });
 	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
+}
+
+/** Replaces the file, whose previous key belonged to another database. */
+async function writeKey(file: string, key: string): Promise<void> {
+	const draft = `${file}.${randomUUID()}.new`;
+	try {
+		await writeFile(draft, `${key}\n`, { mode: 0o600, flag: "wx", flush: true });
+		await rename(draft, file);
+	} catch (cause) {
+		await rm(draft, { force: true });
+		const { code } = cause as NodeJS.ErrnoException;
+		throw new Error(`The operator's key cannot be written to ${file} (${code}). Set POSTHORN_OPERATOR_KEY instead.`, {
+			cause,
+		});
+	}
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -41,4 +41,22 @@ test("nodes that create a key concurrently get one, and one of them shows it", a
 	const keys = await Promise.all(Array.from({ length: 5 }, () => createOperatorKey(storage)));
 	expect(keys.filter(({ key }) => key !== null)).toHaveLength(1);
 	expect(new Set(keys.map(({ hash }) => hash.toString("hex"))).size).toBe(1);
+});
+
+test("a key that won't be shown is left in a file that only this user may read", async () => {
+	const file = join(folder, "posthorn.operatorkey");
+	writeFileSync(file, "the key of another database\n", { mode: 0o644 });
+	const usual = process.umask(0);
+	const { hash, key } = await createOperatorKey(storage, file).finally(() => process.umask(usual));
+	expect(readFileSync(file, "utf8")).toBe(`${key}\n`);
+	expect(keyHash(key!)).toEqual(hash);
+	expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+	expect(readdirSync(folder).filter((name) => name.endsWith(".new"))).toEqual([]);
+});
+
+test("a key whose file can't be written is not created", async () => {
+	await expect(createOperatorKey(storage, join(folder, "none", "key"))).rejects.toThrow(
+		/ENOENT.*POSTHORN_OPERATOR_KEY/,
+	);
+	expect(await findOperatorKey(storage, null)).toBeNull();
 });

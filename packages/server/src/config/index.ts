@@ -20,6 +20,8 @@ export interface Config {
 	readonly database: DatabaseConfig;
 	/** The operator's API key, if set: 32 characters or more of printable ASCII. */
 	readonly operatorKey: string | null;
+	/** Where it is left if it is created and not shown (next to the database, mode 0600). Null with PostgreSQL. */
+	readonly operatorKeyFile: string | null;
 	/** 32 bytes, if set; otherwise read from `sealKeyFile`, or created there. */
 	readonly sealKey: Uint8Array | null;
 	/** Where the seal key is stored if it isn't set (next to the database, mode 0600). Null if it must be set. */
@@ -120,6 +122,9 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 	if (faults.length > 0) return { ok: false, faults };
 
 	const database = values.database!;
+	/** The path of a file in the database's folder. */
+	const nextToDatabase = (name: string): string | null =>
+		database.engine === "sqlite" ? join(dirname(database.path), name) : null;
 	return {
 		ok: true,
 		config: {
@@ -129,8 +134,9 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 			trustProxy: values.trustProxy!,
 			database,
 			operatorKey: values.operatorKey,
+			operatorKeyFile: nextToDatabase("posthorn.operatorkey"),
 			sealKey: values.sealKey,
-			sealKeyFile: database.engine === "sqlite" ? join(dirname(database.path), "posthorn.sealkey") : null,
+			sealKeyFile: nextToDatabase("posthorn.sealkey"),
 			brand: values.brand!,
 			retryDelaysMs: values.retryDelays!,
 			attemptTimeoutMs: values.attemptTimeout!,

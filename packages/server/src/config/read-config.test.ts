@@ -29,6 +29,7 @@ test("with nothing set, everything is as documented", () => {
 			trustProxy: [],
 			database: { engine: "sqlite", path: "./data/posthorn.db" },
 			operatorKey: null,
+			operatorKeyFile: "data/posthorn.operatorkey",
 			sealKey: null,
 			sealKeyFile: "data/posthorn.sealkey",
 			brand: "Service",

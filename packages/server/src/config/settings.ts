@@ -88,7 +88,8 @@ export const SETTINGS = {
 		placeholder: "key",
 		default: null,
 		defaultText: "created at the first start and printed once",
-		meaning: "API key of the person who runs the instance.",
+		meaning:
+			"API key of the person who runs the instance. If standard error isn't a terminal, the created key isn't printed, but left in `posthorn.operatorkey` next to the database; with PostgreSQL, none is created then.",
 		secret: true,
 		parse: parse.operatorKey,
 	}),

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -56,6 +56,18 @@ test("creates files as 0600 and folders as 0700", async () => {
 	} finally {
 		process.umask(usual);
 	}
+});
+
+test("makes the files of earlier versions private", async () => {
+	await (await open()).close();
+	const modes = async () => {
+		const stats = await Promise.all((await readdir(directory)).map((name) => stat(join(directory, name))));
+		return new Set(stats.map(({ mode }) => (mode & 0o777).toString(8)));
+	};
+	for (const name of await readdir(directory)) await chmod(join(directory, name), 0o644);
+	const storage = await open();
+	expect(await modes()).toEqual(new Set(["600"]));
+	await storage.close();
 });
 
 test("a file that isn't a database is refused as such, and left unchanged", async () => {
