@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createMetrics, type Metrics } from "../src/api/metrics/metrics.ts";
+import { createMetrics, type Metrics } from "../src/api/metrics.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";

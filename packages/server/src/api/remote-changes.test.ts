@@ -1,9 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { beforeEach, expect, test } from "vitest";
 import type { Storage } from "../storage/port.ts";
-import { Changes } from "./live/changes.ts";
+import { Changes, RemoteChanges } from "./live/changes.ts";
 import { Arrivals } from "./live/long-poll.ts";
-import { RemoteChanges } from "./live/remote-changes.ts";
 
 let clock: VirtualClock;
 let arrivals: Arrivals;

@@ -17,20 +17,16 @@ import {
 	principalOrNull,
 	requireApp,
 } from "./auth/authorize.ts";
-import { KnownCallers } from "./auth/known-callers.ts";
-import { principalName } from "./auth/owner.ts";
+import { KnownCallers, principalName } from "./auth/callers.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
-import { Bodies, checkBody, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
+import { Bodies, checkBody, OneByOne, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
 import { Connections } from "./http/connections.ts";
-import { OneByOne } from "./http/one-by-one.ts";
-import { invalid, Problem } from "./http/problem.ts";
-import { readQuery } from "./http/query.ts";
-import { refuseConnection, sendProblem } from "./http/send-problem.ts";
+import { invalid, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
+import { readQuery } from "./http/validate.ts";
 import { EVENT_STREAM } from "./live/changes.ts";
 import { openApiDocument } from "./openapi/document.ts";
-import type { ApiParts } from "./parts.ts";
-import { allowedMethods, matchesPath, pathsOfOthers, RawResponse, type Route } from "./route.ts";
+import { type ApiParts, allowedMethods, matchesPath, pathsOfOthers, RawResponse, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
 const refuseSchemas = (): never => {

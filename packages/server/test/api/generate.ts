@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { parseTime } from "../../src/api/http/time.ts";
+import { parseTime } from "../../src/api/http/validate.ts";
 
 /** The keywords of JSON Schema that the API's document uses. */
 export interface Schema {

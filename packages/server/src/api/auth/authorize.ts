@@ -18,9 +18,9 @@ import { isId } from "../../base/ids.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { type KeyScope, mayAs, type Role, type Storage } from "../../storage/port.ts";
 import { comeAgain, notFound, Problem } from "../http/problem.ts";
-import { formatTime } from "../http/time.ts";
+import { formatTime } from "../http/validate.ts";
 import { type Route, roleFor, scopeFor } from "../route.ts";
-import { unauthenticatedOwner } from "./owner.ts";
+import { unauthenticatedOwner } from "./callers.ts";
 
 /** RFC 6750: the scheme's name is case-insensitive; one or more spaces, then the token. */
 const BEARER = /^bearer +(\S.*)$/i;

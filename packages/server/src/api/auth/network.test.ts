@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkOf } from "./owner.ts";
+import { networkOf } from "./callers.ts";
 
 test("clients are counted by IPv4 address, and by the /48 of an IPv6 address", () => {
 	expect(networkOf("203.0.113.9")).toBe("203.0.113.9");

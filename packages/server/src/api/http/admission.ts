@@ -7,10 +7,9 @@ import type { Clock } from "../../base/clock.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import { type Rate, RateLimit } from "../../base/throttle.ts";
 import { principalOf, principalOrNull } from "../auth/authorize.ts";
-import { payerOf, principalName, readerOf } from "../auth/owner.ts";
+import { payerOf, principalName, readerOf } from "../auth/callers.ts";
 import { type Route, ratesOf } from "../route.ts";
 import { comeAgain, Problem } from "./problem.ts";
-import { OF_PRINCIPALS, tooMany, tooManyOnNode } from "./rates.ts";
 
 /**
  * Limits on expensive requests: their rate, their number at a time, and the bytes of unread responses. Rates apply to
@@ -174,4 +173,32 @@ export function inSlices(reply: FastifyReply, payload: unknown): unknown {
 
 function* slices(bytes: Uint8Array): Generator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += RESPONSES.sliceBytes) yield bytes.subarray(at, at + RESPONSES.sliceBytes);
+}
+
+/** What a rate counts, and whose; nothing more for one that applies to a principal. */
+const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
+	changes: ["changes", "in this project"],
+	facts: ["store facts", "of this project"],
+	testEvents: ["test events", "of this project"],
+	urlChecks: ["URL checks", "of this project"],
+	replays: ["replays", "of this project"],
+	bulkReplays: ["replays by filter", "of this project"],
+	reads: ["requests for lists and statistics"],
+	lookups: ["lookups"],
+};
+
+/** Rates that apply to a principal, not to a project. */
+export const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups"]);
+
+/** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
+export function tooMany(name: RateName): string {
+	const { burst, perMinute } = RATES[name];
+	const large = name === "reads" ? ", large responses counting as several" : "";
+	const n = (count: number) => count.toLocaleString("en-US");
+	return `Too many ${COUNTED[name].join(" ")}: up to ${n(burst)} at once and ${n(perMinute)} per minute${large}.`;
+}
+
+/** Why a request over the node's rate is refused. */
+export function tooManyOnNode(name: RateName): string {
+	return `This node is receiving too many ${COUNTED[name][0]}.`;
 }

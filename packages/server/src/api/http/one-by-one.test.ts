@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { TestApi } from "../../../test/api/api.ts";
-import { OneByOne } from "./one-by-one.ts";
+import { OneByOne } from "./body.ts";
 
 test("requests of one owner take turns; other owners' run immediately", async () => {
 	const late: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { expect, test } from "vitest";
-import { readQuery } from "./query.ts";
+import { readQuery } from "./validate.ts";
 
 const schema = Type.Object(
 	{

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatTime, parseTime } from "./time.ts";
+import { formatTime, parseTime } from "./validate.ts";
 
 const first = Date.parse("0000-01-01T00:00:00.000Z");
 const last = Date.parse("9999-12-31T23:59:59.999Z");

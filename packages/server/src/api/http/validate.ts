@@ -1,9 +1,56 @@
+import { isoTime } from "@posthorn/protocol";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
 import { createAjv, detailOf } from "../../base/schemas.ts";
 import type { Fault } from "../../base/text.ts";
 import { MAX_FAULTS } from "./problem.ts";
-import { parseTime } from "./time.ts";
+
+/** The notation of times, as a JSON Schema pattern. Its groups are the parts of a time. */
+export const TIME_PATTERN =
+	"^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-5][0-9])(?:\\.([0-9]{1,9}))?)?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$";
+const ISO_TIME = new RegExp(TIME_PATTERN);
+
+/** The years 0 to 9999, which fit four digits. */
+const FIRST_MS = -62_167_219_200_000;
+const LAST_MS = 253_402_300_799_999;
+const MINUTE_MS = 60_000;
+
+/**
+ * An ISO 8601 time with its zone (`Z` or an offset), such as `2026-11-21T03:47:36.123Z`, as milliseconds since the Unix
+ * epoch; null for anything else, including dates and hours that don't exist. Digits beyond milliseconds are cut off.
+ */
+export function parseTime(text: string): number | null {
+	const match = ISO_TIME.exec(text);
+	if (!match) return null;
+	const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Six;
+	const [fraction = "", sign, zoneHour = "0", zoneMinute = "0"] = match.slice(7);
+	const at = new Date(0);
+	at.setUTCFullYear(year, month - 1, day);
+	at.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3).padEnd(3, "0")));
+	const exists = at.getUTCMonth() === month - 1 && at.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
+	if (!exists || Number(zoneHour) > 23 || Number(zoneMinute) > 59) return null;
+	const offset = (Number(zoneHour) * 60 + Number(zoneMinute)) * MINUTE_MS * (sign === "-" ? -1 : 1);
+	const ms = at.getTime() - offset;
+	return ms >= FIRST_MS && ms <= LAST_MS ? ms : null;
+}
+
+type Six = [number, number, number, number, number, number];
+
+/** ISO 8601 in UTC with milliseconds. */
+export function formatTime(ms: number): string {
+	return isoTime(ms);
+}
+
+export function formatTimeOrNull(ms: number | null): string | null {
+	return ms === null ? null : formatTime(ms);
+}
+
+/** The range between two times that passed their schema. */
+export function timeRange(since?: string, until?: string): { since?: number; until?: number } {
+	const from = since === undefined ? null : parseTime(since);
+	const to = until === undefined ? null : parseTime(until);
+	return { ...(from !== null && { since: from }), ...(to !== null && { until: to }) };
+}
 
 /** Reports all faults, and neither drops nor converts any input. */
 const ajv = createAjv({
@@ -70,4 +117,45 @@ const MISFITS: ReadonlySet<string> = new Set(["pattern", "format", "enum", "not"
 /** A name as part of a JSON Pointer (RFC 6901, section 3). Very long ones are cut, since pointers are only shown. */
 export function escapePointer(name: string): string {
 	return name.slice(0, 200).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The schemas that the query schemas here consist of. */
+interface QuerySchema {
+	readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+}
+
+export type QueryResult =
+	| { readonly ok: true; readonly value: Record<string, unknown> }
+	| { readonly ok: false; readonly faults: readonly Fault[] };
+
+const WHOLE_NUMBER = /^-?\d{1,15}$/;
+
+/**
+ * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
+ * a list may be repeated (`type=a&type=b`) or separated by commas; anything else may be given once. Unknown parameters
+ * are faults. Pointers have the form `?name`.
+ */
+export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
+	const properties = (schema as QuerySchema | undefined)?.properties ?? {};
+	const value: Record<string, unknown> = {};
+	const faults: Fault[] = [];
+	for (const [name, given] of Object.entries(raw)) {
+		const type = Object.hasOwn(properties, name) ? properties[name]?.type : null;
+		const texts = (Array.isArray(given) ? given : [given]).map(String);
+		const pointer = `?${name.slice(0, 200).toWellFormed()}`;
+		if (type === null) faults.push({ pointer, detail: "is not a parameter of this route" });
+		else if (type === "array") value[name] = texts.flatMap((text) => text.split(","));
+		else if (texts.length > 1) faults.push({ pointer, detail: "must be given only once" });
+		else if (type !== "integer") value[name] = texts[0];
+		else if (WHOLE_NUMBER.test(texts[0]!)) value[name] = Number(texts[0]);
+		else faults.push({ pointer, detail: "must be a whole number" });
+	}
+	if (schema) {
+		const found = faultsBySchema(schema, value).map(({ pointer, detail }) => ({
+			pointer: `?${pointer.split("/")[1] ?? ""}`,
+			detail,
+		}));
+		faults.push(...found.filter(({ pointer }) => !faults.some((fault) => fault.pointer === pointer)));
+	}
+	return faults.length > 0 ? { ok: false, faults } : { ok: true, value };
 }

@@ -1,13 +1,37 @@
+import { EVENT_TYPES, headerNames, requestHeaders, SIGNATURE_VECTORS } from "@posthorn/protocol";
 import type { RateName } from "../../base/budgets.ts";
 import { readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
+import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
-import { tooMany } from "../http/rates.ts";
-import type { ApiParts } from "../parts.ts";
-import { type Route, ratesOf, scopeFor } from "../route.ts";
+import { type ApiParts, type Route, ratesOf, scopeFor } from "../route.ts";
+import { EventId } from "../routes/events.ts";
+import { factId } from "../routes/facts.ts";
 import { apiRoutes } from "../routes/index.ts";
-import { EventId, factId, id, ProblemSchema } from "../schemas/index.ts";
-import { receiverWebhooks } from "./receiver.ts";
+import { id, Type } from "../schema.ts";
+
+export const ProblemSchema = Type.Object(
+	{
+		type: Type.String({ description: "A stable code, as a relative URI." }),
+		title: Type.String(),
+		status: Type.Integer(),
+		detail: Type.String({ description: "What happened and what to do." }),
+		last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: the last `seq` of the log." })),
+		continue_after: Type.Optional(Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." })),
+		epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
+		errors: Type.Optional(
+			Type.Array(
+				Type.Object({
+					pointer: Type.String({
+						description: "A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter.",
+					}),
+					detail: Type.String(),
+				}),
+			),
+		),
+	},
+	{ title: "Problem", description: "RFC 9457." },
+);
 
 export interface OpenApiOptions {
 	/** The word in the names of deliveries' headers. */
@@ -284,4 +308,93 @@ function headersOf(kinds: readonly ProblemKind[]): Record<string, unknown> {
 	if (kinds.includes("too-many-requests") || kinds.includes("unavailable"))
 		return header("Retry-After", "When to try again, in seconds.");
 	return {};
+}
+
+const EXAMPLE = {
+	eventId: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+	createdAt: "2026-11-21T03:47:36.123Z",
+	projectId: "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+	timestamp: 1_795_232_856,
+};
+
+const SIGNED = `The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
+
+Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.`;
+
+/** The requests that receivers get, one per event type: the `webhooks` part of the document. */
+export function receiverWebhooks(brand: string, components: Components): Record<string, unknown> {
+	return Object.fromEntries(
+		EVENT_TYPES.map(({ type, description, schema, sample }) => [
+			type,
+			{
+				post: {
+					operationId: `receive.${type}`,
+					tags: ["Received"],
+					summary: type,
+					description: `${description}\n\n${SIGNED}`,
+					security: [],
+					parameters: receivedHeaders(brand, type),
+					requestBody: {
+						required: true,
+						content: {
+							"application/json": {
+								schema: envelopeOf(type, components.schema(schema)),
+								example: {
+									id: EXAMPLE.eventId,
+									type,
+									created_at: EXAMPLE.createdAt,
+									project_id: EXAMPLE.projectId,
+									data: sample,
+								},
+							},
+						},
+					},
+					responses: {
+						"2XX": { description: "Received. The delivery is finished." },
+						default: { description: "Anything else, including a redirect, counts as failed and is retried." },
+					},
+				},
+			},
+		]),
+	);
+}
+
+function receivedHeaders(brand: string, type: string): unknown[] {
+	const names = headerNames(brand);
+	const descriptions: Record<string, string> = {
+		[names.event]: "The event's type.",
+		[names.eventId]: "The event's id, the same as `id` in the body.",
+		[names.signature]: "64 hexadecimal characters.",
+		[names.timestamp]: "The signed Unix time, in whole seconds.",
+		"User-Agent": "The sender.",
+	};
+	const examples = requestHeaders({
+		brand,
+		eventType: type,
+		eventId: EXAMPLE.eventId,
+		timestamp: EXAMPLE.timestamp,
+		signature: SIGNATURE_VECTORS[0]!.signature,
+	});
+	return Object.entries(descriptions).map(([name, description]) => ({
+		name,
+		in: "header",
+		required: true,
+		description,
+		schema: { type: "string" },
+		example: examples[name],
+	}));
+}
+
+function envelopeOf(type: string, data: unknown): Record<string, unknown> {
+	return {
+		type: "object",
+		required: ["id", "type", "created_at", "project_id", "data"],
+		properties: {
+			id: { type: "string", description: "Deduplicate by it." },
+			type: { const: type },
+			created_at: { type: "string", format: "date-time", description: "When it was generated, ISO 8601 in UTC." },
+			project_id: { type: "string", description: "The project that the event belongs to." },
+			data,
+		},
+	};
 }

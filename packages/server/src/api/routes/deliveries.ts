@@ -1,14 +1,113 @@
 import type { Static } from "typebox";
 import { RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
-import type { Attempt, ReplayFilter } from "../../storage/port.ts";
+import type * as port from "../../storage/port.ts";
 import { notFound, Problem } from "../http/problem.ts";
-import { decodeCursor, encodeCursor } from "../http/query.ts";
-import { formatTime, formatTimeOrNull, parseTime, timeRange } from "../http/time.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { attemptFilter, presentAttempt } from "../schemas/attempts.ts";
-import { Delivery, ReplayAccepted, ReplayedCount, ReplayRequest, Replays, ReplaysRequest } from "../schemas/index.ts";
+import { formatTime, formatTimeOrNull, parseTime, timeRange } from "../http/validate.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import {
+	closed,
+	cursor,
+	decodeCursor,
+	EventTypeName,
+	encodeCursor,
+	givenTime,
+	soughtId,
+	Time,
+	TimeOrNull,
+	Type,
+} from "../schema.ts";
+import { Attempt, AttemptStatusName, attemptFilter, presentAttempt, statusCodes } from "./attempts.ts";
+
+export const Delivery = Type.Object(
+	{
+		state: Type.Enum(["attempting", "delivered", "dead_lettered"], { type: "string" }),
+		attempt: Type.Integer({ description: "The attempt that is due or in flight, or the last one made." }),
+		replay: Type.Integer(),
+		next_retry_at: TimeOrNull,
+		attempts: Type.Array(Attempt, {
+			description: "The attempts of all series, oldest first; at most the newest 200, and 4 MiB.",
+		}),
+	},
+	{ title: "Delivery" },
+);
+
+export const ReplayAccepted = Type.Object(
+	{ state: Type.Enum(["attempting"], { type: "string" }), attempt: Type.Integer(), replay: Type.Integer() },
+	{ title: "ReplayAccepted" },
+);
+
+export const ReplayRequest = Type.Object(
+	{
+		status: Type.Enum(["failed"], { type: "string" }),
+		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
+		until: Type.Optional(givenTime("Attempts that started before this time.")),
+	},
+	{ ...closed, title: "ReplayRequest", examples: [{ status: "failed" }] },
+);
+
+export const ReplayedCount = Type.Object({ count: Type.Integer() }, { title: "ReplayedCount" });
+
+const ReplayFilter = Type.Object(
+	{
+		webhook_id: Type.Optional(soughtId("Attempts of this webhook.")),
+		type: Type.Optional(EventTypeName),
+		status: Type.Optional(AttemptStatusName),
+		status_code: Type.Optional(statusCodes("Any of them matches.")),
+		event_id: Type.Optional(soughtId("Attempts of this event.")),
+		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
+		until: Type.Optional(givenTime("Attempts that started before this time.")),
+	},
+	{ ...closed, description: "As for the list of attempts. A delivery matches if its newest attempt does." },
+);
+
+export const ReplaysRequest = Type.Object(
+	{
+		deliveries: Type.Optional(
+			Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
+				minItems: 1,
+				maxItems: 200,
+				description: "Replays these deliveries. Ones that are still attempting or don't exist are skipped.",
+			}),
+		),
+		filter: Type.Optional(ReplayFilter),
+		dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),
+		cursor: Type.Optional(cursor("the previous step")),
+		before: Type.Optional(
+			givenTime(
+				"With `filter`: the `before` from the first step. Later attempts are left alone, so that the replay ends.",
+			),
+		),
+	},
+	{
+		...closed,
+		oneOf: [{ required: ["deliveries"] }, { required: ["filter"] }],
+		dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
+		errorMessage: 'must have either "deliveries" or "filter"',
+		title: "ReplaysRequest",
+		examples: [
+			{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true },
+			{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7" }] },
+		],
+	},
+);
+
+export const Replays = Type.Object(
+	{
+		count: Type.Integer({ minimum: 0, description: "How many deliveries are replayed, or would be." }),
+		skipped: Type.Optional(
+			Type.Integer({ minimum: 0, description: "With `deliveries`: how many are still attempting or don't exist." }),
+		),
+		next_cursor: Type.Optional(
+			Type.Union([Type.String(), Type.Null()], {
+				description:
+					"With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step.",
+			}),
+		),
+		before: Type.Optional(Time),
+	},
+	{ title: "Replays" },
+);
 
 /** Deliveries queued per transaction. */
 const REPLAY_STEP = 1_000;
@@ -93,7 +192,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				const at = clock.now();
 				const range = timeRange(body.since, body.until);
 				// Attempts that fail again meanwhile are left alone, so that this ends.
-				const filter: ReplayFilter = { ...range, until: Math.min(range.until ?? at + 1, at + 1) };
+				const filter: port.ReplayFilter = { ...range, until: Math.min(range.until ?? at + 1, at + 1) };
 				let count = 0;
 				let after: string | null = null;
 				do {
@@ -118,7 +217,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 }
 
 /** The newest attempts, at least one, whose bodies together have at most `maxBytes`. */
-function newestWithin(attempts: readonly Attempt[], maxBytes: number): readonly Attempt[] {
+function newestWithin(attempts: readonly port.Attempt[], maxBytes: number): readonly port.Attempt[] {
 	let bytes = 0;
 	let first = attempts.length;
 	while (first > 0) {

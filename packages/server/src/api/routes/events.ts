@@ -1,28 +1,135 @@
-/** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
-import type { EventType } from "@posthorn/protocol";
+import { EVENT_TYPES, type EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { Pause } from "../../base/turns.ts";
-import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
+import type { PublishedEvent as Published, PublishResult } from "../../engine/engine.ts";
 import { bodyText, forgetBody } from "../http/body.ts";
 import { comeAgain, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../http/problem.ts";
-import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../http/query.ts";
-import { formatTime } from "../http/time.ts";
+import { formatTime } from "../http/validate.ts";
 import type { WaitEnd } from "../live/long-poll.ts";
-import type { ApiParts } from "../parts.ts";
-import { type Call, defineRoute, RawResponse, type Route } from "../route.ts";
+import { type ApiParts, type Call, defineRoute, RawResponse, type Route } from "../route.ts";
 import {
 	Cursor,
-	Envelope,
-	EPOCH,
-	EventPage,
+	closed,
+	decodeCursor,
 	EventTypeName,
+	encodeCursor,
+	givenTime,
+	id,
 	Limit,
-	NewEvents,
-	PublishedEvents,
-} from "../schemas/index.ts";
-import { Type } from "../schemas/type.ts";
+	NextCursor,
+	PAGE_LIMIT,
+	Time,
+	Type,
+} from "../schema.ts";
 import { EVENT_ID, MAX_BATCH, readNewEvents } from "./new-events.ts";
+
+export const EventTypeEntry = Type.Object(
+	{
+		type: EventTypeName,
+		description: Type.String(),
+		future: Type.Boolean({ description: "Announced, but not yet published by every store platform." }),
+		schema: Type.Object({}, { description: "JSON Schema (2020-12) of the event's data." }),
+		sample: Type.Object({}, { description: "Sample data." }),
+	},
+	{ title: "EventTypeEntry" },
+);
+export const EventTypeCatalogue = Type.Array(EventTypeEntry);
+
+export const EventId = Type.String({
+	pattern: EVENT_ID.source,
+	description: "The event's identifier. Receivers deduplicate by it.",
+	examples: ["evt_01kbjh6mrxe3q8z1v2t4w5y6a7"],
+});
+const Data = Type.Object(
+	{},
+	{
+		description:
+			"The event's own data, delivered character for character. The catalogue has its schema. Types whose schema is enforced are refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217.",
+	},
+);
+
+export const Envelope = Type.Object(
+	{ id: EventId, type: EventTypeName, created_at: Time, project_id: id("proj", "project"), data: Data },
+	{ title: "Envelope", description: "The body that a webhook receives, byte for byte." },
+);
+/** The form of an epoch's name. */
+export const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
+
+export const EventPage = Type.Object({
+	data: Type.Array(Envelope, { description: "The envelopes, each with exactly the bytes that webhooks receive." }),
+	next_cursor: NextCursor,
+	last_seq: Type.Integer({
+		description: "The last `seq` that was read. Pass it as `after` later to get the events since.",
+	}),
+	epoch: Type.String({
+		pattern: EPOCH,
+		description: "Identifies the history of the log. Store it with `last_seq`, and pass both.",
+		examples: ["1.9f86d081"],
+	}),
+});
+export const NewEvent = Type.Object(
+	{
+		type: EventTypeName,
+		data: Data,
+		id: Type.Optional(EventId),
+		created_at: Type.Optional(
+			givenTime("When the event happened; the time of the call by default. At most 5 minutes in the future."),
+		),
+	},
+	{
+		...closed,
+		title: "NewEvent",
+		examples: [{ type: "delivery.success", data: { order_id: "ord_10482" } }],
+		allOf: EVENT_TYPES.filter(({ strict }) => strict).map(({ type, schema }) => ({
+			if: { properties: { type: { const: type } } },
+			// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+			then: { properties: { data: schema } },
+		})),
+	},
+);
+export const NewEvents = Type.Union([
+	NewEvent,
+	Type.Object(
+		{ events: Type.Array(NewEvent, { minItems: 1, maxItems: MAX_BATCH }) },
+		{ ...closed, title: "NewEventBatch" },
+	),
+]);
+export const PublishedEvent = Type.Object(
+	{
+		id: EventId,
+		seq: Type.Integer({ description: "Its sequence number in the project's log." }),
+		type: EventTypeName,
+		created_at: Time,
+		project_id: id("proj", "project"),
+	},
+	{ title: "PublishedEvent" },
+);
+export const PublishedEvents = Type.Union([
+	PublishedEvent,
+	Type.Object({ events: Type.Array(PublishedEvent) }, { title: "PublishedEventBatch" }),
+]);
+
+export function eventTypeRoutes(): Route[] {
+	const catalogue = JSON.stringify(
+		EVENT_TYPES.map(({ type, description, future, schema, sample }) => ({ type, description, future, schema, sample })),
+	);
+	return [
+		defineRoute({
+			method: "GET",
+			path: "/v1/event-types",
+			operationId: "listEventTypes",
+			tag: "Events",
+			summary: "List the event types",
+			description: "The catalogue: every type that can be subscribed to and published, in one response.",
+			access: "any",
+			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
+			handler: () => new RawResponse(catalogue, "application/json"),
+		}),
+	];
+}
+
+/** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 
 const MAX_WAIT_S = 30;
 /** Queries accept whole numbers of up to 15 digits. */
@@ -262,7 +369,7 @@ function positionOf(cursor: string): LogPosition {
 
 const COMMA = Buffer.from(",");
 
-function presentPublished(projectId: string, { id, seq, type, createdAt }: PublishedEvent) {
+function presentPublished(projectId: string, { id, seq, type, createdAt }: Published) {
 	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
 }
 

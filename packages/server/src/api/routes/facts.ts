@@ -1,204 +1,158 @@
-import type { Static } from "typebox";
+import { type EventType, eventTypeEntry } from "@posthorn/protocol";
+import type { Static, TSchema } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
-import type { BasketInput, FactResult, OrderInput, PreparedOrder } from "../../store/index.ts";
-import { JsonList } from "../http/json-body.ts";
-import { invalid, LOG_PROBLEMS, Problem } from "../http/problem.ts";
-import { formatTime, formatTimeOrNull } from "../http/time.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import {
-	Basket,
-	BasketContents,
-	BasketForm,
-	DeliverableOutcome,
-	Fact,
-	MAX_ORDERS,
-	NewChargeback,
-	NewOrder,
-	NewOrders,
-	NewRefund,
-	NewSubscription,
-	OrderForm,
-	OrderResults,
-} from "../schemas/index.ts";
-import { answerFact, formFaults, presentFact, readReport, refusedFact } from "./fact-report.ts";
+import type { Fault } from "../../base/text.ts";
+import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from "../../store/index.ts";
+import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../http/problem.ts";
+import { faultsBySchema, formatTime, formatTimeOrNull } from "../http/validate.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { closed, Time, Type, text } from "../schema.ts";
+import { PublishedEvent } from "./events.ts";
 
-export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
-	const tag = "Store facts";
-	const path = "/v1/projects/{project_id}/orders";
-	const limit = config.maxEventBytes + REQUESTS.envelopeBytes;
-	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "recordOrder",
-			tag,
-			summary: "Report a paid order",
-			description:
-				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the order's basket, if one is given. Facts and events are committed together.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: NewOrder,
-			checksOwnBody: true,
-			bodyLimit: limit,
-			success: { status: 201, description: "The order is recorded.", schema: Fact },
-			problems: { ...LOG_PROBLEMS, conflict: "The order was recorded before with different content." },
-			async handler({ params: { project_id }, body }) {
-				const result = await store.orders.record(project_id, readReport<OrderInput>(OrderForm, body));
-				return answerFact("order", project_id, result);
-			},
-		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/batch`,
-			operationId: "recordOrders",
-			tag,
-			summary: "Report up to 1,000 orders",
-			description:
-				"For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: NewOrders,
-			checksOwnBody: true,
-			bodyLimit: Math.max(config.maxBatchBytes, limit),
-			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
-			success: { status: 200, description: "The outcome of each order.", schema: OrderResults },
-			problems: LOG_PROBLEMS,
-			async handler({ params: { project_id }, body, pause }) {
-				const batch = readBatch(body);
-				const ids: (string | null)[] = [];
-				const prepared: PreparedOrder[] = [];
-				for (let i = 0; i < batch.length; i++) {
-					const turn = pause(batch.size(i));
-					if (turn) await turn;
-					const { value } = batch.read(i);
-					const { order_id } = (value ?? {}) as { order_id?: unknown };
-					ids.push(typeof order_id === "string" ? order_id : null);
-					const faults = formFaults(OrderForm, value);
-					const malformed = { kind: "invalid", faults } as const;
-					prepared.push(faults.length > 0 ? malformed : store.orders.prepare(project_id, value as OrderInput));
-				}
-				const results = await store.orders.recordAll(project_id, prepared);
-				return { results: results.map((result, i) => presentOne(project_id, i, ids[i]!, result)) };
-			},
-		}),
-	];
+/** Members that a report may have before each of them is checked. */
+const MAX_MEMBERS = 20;
+
+/** The faults in a report's form. A report may be large, so checks stop at the most that a valid one can have. */
+export function formFaults(schema: TSchema, report: unknown): Fault[] {
+	const isObject = typeof report === "object" && report !== null && !Array.isArray(report);
+	if (isObject && Object.keys(report).length > MAX_MEMBERS)
+		return [{ pointer: "", detail: `must have at most ${MAX_MEMBERS} members` }];
+	return faultsBySchema(schema, report);
 }
 
-function readBatch(body: unknown): JsonList {
-	if (typeof body !== "object" || body === null || Array.isArray(body))
-		throw invalid([{ pointer: "", detail: "must be an object" }]);
-	const { orders, ...others } = body as Record<string, unknown>;
-	if (Object.keys(others).length > 0)
-		throw invalid([{ pointer: "", detail: "must have no members other than orders" }]);
-	if (!(orders instanceof JsonList)) throw invalid([{ pointer: "/orders", detail: "must be an array" }]);
-	if (orders.length === 0) throw invalid([{ pointer: "/orders", detail: `must have 1 to ${MAX_ORDERS} items` }]);
-	return orders;
+/** The report, in the form of the schema. Throws 422 otherwise. */
+export function readReport<T>(schema: TSchema, report: unknown): T {
+	const faults = formFaults(schema, report);
+	if (faults.length > 0) throw invalid(faults);
+	return report as T;
 }
 
-function presentOne(projectId: string, index: number, orderId: string | null, result: FactResult) {
-	const named = { order_id: orderId };
-	if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("order", result);
-	if (result.kind === "recorded" || result.kind === "repeated")
-		return { ...named, outcome: result.kind, ...presentFact(projectId, result) };
-	const problem = refusedFact("order", result);
-	const errors = problem.errors ?? [{ pointer: "", detail: problem.message }];
+export function presentFact(projectId: string, { at, events }: Pick<FactRecorded, "at" | "events">) {
 	return {
-		...named,
-		outcome: result.kind,
-		errors: errors.map(({ pointer, detail }) => ({ pointer: `/orders/${index}${pointer}`, detail })),
+		recorded_at: formatTime(at),
+		events: events.map(({ id, seq, type, createdAt }) => ({
+			id,
+			seq,
+			type: type as EventType,
+			created_at: formatTime(createdAt),
+			project_id: projectId,
+		})),
 	};
 }
 
-const NO_ORDER = "There is no such project or order. Report the order first.";
-
-export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[] {
-	const tag = "Store facts";
-	const path = "/v1/projects/{project_id}/orders/{order_id}";
-	return [
-		defineRoute({
-			method: "POST",
-			path: `${path}/refunds`,
-			operationId: "recordRefund",
-			tag,
-			summary: "Report a refund",
-			description:
-				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: NewRefund,
-			success: { status: 201, description: "The refund is recorded.", schema: Fact },
-			problems: {
-				...LOG_PROBLEMS,
-				"not-found": NO_ORDER,
-				conflict:
-					"The refund was recorded before with different content, or exceeds what is left of the order's amount.",
-			},
-			async handler({ params: { project_id, order_id }, body }) {
-				const result = await store.refunds.record(project_id, order_id, body as Static<typeof NewRefund>);
-				if (result.kind === "too_much") throw tooMuch(result);
-				return answerFact("refund", project_id, result);
-			},
-		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/chargebacks`,
-			operationId: "recordChargeback",
-			tag,
-			summary: "Report a chargeback",
-			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: NewChargeback,
-			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
-			problems: {
-				...LOG_PROBLEMS,
-				"not-found": NO_ORDER,
-				conflict: "The chargeback was recorded before with different content.",
-			},
-			async handler({ params: { project_id, order_id }, body }) {
-				const result = await store.chargebacks.record(project_id, order_id, body as Static<typeof NewChargeback>);
-				return answerFact("chargeback", project_id, result);
-			},
-		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/deliverables/{deliverable_id}`,
-			operationId: "recordDeliverable",
-			tag,
-			summary: "Report how a deliverable ended",
-			description:
-				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: DeliverableOutcome,
-			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
-			problems: {
-				...LOG_PROBLEMS,
-				"not-found": NO_ORDER,
-				conflict: "The deliverable has already ended, with a different outcome or detail.",
-			},
-			async handler({ params: { project_id, order_id, deliverable_id }, body }) {
-				const input = body as Static<typeof DeliverableOutcome>;
-				const result = await store.deliverables.record(project_id, order_id, deliverable_id, input);
-				return answerFact("deliverable", project_id, result);
-			},
-		}),
-	];
+/** The response to a fact. Throws the reason if it wasn't recorded; `what` names it, such as "order". */
+export function answerFact(
+	what: string,
+	projectId: string,
+	result: FactRecorded | FactRefused | { readonly kind: "no_order" | "no_subscription" },
+) {
+	if (result.kind !== "recorded" && result.kind !== "repeated") throw refusedFact(what, result);
+	return presentFact(projectId, result);
 }
 
-function tooMuch({ leftCents, currency }: { readonly leftCents: number; readonly currency: string }): Problem {
-	return new Problem(
-		"conflict",
-		`The refunds would exceed the order's amount: ${leftCents} minor units of ${currency} are left. Nothing was recorded.`,
-		{ errors: [{ pointer: "/amount_cents", detail: `must be at most ${leftCents}` }] },
-	);
+/** The error for a fact that wasn't recorded. `what` names it, such as "order". */
+export function refusedFact(
+	what: string,
+	result: FactRefused | { readonly kind: "no_order" | "no_subscription" },
+): Problem {
+	switch (result.kind) {
+		case "invalid":
+			return invalid(result.faults);
+		case "too_large":
+			return new Problem(
+				"too-large",
+				`The event's data would have ${result.bytes} bytes; ${result.limit} are allowed. Report less of the items.`,
+			);
+		case "conflict":
+			return new Problem(
+				"conflict",
+				`This ${what} was recorded before with different content, which remains. Nothing was recorded now.`,
+			);
+		case "no_project":
+			return notFound("project");
+		case "busy":
+			return notWritten(result);
+		case "no_order":
+			return new Problem(
+				"not-found",
+				`There is no such order, or this key may not see it. Report the order first. Nothing was recorded now.`,
+			);
+		case "no_subscription":
+			return notFound("subscription");
+	}
 }
+
+export const factId = (what: string, example: string) =>
+	Type.String({
+		minLength: 1,
+		maxLength: ID_LENGTH,
+		...text,
+		not: { enum: [".", ".."] },
+		description: `The ${what}'s identifier at the store platform: at most ${ID_LENGTH} characters, percent-encoded as in a URL.`,
+		errorMessage: "must be text without control characters, other than . and ..",
+		examples: [example],
+	});
+
+export const email = Type.String({
+	maxLength: 320,
+	pattern: "^\\s*[^\\s@\\x00-\\x1f\\x7f-\\x9f]+@[^\\s@\\x00-\\x1f\\x7f-\\x9f]+\\s*$",
+	description: "The buyer's e-mail address. Spaces around it are dropped.",
+	errorMessage: "must be an e-mail address",
+	examples: ["ada@example.com"],
+});
+
+export const amountCents = (least: number, description: string) =>
+	Type.Integer({ minimum: least, maximum: Number.MAX_SAFE_INTEGER, description });
+
+const { schema, sample } = eventTypeEntry("purchase.completed");
+
+/** Its elements are checked one by one up to the first that is wrong, since there may be very many. */
+export const itemsForm = Type.Array(Type.Unknown());
+
+export const items = Type.Array((schema as { properties: { items: { items: TSchema } } }).properties.items.items, {
+	description:
+		"What was ordered. Other properties may be added. Integers beyond 2^53 have to be strings, and nesting is limited to 32 levels.",
+	examples: [sample.items],
+});
+
+export const NewSubscription = Type.Object(
+	{
+		subscription_id: factId("subscription", "sub_3108"),
+		customer_email: email,
+		plan: Type.String({ minLength: 1, maxLength: 200, ...text, description: "The plan." }),
+	},
+	{ ...closed, title: "NewSubscription", examples: [{ ...eventTypeEntry("subscription.created").sample }] },
+);
+
+const basketFields = { items, customer_email: Type.Optional(email) };
+
+/** The form that the API checks; the store checks the items. */
+export const BasketForm = Type.Object({ ...basketFields, items: itemsForm }, closed);
+
+export const BasketContents = Type.Object(basketFields, {
+	...closed,
+	title: "BasketContents",
+	examples: [{ customer_email: "grace@example.com", items: eventTypeEntry("basket.abandoned").sample.items }],
+});
+
+export const Fact = Type.Object(
+	{
+		recorded_at: Time,
+		events: Type.Array(PublishedEvent, { description: "The events it created, in log order." }),
+	},
+	{ title: "Fact", description: "A recorded fact. A repeated report gets the same response." },
+);
+
+export const Basket = Type.Object(
+	{
+		basket_id: Type.String(),
+		touched_at: Time,
+		abandoned_at: Type.Union([Time, Type.Null()], {
+			description: "When `basket.abandoned` fires unless the basket is touched before then; null if it is empty.",
+		}),
+	},
+	{ title: "Basket" },
+);
 
 export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const tag = "Store facts";

@@ -1,17 +1,15 @@
 /** Every route, in the order of the documentation. */
-import type { ApiParts } from "../parts.ts";
-import type { Route } from "../route.ts";
+import type { ApiParts, Route } from "../route.ts";
 import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { attemptRoutes } from "./attempts.ts";
-import { changeRoutes } from "./changes.ts";
 import { deliveryRoutes, replayRoutes } from "./deliveries.ts";
-import { eventTypeRoutes } from "./event-types.ts";
-import { eventRoutes } from "./events.ts";
-import { basketRoutes, factsOfOrdersRoutes, orderFactRoutes, subscriptionRoutes } from "./facts.ts";
-import { insightRoutes } from "./insight.ts";
+import { eventRoutes, eventTypeRoutes } from "./events.ts";
+import { basketRoutes, subscriptionRoutes } from "./facts.ts";
+import { changeRoutes, insightRoutes } from "./insight.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { auditRoutes, memberRoutes } from "./members.ts";
+import { factsOfOrdersRoutes, orderFactRoutes } from "./orders.ts";
 import { projectRoutes } from "./projects.ts";
 import { retryRoutes } from "./retries.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";

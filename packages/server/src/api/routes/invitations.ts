@@ -1,23 +1,84 @@
+import type { Static } from "typebox";
 import { accountFaults, actorOf, emailFaults, normalEmail } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import type { Accepting, Account, Invitation, Membership, NewAccount } from "../../storage/port.ts";
+import type * as port from "../../storage/port.ts";
+import type { Accepting, Account, Membership, NewAccount } from "../../storage/port.ts";
 import { authenticateCookie } from "../auth/authorize.ts";
-import { unauthenticatedOwner } from "../auth/owner.ts";
-import { beginSession, presentSession, withPassword } from "../auth/sign-in.ts";
+import { unauthenticatedOwner } from "../auth/callers.ts";
 import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
-import { formatTime } from "../http/time.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import {
-	CreatedInvitation,
-	InvitationAcceptance,
-	InvitationList,
-	InvitationToken,
-	NewInvitation,
-	SeenInvitation,
-	Session,
-} from "../schemas/index.ts";
-import { presentInvitation } from "../schemas/members.ts";
+import { formatTime } from "../http/validate.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { closed, id, list, Name, Time, Type } from "../schema.ts";
+import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
+import { Actor, RoleName } from "./members.ts";
+import { beginSession, presentSession, Session } from "./session.ts";
+
+const invitationFields = {
+	id: id("inv", "invitation"),
+	role: RoleName,
+	email: Type.Union([Type.String(), Type.Null()], {
+		description: "Who it is for; null if anyone with the link may use it.",
+	}),
+	invited_by: Actor,
+	created_at: Time,
+	expires_at: Time,
+};
+
+export const Invitation = Type.Object(invitationFields, { title: "Invitation" });
+
+export const InvitationList = list(Invitation);
+
+export const CreatedInvitation = Type.Object(
+	{
+		...invitationFields,
+		url: Type.String({ description: "The link for the invited person, shown only in this response." }),
+	},
+	{ title: "CreatedInvitation" },
+);
+
+export const NewInvitation = Type.Object(
+	{ role: RoleName, email: Type.Optional(NewEmail) },
+	{ ...closed, title: "NewInvitation", examples: [{ role: "developer" }] },
+);
+
+export const InvitationToken = Type.Object({ token: Token }, { ...closed, title: "InvitationToken" });
+
+export const SeenInvitation = Type.Object(
+	{
+		project: Type.Object({ id: id("proj", "project"), name: Name }),
+		role: RoleName,
+		email: Type.Union([Type.String(), Type.Null()]),
+		expires_at: Time,
+		invited_by_name: Type.String(),
+	},
+	{ title: "SeenInvitation" },
+);
+
+export const InvitationAcceptance = Type.Object(
+	{
+		token: Token,
+		email: Type.Optional(NewEmail),
+		name: Type.Optional(Name),
+		password: Type.Optional(NewPassword),
+	},
+	{
+		...closed,
+		title: "InvitationAcceptance",
+		description: "If you are signed in, the token is enough. A new account needs all four.",
+	},
+);
+
+export function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {
+	const { id, role, email, invitedBy, createdAt, expiresAt } = invitation;
+	return {
+		id,
+		role,
+		email,
+		invited_by: { ...invitedBy },
+		created_at: formatTime(createdAt),
+		expires_at: formatTime(expiresAt),
+	};
+}
 
 type InvitationParts = Pick<
 	ApiParts,
@@ -34,10 +95,10 @@ interface NewPerson {
 }
 
 /** Whether the account with this address may accept; any account may if the invitation names no address. */
-const isFor = ({ email }: Invitation, address: string): boolean =>
+const isFor = ({ email }: port.Invitation, address: string): boolean =>
 	email === null || normalEmail(email) === normalEmail(address);
 
-const forSomeoneElse = ({ email }: Invitation, account: Account): Problem =>
+const forSomeoneElse = ({ email }: port.Invitation, account: Account): Problem =>
 	new Problem(
 		"forbidden",
 		`This invitation is for ${email}, and you are signed in as ${account.email}. Sign in as ${email}, or ask for an invitation to your address.`,
@@ -64,7 +125,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 	}
 
 	/** The new account of a user who has none yet, to be created with the acceptance. */
-	async function newAccount(body: NewPerson, invitation: Invitation, network: string): Promise<NewAccount> {
+	async function newAccount(body: NewPerson, invitation: port.Invitation, network: string): Promise<NewAccount> {
 		const { email, name, password } = body;
 		if (email === undefined || name === undefined || password === undefined)
 			throw invalid(
@@ -82,7 +143,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 	}
 
 	/** Makes the account a member, and creates it if it is new. */
-	async function accept(token: string, invitation: Invitation, by: Accepting): Promise<Membership> {
+	async function accept(token: string, invitation: port.Invitation, by: Accepting): Promise<Membership> {
 		const membership = await members.accept(token, invitation.projectId, by);
 		if (membership === null) throw new Problem("not-found", OVER);
 		if (membership !== "taken") return membership;

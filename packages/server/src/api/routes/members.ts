@@ -1,12 +1,81 @@
-import { AUDIT_RETENTION_DAYS } from "../../accounts/index.ts";
+import type { Static } from "typebox";
+import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import type { Member } from "../../storage/port.ts";
+import type * as port from "../../storage/port.ts";
+import { ROLES } from "../../storage/port.ts";
 import { notFound, Problem } from "../http/problem.ts";
-import { pageById } from "../http/query.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { AuditList, MemberList, MemberPatch, Member as MemberSchema, PageQuerySchema } from "../schemas/index.ts";
-import { presentAudit, presentMember } from "../schemas/members.ts";
+import { formatTime } from "../http/validate.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
+
+export const RoleName = Type.Enum([...ROLES], {
+	type: "string",
+	title: "Role",
+	description:
+		"`viewer` may read everything except secrets. `developer` may also change webhooks and keys, and replay. `owner` may do everything, including apps and members.",
+});
+
+export const Member = Type.Object(
+	{
+		account_id: id("acc", "account"),
+		email: Type.String(),
+		name: Name,
+		role: RoleName,
+		operator: Type.Boolean(),
+		added_at: Time,
+	},
+	{ title: "Member" },
+);
+
+export const MemberList = list(Member);
+
+export const MemberPatch = Type.Object({ role: RoleName }, { ...closed, title: "MemberPatch" });
+
+export const Actor = Type.Object(
+	{
+		kind: Type.Enum(["account", "api_key", "operator_key"], { type: "string" }),
+		id: Type.Union([Type.String(), Type.Null()]),
+		name: Type.String({ description: "Its name at the time." }),
+	},
+	{ title: "Actor" },
+);
+
+export const AuditEntry = Type.Object(
+	{
+		id: id("aud", "entry"),
+		at: Time,
+		actor: Actor,
+		action: Type.Enum([...AUDIT_ACTIONS], { type: "string" }),
+		target: Type.Union([
+			Type.Object({
+				kind: Type.String({ examples: ["webhook"] }),
+				id: Type.String(),
+				name: Type.String({ description: "Its name at the time." }),
+			}),
+			Type.Null(),
+		]),
+		detail: Type.Record(Type.String(), Type.Unknown(), { description: "Further details of the action." }),
+	},
+	{ title: "AuditEntry" },
+);
+
+export const AuditList = list(AuditEntry);
+
+export function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
+	const { id, email, name, operator } = account;
+	return { account_id: id, email, name, role, operator, added_at: formatTime(addedAt) };
+}
+
+export function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry): Static<typeof AuditEntry> {
+	return {
+		id,
+		at: formatTime(at),
+		actor: { ...actor },
+		action: action as Static<typeof AuditEntry>["action"],
+		target: target && { ...target },
+		detail: { ...detail },
+	};
+}
 
 const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
 
@@ -15,7 +84,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 	const path = "/v1/projects/{project_id}/members";
 	const one = `${path}/{account_id}`;
 
-	async function find(projectId: string, accountId: string): Promise<Member> {
+	async function find(projectId: string, accountId: string): Promise<port.Member> {
 		const member = isId("account", accountId) ? await storage.getMember({ projectId, accountId }) : null;
 		if (!member) throw notFound("member");
 		return member;
@@ -53,7 +122,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			role: "owner",
 			peopleOnly: true,
 			body: MemberPatch,
-			success: { status: 200, description: "The member as changed.", schema: MemberSchema },
+			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
 			async handler({ params: { project_id, account_id }, body, audit }) {
 				const member = await find(project_id, account_id);
@@ -95,7 +164,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 	];
 }
 
-const targetOf = ({ account }: Member) => ({ kind: "account", id: account.id, name: account.name });
+const targetOf = ({ account }: port.Member) => ({ kind: "account", id: account.id, name: account.name });
 
 export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 	return [

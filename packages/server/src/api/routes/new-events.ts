@@ -4,8 +4,7 @@ import type { Fault } from "../../base/text.ts";
 import type { DraftReader, EventDraft, EventDrafts } from "../../engine/engine.ts";
 import { JsonList } from "../http/json-body.ts";
 import { invalid, MAX_FAULTS } from "../http/problem.ts";
-import { parseTime } from "../http/time.ts";
-import { escapePointer } from "../http/validate.ts";
+import { escapePointer, parseTime } from "../http/validate.ts";
 
 /** The form of ids that publishers may choose. */
 export const EVENT_ID = /^evt_[A-Za-z0-9_-]{1,60}$/;

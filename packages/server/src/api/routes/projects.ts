@@ -1,11 +1,35 @@
+import type { Static } from "typebox";
 import { DEVELOPER_APP, projectFaults } from "../../registry/projects.ts";
+import type * as port from "../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../storage/port.ts";
 import { invalid, notFound } from "../http/problem.ts";
-import { pageById } from "../http/query.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { NewProject, PageQuerySchema, Project, ProjectList, ProjectPatch } from "../schemas/index.ts";
-import { presentProject } from "../schemas/projects.ts";
+import { formatTime } from "../http/validate.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
+
+const Apps = Type.Array(Type.Enum(["developer"], { type: "string" }), {
+	uniqueItems: true,
+	description: "Installed apps. `developer` adds webhooks, API keys and logs.",
+	examples: [["developer"]],
+});
+
+export const Project = Type.Object(
+	{ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time },
+	{ title: "Project" },
+);
+
+export const ProjectList = list(Project);
+
+export const NewProject = Type.Object(
+	{ name: Name, apps: Type.Optional(Apps) },
+	{ ...closed, title: "NewProject", examples: [{ name: "My store" }] },
+);
+
+export const ProjectPatch = Type.Object({ name: Name }, { ...closed, title: "ProjectPatch" });
+
+export function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
+	return { id, name, apps: apps as "developer"[], created_at: formatTime(createdAt) };
+}
 
 const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };
 const targetOf = ({ id, name }: StoredProject) => ({ kind: "project", id, name });

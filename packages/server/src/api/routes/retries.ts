@@ -1,10 +1,9 @@
 import { isId } from "../../base/ids.ts";
 import type { RetryPosition } from "../../storage/port.ts";
 import { notFound, Problem } from "../http/problem.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { closed, ReplayAccepted, ReplayedCount, soughtId } from "../schemas/index.ts";
-import { Type } from "../schemas/type.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { closed, soughtId, Type } from "../schema.ts";
+import { ReplayAccepted, ReplayedCount } from "./deliveries.ts";
 
 /** Retries made early per transaction. */
 const STEP = 500;

@@ -1,11 +1,65 @@
-import { accountFaults, type Person } from "../../accounts/index.ts";
-import { unauthenticatedOwner } from "../auth/owner.ts";
-import { beginSession, presentSession, withPassword } from "../auth/sign-in.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Static } from "typebox";
+import { accountFaults, type Client, type Person, type Sessions } from "../../accounts/index.ts";
+import type * as port from "../../storage/port.ts";
+import type { Storage } from "../../storage/port.ts";
+import type { SessionCookie } from "../auth/authorize.ts";
+import { unauthenticatedOwner } from "../auth/callers.ts";
 import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
-import { formatTime } from "../http/time.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { NewSignInLink, Session, Setup, SetupState, SignIn, SignInLink } from "../schemas/index.ts";
+import { formatTime } from "../http/validate.ts";
+import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../schema.ts";
+import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
+import { RoleName } from "./members.ts";
+
+export const SetupState = Type.Object(
+	{ needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }) },
+	{ title: "SetupState" },
+);
+
+export const Setup = Type.Object(
+	{ token: Token, email: NewEmail, name: Name, password: NewPassword },
+	{ ...closed, title: "Setup" },
+);
+
+export const SignIn = Type.Union(
+	[
+		Type.Object({ email: Email, password: Type.String({ maxLength: 1_000 }) }, closed),
+		Type.Object({ token: Token }, closed),
+	],
+	{ title: "SignIn", examples: [{ email: "owner@example.com", password: "correct horse battery staple" }] },
+);
+
+export const Session = Type.Object(
+	{
+		account: Account,
+		csrf_token: Type.String({
+			description: "Send it as `X-CSRF-Token` with every change that a cookie authorizes.",
+		}),
+		by_link: Type.Boolean({ description: "Whether it was started by a one-time link." }),
+		projects: Type.Array(
+			Type.Object({
+				id: id("proj", "project"),
+				name: Name,
+				apps: Type.Array(Type.Enum(["developer"], { type: "string" })),
+				role: RoleName,
+			}),
+			{ description: "The projects that the account is a member of. For the operator, the first 200 of all projects." },
+		),
+		retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
+			description:
+				"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
+		}),
+	},
+	{ title: "Session" },
+);
+
+export const NewSignInLink = Type.Object({ email: Email }, { ...closed, title: "NewSignInLink" });
+
+export const SignInLink = Type.Object(
+	{ url: Type.String({ description: "The link. It works once." }), expires_at: Time },
+	{ title: "SignInLink" },
+);
 
 type SessionParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | "publicUrl" | "config">;
 
@@ -153,4 +207,57 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			},
 		}),
 	];
+}
+
+export interface SignInParts {
+	readonly sessions: Sessions;
+	readonly storage: Pick<Storage, "listProjects" | "listMemberships">;
+	readonly cookie: SessionCookie;
+	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
+}
+
+export function clientOf(request: FastifyRequest): Client {
+	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
+}
+
+/** Starts a session and sets the browser's cookie. */
+export async function beginSession(
+	account: port.Account,
+	byLink: boolean,
+	request: FastifyRequest,
+	reply: FastifyReply,
+	parts: SignInParts,
+): Promise<Static<typeof Session>> {
+	const token = await parts.sessions.begin(account.id, clientOf(request), byLink);
+	parts.cookie.set(reply, token);
+	const person = await parts.sessions.find(token);
+	if (!person) throw new Error("A session that was just started doesn't exist.");
+	return presentSession(person, parts);
+}
+
+/** What the dashboard needs to know about the signed-in account. */
+export async function presentSession(
+	{ account, session, csrfToken }: Person,
+	{ storage, config }: Pick<SignInParts, "storage" | "config">,
+): Promise<Static<typeof Session>> {
+	const own = account.operator
+		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
+				id,
+				name,
+				apps,
+				role: "owner" as const,
+			}))
+		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, apps, role }) => ({
+				id: projectId,
+				name: projectName,
+				apps,
+				role,
+			}));
+	return {
+		account: presentAccount(account),
+		csrf_token: csrfToken,
+		by_link: session.byLink,
+		projects: own.map((project) => ({ ...project, apps: project.apps as "developer"[] })),
+		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
+	};
 }

@@ -3,10 +3,16 @@ import { RateLimit } from "../../base/throttle.ts";
 import { shortageText } from "../../net/shortages.ts";
 import { Problem } from "../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
-import type { ApiParts } from "../parts.ts";
-import { defineRoute, RawResponse, type Route } from "../route.ts";
-import { Health } from "../schemas/index.ts";
-import { Type } from "../schemas/type.ts";
+import { type ApiParts, defineRoute, RawResponse, type Route } from "../route.ts";
+import { Type } from "../schema.ts";
+
+export const Health = Type.Object(
+	{
+		status: Type.Enum(["ok"], { type: "string" }),
+		notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
+	},
+	{ title: "Health" },
+);
 
 /** Storage must respond within this time to count as ready. */
 const PING_MS = 2_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Budget } from "../../base/budget.ts";
+import { Budget } from "../base/budget.ts";
 import { createMetrics } from "./metrics.ts";
 
 test("shows the limit, the use and the refusals of each budget at the time of the scrape", async () => {

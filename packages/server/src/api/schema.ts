@@ -1,0 +1,175 @@
+/**
+ * The TypeBox builders that the API uses. They return plain JSON Schemas whose static types are TypeBox's; the package is
+ * imported for its types only, because loading its hundreds of modules would slow every start.
+ */
+
+import { EVENT_TYPES } from "@posthorn/protocol";
+import type { Type as TypeBox } from "typebox";
+import { type IdKind, idPattern, isId } from "../base/ids.ts";
+import { TEXT_PATTERN } from "../base/text.ts";
+import { NAME_LENGTH } from "../registry/projects.ts";
+import { invalid } from "./http/problem.ts";
+import { TIME_PATTERN } from "./http/validate.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Schemas of optional properties. */
+const optional = new WeakSet<Schema>();
+
+const scalar =
+	(type: string) =>
+	(options?: Schema): Schema => ({ type, ...options });
+
+const builders = {
+	Array: (items: Schema, options?: Schema): Schema => ({ type: "array", items, ...options }),
+	Boolean: scalar("boolean"),
+	Enum: (values: readonly string[], options?: Schema): Schema => ({ enum: values, ...options }),
+	Integer: scalar("integer"),
+	Null: scalar("null"),
+	Number: scalar("number"),
+	Object(properties: Readonly<Record<string, Schema>>, options?: Schema): Schema {
+		const required = Object.keys(properties).filter((name) => !optional.has(properties[name]!));
+		return { type: "object", ...(required.length > 0 && { required }), properties, ...options };
+	},
+	Optional(schema: Schema): Schema {
+		const copy = { ...schema };
+		optional.add(copy);
+		return copy;
+	},
+	/** Keys are always strings in JSON. */
+	Record: (_key: Schema, value: Schema, options?: Schema): Schema => ({
+		type: "object",
+		patternProperties: { "^.*$": value },
+		...options,
+	}),
+	String: scalar("string"),
+	Union: (anyOf: readonly Schema[], options?: Schema): Schema => ({ anyOf, ...options }),
+	Unknown: (options?: Schema): Schema => ({ ...options }),
+};
+
+export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
+
+/** Rows per page. */
+export const PAGE_LIMIT = { min: 1, max: 200, default: 50 } as const;
+
+export interface PageQuery {
+	readonly limit?: number;
+	readonly cursor?: string;
+}
+
+export interface ListAnswer<T> {
+	readonly data: T[];
+	readonly next_cursor: string | null;
+}
+
+/** The alphabet of cursors, as a JSON Schema pattern. */
+export const CURSOR_PATTERN = "^[A-Za-z0-9_-]+$";
+
+/** A cursor is opaque to clients: it encodes the position after which the next page begins. */
+export function encodeCursor(position: string): string {
+	return Buffer.from(position).toString("base64url");
+}
+
+/** Decodes a cursor. Throws 422 unless `isPosition` accepts the result as a position in this list. */
+export function decodeCursor(cursor: string, isPosition: (position: string) => boolean): string {
+	const position = Buffer.from(cursor, "base64url").toString();
+	if (encodeCursor(position) === cursor && isPosition(position)) return position;
+	throw invalid([{ pointer: "?cursor", detail: "must be the next_cursor from the previous page, unchanged" }]);
+}
+
+/** Reads a page of a list ordered by id, plus one row, which shows whether another page follows. */
+export async function pageById<T, Shown>(
+	kind: IdKind,
+	query: PageQuery,
+	read: (page: { limit: number; after?: string }) => Promise<T[]>,
+	id: (row: T) => string,
+	present: (row: T) => Shown,
+): Promise<ListAnswer<Shown>> {
+	const limit = query.limit ?? PAGE_LIMIT.default;
+	const position = query.cursor === undefined ? {} : { after: decodeCursor(query.cursor, (text) => isId(kind, text)) };
+	const rows = await read({ limit: limit + 1, ...position });
+	const shown = rows.slice(0, limit);
+	const last = shown.at(-1);
+	return {
+		data: shown.map(present),
+		next_cursor: rows.length > limit && last !== undefined ? encodeCursor(id(last)) : null,
+	};
+}
+
+/** For requests: unknown properties are errors. */
+export const closed = { additionalProperties: false } as const;
+
+/** Text without control characters. */
+export const text = {
+	pattern: TEXT_PATTERN,
+	errorMessage: "must not contain control characters, such as line breaks or tabs",
+} as const;
+
+export const Time = Type.String({
+	format: "date-time",
+	description: "ISO 8601 in UTC with milliseconds.",
+	examples: ["2026-11-21T03:47:36.123Z"],
+});
+
+export const TimeOrNull = Type.Union([Time, Type.Null()]);
+
+/** A time in a request. */
+export const givenTime = (description: string) =>
+	Type.String({
+		format: "date-time",
+		pattern: TIME_PATTERN,
+		description: `${description} ISO 8601 with its zone, in the years 0000 to 9999 (UTC).`,
+		errorMessage: "must be an ISO 8601 time with its zone, such as 2026-11-21T03:47:36.123Z",
+	});
+
+export const EventTypeName = Type.Enum(
+	EVENT_TYPES.map(({ type }) => type),
+	{ type: "string", title: "EventType", description: "The name of an event type.", examples: ["purchase.completed"] },
+);
+
+export const id = (prefix: string, what: string) =>
+	Type.String({
+		pattern: idPattern(prefix),
+		description: `The ${what}'s identifier.`,
+		examples: [`${prefix}_01kbjh6mrxe3q8z1v2t4w5y6a7`],
+	});
+
+/** An identifier to search for. An unknown one finds nothing. */
+export const soughtId = (description: string) => Type.String({ maxLength: 100, ...text, description });
+
+export const Name = Type.String({
+	minLength: NAME_LENGTH.min,
+	maxLength: NAME_LENGTH.max,
+	...text,
+	description: "A display name, without control characters.",
+	examples: ["My store"],
+});
+
+export const NextCursor = Type.Union([Type.String(), Type.Null()], {
+	description: "Pass it as `cursor` to get the next page; null on the last page.",
+});
+
+export const list = <T extends ReturnType<typeof Type.Object>>(item: T) =>
+	Type.Object({ data: Type.Array(item), next_cursor: NextCursor });
+
+export const Limit = Type.Optional(
+	Type.Integer({
+		minimum: PAGE_LIMIT.min,
+		maximum: PAGE_LIMIT.max,
+		default: PAGE_LIMIT.default,
+		description: "Rows per page.",
+	}),
+);
+
+/** @param from what returned the cursor */
+export const cursor = (from: string) =>
+	Type.String({
+		maxLength: 200,
+		pattern: CURSOR_PATTERN,
+		description: `The \`next_cursor\` from ${from}, unchanged; anything else is refused.`,
+		errorMessage: `must be the next_cursor from ${from}, unchanged`,
+	});
+
+export const Cursor = Type.Optional(cursor("the previous page"));
+
+export const PageQuerySchema = Type.Object({ limit: Limit, cursor: Cursor }, closed);
