@@ -3,7 +3,7 @@ import { inPostgres, POSTGRES } from "./tests.ts";
 
 /** The storage rules in PostgreSQL. */
 export const STORAGE_POSTGRES = [
-	...of("server/src/storage/postgres/log/append-repeated.ts", inPostgres("log/append-repeated"), [
+	...of("server/src/storage/postgres/log/append.ts", inPostgres("log/append"), [
 		{
 			name: "postgres-append-all-repeated",
 			find: "repeated: !(maybeOurs && isOurs(found.there, row))",
@@ -189,7 +189,7 @@ export const STORAGE_POSTGRES = [
 			why: "An owned project counts as free, and is taken from its node.",
 		},
 	]),
-	...of("server/src/storage/postgres/retention/attempts.ts", POSTGRES, [
+	...of("server/src/storage/postgres/retention/retention.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-holds-too-much",
 			find: "\n\t\t.filter(({ project_no }) => held.has(project_no))\n",
@@ -214,7 +214,7 @@ export const STORAGE_POSTGRES = [
 			why: "A dead letter that is being replayed is subtracted twice.",
 		},
 	]),
-	...of("server/src/storage/postgres/retention/events.ts", POSTGRES, [
+	...of("server/src/storage/postgres/retention/retention.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-open-events",
 			find: "(seq > position || open.includes(seq))",

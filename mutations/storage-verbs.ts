@@ -3,7 +3,7 @@ import { inAccounts, inApi, inVerbs, SQLITE } from "./tests.ts";
 
 /** Cold verbs: written once, so caught once, on SQLite. */
 export const STORAGE_VERBS = [
-	...of("server/src/storage/port/roles.ts", inApi("roles"), [
+	...of("server/src/storage/port/accounts.ts", inApi("roles"), [
 		{
 			name: "roles-above-itself",
 			find: "ROLES.indexOf(role) >= ROLES.indexOf(needed)",
@@ -42,7 +42,7 @@ export const STORAGE_VERBS = [
 			review: "members.ts in PostgreSQL: no row lock",
 		},
 	]),
-	...of("server/src/storage/verbs/invitations.ts", SQLITE, [
+	...of("server/src/storage/verbs/members.ts", SQLITE, [
 		{
 			name: "verbs-invitation-expired",
 			find: `AND project_no = \${project} AND expires_at > \${at}\${forUpdate}`,
@@ -58,7 +58,7 @@ export const STORAGE_VERBS = [
 			why: "An invitation works again and again, and each time creates an account.",
 		},
 	]),
-	...of("server/src/storage/verbs/sessions.ts", SQLITE, [
+	...of("server/src/storage/verbs/accounts.ts", SQLITE, [
 		{
 			name: "verbs-sessions-unlimited",
 			find: `ORDER BY id DESC LIMIT 1 OFFSET \${maxPerAccount}`,
@@ -100,7 +100,7 @@ export const STORAGE_VERBS = [
 			name: "verbs-two-operators",
 			find: "\tyield* lockAccounts();\n",
 			replace: "",
-			tests: inVerbs("operator"),
+			tests: inVerbs("accounts"),
 			why: "Two people who open setup links at the same time both become the operator.",
 		},
 	]),

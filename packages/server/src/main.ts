@@ -30,7 +30,7 @@ import { Shortages, shortageText } from "./net/shortages.ts";
 import { Projects } from "./registry/projects.ts";
 import { UrlCheck } from "./registry/url-check.ts";
 import { Webhooks } from "./registry/webhooks.ts";
-import type { DatabaseObserver } from "./storage/port/observer.ts";
+import type { DatabaseObserver } from "./storage/port/peers.ts";
 import type { Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";

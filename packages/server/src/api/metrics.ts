@@ -6,7 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import type { EngineObserver, NodeState, ProjectLoss } from "../engine/index.ts";
 import type { Handshakes } from "../net/handshakes.ts";
 import { SHORTAGES, type Shortages } from "../net/shortages.ts";
-import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/observer.ts";
+import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/peers.ts";
 import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
 

@@ -12,8 +12,7 @@
  */
 import type { DeliveryStorage } from "./port/delivery.ts";
 import type { FactStorage } from "./port/facts.ts";
-import type { Gauges, HistoryStorage, RetentionStorage } from "./port/history.ts";
-import type { InsightStorage } from "./port/insight.ts";
+import type { Gauges, HistoryStorage, InsightStorage, RetentionStorage } from "./port/history.ts";
 import type { LogStorage } from "./port/log.ts";
 import type { PeerStorage } from "./port/peers.ts";
 import type { RegistryStorage } from "./port/registry.ts";
@@ -86,15 +85,13 @@ export type StorageErrorCode =
 	/** The storage was closed. */
 	| "closed";
 
-export type * from "./port/accounts.ts";
+export * from "./port/accounts.ts";
 export type * from "./port/delivery.ts";
 export * from "./port/facts.ts";
 export type * from "./port/history.ts";
-export type * from "./port/insight.ts";
 export type * from "./port/log.ts";
 export type * from "./port/peers.ts";
 export type * from "./port/registry.ts";
-export * from "./port/roles.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";
-export type { Accepting } from "./verbs/invitations.ts";
+export type { Accepting } from "./verbs/members.ts";

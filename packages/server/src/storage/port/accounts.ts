@@ -1,5 +1,3 @@
-import type { Role } from "./roles.ts";
-
 /** A person who signs in to the dashboard. */
 export interface Account {
 	readonly id: string;
@@ -84,3 +82,17 @@ export interface AuditEntry {
 	/** Further details, such as the fields that changed: a JSON object, never a secret. */
 	readonly detail: Readonly<Record<string, unknown>>;
 }
+
+/** What a person may do in a project; each role may do all that the ones before it may. */
+export const ROLES = ["viewer", "developer", "owner"] as const;
+
+export type Role = (typeof ROLES)[number];
+
+export function mayAs(role: Role, needed: Role): boolean {
+	return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}
+
+/** What a project's API key may do. Each scope stands alone: `manage` doesn't include `read`. */
+export const KEY_SCOPES = ["publish", "read", "manage"] as const;
+
+export type KeyScope = (typeof KEY_SCOPES)[number];

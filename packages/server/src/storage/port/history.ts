@@ -1,4 +1,4 @@
-import type { AttemptStatus, NewAttempt } from "./delivery.ts";
+import type { AttemptStatus, NewAttempt, ReplayFilter, RetryQueue } from "./delivery.ts";
 import type { LogEvent } from "./log.ts";
 import type { ProjectRef, WebhookRef } from "./registry.ts";
 
@@ -112,3 +112,106 @@ export interface Gauges {
 }
 
 export type { LogEvent };
+
+/** An entry of the delivery log without its bodies and headers: a row of a list. */
+export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "sent">;
+
+/** Attempts by outcome, and receivers' response times. */
+export interface AttemptCounts {
+	readonly delivered: number;
+	readonly retrying: number;
+	readonly failed: number;
+	/**
+	 * Response times of attempts that were sent, milliseconds (nearest rank); null if there are none. Approximate:
+	 * within a tenth, or a millisecond.
+	 */
+	readonly p50Ms: number | null;
+	readonly p95Ms: number | null;
+}
+
+export interface StatsBucket extends AttemptCounts {
+	/** Its start, milliseconds since the Unix epoch: a multiple of the step. */
+	readonly at: number;
+	/** Events appended to the project's log in this time; 0 if the query is for one webhook. */
+	readonly events: number;
+}
+
+export interface StatsQuery {
+	readonly webhookId?: string;
+	/**
+	 * Multiples of the step, at most 400 buckets apart. Bounds on the attempts' start: from `since`, before `until`.
+	 */
+	readonly since: number;
+	readonly until: number;
+	/** A whole number of minutes. Steps of whole hours reach as far as the log's retention, others back 48 hours. */
+	readonly stepMs: number;
+}
+
+export interface Stats {
+	/** Every bucket from `since` to `until`, empty ones included. */
+	readonly buckets: readonly StatsBucket[];
+	readonly total: AttemptCounts & { readonly events: number };
+}
+
+/** A webhook's health. Found by index, at a cost that doesn't grow with the log or the backlog. */
+export interface WebhookHealth {
+	readonly webhookId: string;
+	readonly lastAttempt: AttemptSummary | null;
+	/** The first attempt after the last delivered one; null if the last attempt was delivered. */
+	readonly failingSince: AttemptSummary | null;
+	readonly lastDeliveredAt: number | null;
+	/** Pending retries and replays. */
+	readonly waiting: { readonly count: number; readonly nextAt: number | null };
+	/** Deliveries whose last series failed and that haven't been replayed since. */
+	readonly deadLetters: number;
+}
+
+export interface WaitingRetry {
+	readonly webhookId: string;
+	readonly eventId: string;
+	readonly eventType: string;
+	readonly queue: RetryQueue;
+	readonly attempt: number;
+	readonly replay: number;
+	readonly dueAt: number;
+}
+
+/** Selects deliveries that have ended, and whose newest attempt matches this filter. */
+export type ReplaySelection = Omit<AttemptFilter, "since" | "until"> & ReplayFilter;
+
+/** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */
+export interface MatchingReplays extends ProjectRef {
+	readonly selection: ReplaySelection;
+	readonly at: number;
+	readonly limit: number;
+	readonly after?: string | undefined;
+}
+
+/** `next`: the attempt id to continue after, or null at the end. */
+export interface ReplayedPage {
+	readonly count: number;
+	readonly next: string | null;
+}
+
+/** Counts, health, pending attempts, and replays by filter, for the dashboard. */
+export interface InsightStorage {
+	/** Like `listAttempts`, but rows have no bodies. */
+	listAttemptSummaries(
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
+	): Promise<AttemptRows<AttemptSummary>>;
+	/** How many attempts match, counted up to `max`. `capped` is true if others may match that weren't counted. */
+	countAttempts(
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly max: number },
+	): Promise<{ readonly count: number; readonly capped: boolean }>;
+	readStats(p: ProjectRef & { readonly query: StatsQuery }): Promise<Stats>;
+	/** The health of the project's webhooks, without deleted ones, by webhook id. */
+	readHealth(p: ProjectRef): Promise<WebhookHealth[]>;
+	/** Pending retries and replays of a webhook, or of the whole project without one, soonest first. */
+	listWaitingRetries(
+		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },
+	): Promise<WaitingRetry[]>;
+	/** Begins a new series for each delivery that matches, see {@link ReplaySelection}. A short transaction. */
+	replayMatching(p: MatchingReplays): Promise<ReplayedPage>;
+	/** Counts the deliveries that {@link replayMatching} would replay. */
+	countMatching(p: MatchingReplays): Promise<ReplayedPage>;
+}

@@ -1,5 +1,4 @@
-import type { Actor } from "./accounts.ts";
-import type { KeyScope } from "./roles.ts";
+import type { Actor, KeyScope } from "./accounts.ts";
 
 export interface ProjectRef {
 	readonly projectId: string;

@@ -1,6 +1,6 @@
 import { PROJECT_WRITES, PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { DatabaseObserver } from "../port/observer.ts";
+import type { DatabaseObserver } from "../port/peers.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
 import type { Database } from "./connection/database.ts";
 import { internTypes } from "./connection/names.ts";
@@ -10,7 +10,7 @@ import type { WaitingRoom } from "./lanes/locks.ts";
 import { RightOfWay } from "./lanes/settle.ts";
 import { FIRST_TURN, type LeaseTime, type RungTurn } from "./leases/leases.ts";
 import { ProjectWrites } from "./project-writes.ts";
-import { AttemptSweep } from "./retention/attempts.ts";
+import { AttemptSweep } from "./retention/retention.ts";
 
 export interface NodeOptions {
 	readonly clock: Pick<Clock, "now">;

@@ -5,7 +5,7 @@ import { START } from "../../../test/storage/conformance/world.ts";
 import { readAll, runEveryVerb } from "../../../test/storage/postgres/every-verb.ts";
 import { BIG_PROJECT, BIG_WEBHOOK, FILL, MANY } from "../../../test/storage/postgres/fill.ts";
 import { boundColumns, boundPrefix, type Plan, readsMany, tableOf, walk } from "../../../test/storage/postgres/plan.ts";
-import { connectionConfig } from "./connection/connection.ts";
+import { connectionConfig } from "./connection/session-settings.ts";
 import { openPostgresStorage } from "./index.ts";
 
 const DAY = 86_400_000;

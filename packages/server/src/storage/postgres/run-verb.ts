@@ -4,10 +4,9 @@ import type { Template } from "../verbs/sql.ts";
 import { type Natives, type Part, runAsync, type Steps } from "../verbs/verb.ts";
 import { findProject } from "./connection/names.ts";
 import type { Session } from "./connection/session.ts";
-import { type Statement, sql } from "./connection/sql.ts";
-import { appendOfFacts } from "./facts/record.ts";
+import { type Statement, sql } from "./connection/session.ts";
 import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
-import { holdLogs } from "./log/append-rows.ts";
+import { appendOfFacts, holdLogs } from "./log/append-rows.ts";
 
 const statements = new WeakMap<Template, Statement>();
 

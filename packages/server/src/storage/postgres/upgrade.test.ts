@@ -3,8 +3,8 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { migratePostgres } from "./index.ts";
-import { functions } from "./migrations/0005-publish.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { functions } from "./migrations/publish.ts";
 
 let server: PostgresServer;
 

@@ -21,7 +21,7 @@ import { appendEvents } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import type { PostgresNode } from "./node.ts";
 import { createWebhook, deleteWebhook, updateWebhook } from "./registry/webhooks.ts";
-import { sweepEvents } from "./retention/events.ts";
+import { sweepEvents } from "./retention/retention.ts";
 import { runVerb } from "./run-verb.ts";
 
 /** Runs on a connection, within the transaction if there is one. */

@@ -5,7 +5,7 @@ import { addGauges } from "./lanes/backlog.ts";
 import { callsOf } from "./verbs.ts";
 
 export { backupSqlite } from "./connection/backup.ts";
-export { readSqliteSetting } from "./connection/examine.ts";
+export { readSqliteSetting } from "./connection/migrate.ts";
 
 export interface SqliteOptions {
 	/** The database file. It and its directory are created if they don't exist. */

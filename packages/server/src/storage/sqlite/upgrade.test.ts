@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { APPLICATION_ID } from "./connection/migrate.ts";
 import { backupSqlite, openSqliteStorage } from "./index.ts";
-import * as initial from "./migrations/0001-initial.ts";
+import { initial } from "./migrations/initial.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -24,7 +24,7 @@ afterEach(() => rm(directory, { recursive: true }));
 /** A database with the first schema: a project, two webhooks (one of them deleted), and attempts by the hour. */
 function makeFirstVersion(attempts: number): void {
 	const db = new DatabaseSync(path);
-	db.exec(`${initial.sql} PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID};`);
+	db.exec(`${initial} PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID};`);
 	db.exec(`
 		INSERT INTO event_types (code, name) VALUES (1, 'a');
 		INSERT INTO projects (no, id, name, developer, created_at, last_seq) VALUES (7, 'proj_x', 'Shop', 1, 0, 1);

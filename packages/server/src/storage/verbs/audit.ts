@@ -1,8 +1,7 @@
 import type { Actor, AuditEntry } from "../port/accounts.ts";
 import type { Page } from "../port/registry.ts";
 import { BEYOND_ALL_IDS } from "../shared/deliveries.ts";
-import { endUnlocked, unlocked } from "./dialect.ts";
-import { sql } from "./sql.ts";
+import { endUnlocked, sql, unlocked } from "./sql.ts";
 import { findProject, row, rows, type Steps } from "./verb.ts";
 
 export function* appendAudit({ projectId, id, at, actor, action, target, detail }: AuditEntry): Steps<void> {

@@ -2,14 +2,10 @@
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
 import * as facts from "./facts.ts";
-import * as invitations from "./invitations.ts";
 import * as keys from "./keys.ts";
-import * as links from "./links.ts";
 import * as members from "./members.ts";
 import * as projects from "./projects.ts";
 import * as retries from "./retries.ts";
-import * as sessions from "./sessions.ts";
-import * as settings from "./settings.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -24,17 +20,17 @@ const PEOPLE = {
 	renameAccount: write(accounts.renameAccount),
 	setPassword: write(accounts.setPassword),
 
-	createSession: write(sessions.createSession),
-	findSession: read(sessions.findSession),
-	touchSession: write(sessions.touchSession),
-	listSessions: read(sessions.listSessions),
-	deleteSession: write(sessions.deleteSession),
-	deleteSessions: write(sessions.deleteSessions),
-	sweepExpired: write(sessions.sweepExpired),
+	createSession: write(accounts.createSession),
+	findSession: read(accounts.findSession),
+	touchSession: write(accounts.touchSession),
+	listSessions: read(accounts.listSessions),
+	deleteSession: write(accounts.deleteSession),
+	deleteSessions: write(accounts.deleteSessions),
+	sweepExpired: write(accounts.sweepExpired),
 
-	createLink: write(links.createLink),
-	holdsSetupLink: read(links.holdsSetupLink),
-	useSignInLink: write(links.useSignInLink),
+	createLink: write(accounts.createLink),
+	holdsSetupLink: read(accounts.holdsSetupLink),
+	useSignInLink: write(accounts.useSignInLink),
 
 	listMemberships: read(members.listMemberships),
 	getRole: read(members.getRole),
@@ -43,11 +39,11 @@ const PEOPLE = {
 	setRole: writeInProject(members.setRole),
 	removeMember: writeInProject(members.removeMember),
 
-	createInvitation: writeInProject(invitations.createInvitation),
-	findInvitation: read(invitations.findInvitation),
-	listInvitations: read(invitations.listInvitations),
-	deleteInvitation: writeInProject(invitations.deleteInvitation),
-	acceptInvitation: writeInProject(invitations.acceptInvitation),
+	createInvitation: writeInProject(members.createInvitation),
+	findInvitation: read(members.findInvitation),
+	listInvitations: read(members.listInvitations),
+	deleteInvitation: writeInProject(members.deleteInvitation),
+	acceptInvitation: writeInProject(members.acceptInvitation),
 
 	appendAudit: writeInProject(audit.appendAudit),
 	listAudit: read(audit.listAudit),
@@ -94,8 +90,8 @@ const FACTS = {
 } satisfies Readonly<Record<string, Verb>>;
 
 const SETTINGS = {
-	getSetting: read(settings.getSetting),
-	initSetting: write(settings.initSetting),
+	getSetting: read(projects.getSetting),
+	initSetting: write(projects.initSetting),
 } satisfies Readonly<Record<string, Verb>>;
 
 export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...RETRIES, ...FACTS, ...SETTINGS };

@@ -1,9 +1,8 @@
 /** API keys, by their hashes. */
 import type { Actor } from "../port/accounts.ts";
+import { KEY_SCOPES } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
-import { KEY_SCOPES } from "../port/roles.ts";
-import { greatest, skipLocked } from "./dialect.ts";
-import { fragment, sql } from "./sql.ts";
+import { fragment, greatest, skipLocked, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
 /** A key, of `api_keys k`. The project comes from a separate query: it is always looked up by its key. */

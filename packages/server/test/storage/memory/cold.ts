@@ -3,8 +3,7 @@
  * use, so worlds without accounts never open one. The projects that its rows refer to are copied into it.
  */
 import { DatabaseSync } from "node:sqlite";
-import { Connection } from "../../../src/storage/sqlite/connection/connection.ts";
-import { commitTogether } from "../../../src/storage/sqlite/connection/group-commit.ts";
+import { Connection, commitTogether } from "../../../src/storage/sqlite/connection/connection.ts";
 import { migrate } from "../../../src/storage/sqlite/connection/migrate.ts";
 import { runVerb } from "../../../src/storage/sqlite/run-verb.ts";
 import { type ColdStorage, VERBS } from "../../../src/storage/verbs/index.ts";

@@ -4,10 +4,10 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/pos
 import { POOLS } from "../../../base/budgets.ts";
 import { migratePostgres } from "../index.ts";
 import { EpochMemory, joinEpoch } from "../leases/epochs.ts";
-import { connectionConfig } from "./connection.ts";
 import { Connections } from "./connections.ts";
-import { Hosts } from "./hosts.ts";
-import { sql } from "./sql.ts";
+import { Hosts } from "./servers.ts";
+import { sql } from "./session.ts";
+import { connectionConfig } from "./session-settings.ts";
 
 let server: PostgresServer;
 let url: string;

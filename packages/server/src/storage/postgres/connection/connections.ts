@@ -13,21 +13,21 @@
  *
  * A connection that doesn't respond, or that leads to a server that has become read-only, shows that the route to the
  * database has changed: existing connections are no longer used. When a call takes long, another connection checks
- * whether the server still responds (probe.ts).
+ * whether the server still responds (servers.ts).
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
 import { CACHED_NAMES, POOLS } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
-import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/observer.ts";
+import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
 import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
-import type { Hosts } from "./hosts.ts";
 import { NameCache } from "./names.ts";
-import { Probe } from "./probe.ts";
+import type { Hosts } from "./servers.ts";
+import { Probe } from "./servers.ts";
 import { Session } from "./session.ts";
 
 export type PoolName = ConnectionUse;

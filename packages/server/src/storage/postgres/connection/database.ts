@@ -1,13 +1,12 @@
 import type { PoolConfig } from "pg";
 import { Bag, type Baggable } from "../../../base/collections.ts";
-import type { DatabaseObserver, PoolState } from "../../port/observer.ts";
-import type { EpochKeeper } from "../../port/peers.ts";
+import type { DatabaseObserver, EpochKeeper, PoolState } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
 import { storedGeneration, toGeneration } from "../../shared/leases.ts";
 import { type Epoch, EpochMemory, type Joining, joinEpoch } from "../leases/epochs.ts";
 import { Connections, type PoolName } from "./connections.ts";
 import { storageError } from "./errors.ts";
-import type { Hosts } from "./hosts.ts";
+import type { Hosts } from "./servers.ts";
 
 /** How long a database counts as full after a write found no space, milliseconds. */
 const FULL_FOR_MS = 3_000;

@@ -1,10 +1,9 @@
 import { Client } from "pg";
 import { MIGRATIONS } from "../migrations/index.ts";
-import { plainConfig } from "./connection.ts";
 import { storageError } from "./errors.ts";
-import { Hosts } from "./hosts.ts";
 import { checkVersion } from "./migrate.ts";
-import { checkSessions } from "./sessions-check.ts";
+import { Hosts } from "./servers.ts";
+import { checkSessions, plainConfig } from "./session-settings.ts";
 
 /** The state of a database, as seen from outside. */
 export interface DatabaseFacts {

@@ -1,6 +1,9 @@
-import type { Client } from "pg";
+import { Client } from "pg";
 import { StorageError } from "../../port.ts";
 import { MIGRATIONS } from "../migrations/index.ts";
+import { storageError } from "./errors.ts";
+import type { Hosts } from "./servers.ts";
+import { CONNECT_TIMEOUT_MS } from "./session-settings.ts";
 
 /** Held during migration, so that nodes that start together migrate once ("posthorn", as a number). */
 export const MIGRATION_LOCK = "8102087430316384878";
@@ -9,6 +12,32 @@ const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 
 /** The oldest version of PostgreSQL that supports all statements, and its name. */
 const OLDEST = { name: "14", number: 140_000 };
+
+/** Migrates the database on a separate connection without time limits, because others may be migrating. */
+export async function prepareDatabase(hosts: Hosts): Promise<void> {
+	try {
+		await hosts.connect((url) => prepareServer(hosts, url));
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function prepareServer(hosts: Hosts, url: string): Promise<void> {
+	const client = new Client({
+		connectionString: url,
+		application_name: "posthorn migration",
+		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+	});
+	// The pending statement rejects too.
+	client.on("error", () => undefined);
+	try {
+		await client.connect();
+		await hosts.check(client);
+		await migrate(client);
+	} finally {
+		await client.end();
+	}
+}
 
 /** Migrates the schema, all steps in one transaction. */
 export async function migrate(client: Client): Promise<void> {

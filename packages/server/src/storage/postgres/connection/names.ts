@@ -1,8 +1,7 @@
 import { CACHED_NAMES } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
-import { textArray } from "./literals.ts";
 import type { Session } from "./session.ts";
-import { sql } from "./sql.ts";
+import { sql, textArray } from "./session.ts";
 
 /** Cached numbers of names. Within an epoch, a number never changes its name. */
 export class NameCache {

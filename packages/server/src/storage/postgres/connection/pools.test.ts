@@ -9,9 +9,8 @@ import { LEASE_TERM_MS, worldOf } from "../../../../test/storage/postgres/world.
 import { systemClock } from "../../../base/clock.ts";
 import { StorageError } from "../../port.ts";
 import { openPostgresStorage } from "../index.ts";
-import { SESSION_SETTINGS } from "./connection.ts";
 import { examinePostgres } from "./examine.ts";
-import { checkSessions } from "./sessions-check.ts";
+import { checkSessions, SESSION_SETTINGS } from "./session-settings.ts";
 
 const SHARED = {
 	code: "unusable",

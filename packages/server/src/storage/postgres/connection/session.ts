@@ -1,8 +1,7 @@
+import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
 import { ClockOffset, storedGeneration, toGeneration } from "../../shared/leases.ts";
-import { withoutNul } from "./literals.ts";
 import type { NameCache } from "./names.ts";
-import type { Statement } from "./sql.ts";
 
 /** A row as the driver returns it: bigint and integer as number, bytea as Buffer, json parsed. */
 export type Row = Record<string, unknown>;
@@ -95,4 +94,55 @@ export class Session {
 			throw error;
 		}
 	}
+}
+
+/** A statement that a connection prepares on first use and then runs by name. */
+export interface Statement {
+	readonly name: string;
+	readonly text: string;
+}
+
+/** The name is derived from the text, so equal texts are one statement. Values are `$1`, `$2` … */
+export function sql(text: string): Statement {
+	return { name: `posthorn_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`, text };
+}
+
+/**
+ * Array literals in PostgreSQL's format: one parameter per column of a batch. Numbers and ids need no escaping, so this
+ * is several times faster than the driver.
+ */
+export function numberArray(values: readonly (number | null)[]): string {
+	// Inside the brackets, JSON writes integers and null like an array literal.
+	return `{${JSON.stringify(values).slice(1, -1)}}`;
+}
+
+/** For ids that this service generated: letters and digits, which need no escaping. */
+export function idArray(ids: readonly string[]): string {
+	return `{${ids.join(",")}}`;
+}
+
+export function textArray(values: readonly (string | null)[]): string {
+	return `{${values.map((value) => (value === null ? "NULL" : `"${value.replaceAll(SPECIAL, "\\$&")}"`)).join(",")}}`;
+}
+
+const SPECIAL = /["\\]/g;
+
+/** PostgreSQL's text accepts every character except NUL, which texts from outside may contain. */
+export const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");
+
+/** Many byte strings in one parameter, with the start (from 0) and length of each. */
+interface Packed {
+	readonly bytes: Buffer;
+	readonly starts: readonly number[];
+	readonly lengths: readonly number[];
+}
+
+export function pack(parts: readonly Uint8Array[]): Packed {
+	const lengths = parts.map((part) => part.length);
+	let end = 0;
+	const starts = lengths.map((length) => {
+		end += length;
+		return end - length;
+	});
+	return { bytes: Buffer.concat(parts, end), starts, lengths };
 }

@@ -1,10 +1,8 @@
 import type { DueBasket, LogEvent, Params } from "../../port.ts";
-import { numberArray, textArray } from "../connection/literals.ts";
 import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
-import { holdLogs } from "../log/append-rows.ts";
-import { appendOfFacts, storedId } from "./record.ts";
+import { numberArray, sql, textArray } from "../connection/session.ts";
+import { appendOfFacts, holdLogs, storedId } from "../log/append-rows.ts";
 
 /** Two touches always have different times, even within a millisecond or if the clock steps back. */
 const TOUCH = sql(`

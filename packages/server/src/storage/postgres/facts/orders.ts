@@ -1,11 +1,9 @@
 import type { LogEvent, NewOrder, Params, Recorded } from "../../port.ts";
 import { earlier, factEvents, type RecordedFact, recorded } from "../../shared/facts.ts";
-import { numberArray, textArray } from "../connection/literals.ts";
 import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
-import { holdLogs } from "../log/append-rows.ts";
-import { appendOfFacts, bytesArray, storedId } from "./record.ts";
+import { numberArray, sql, textArray } from "../connection/session.ts";
+import { appendOfFacts, bytesArray, holdLogs, storedId } from "../log/append-rows.ts";
 
 const FIND_TOLD = sql(`
 	SELECT o.order_id, o.digest, o.at, o.events

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
 import type { NewEvent } from "../../port.ts";
-import { connectionConfig } from "../connection/connection.ts";
+import { connectionConfig } from "../connection/session-settings.ts";
 import { openPostgresStorage } from "../index.ts";
 
 const TABLES = ["customers", "orders", "refunds", "chargebacks", "deliverables", "subscriptions", "baskets"];

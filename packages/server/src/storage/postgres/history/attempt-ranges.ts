@@ -5,10 +5,9 @@
  */
 import type { AttemptFilter, ResponseFilter } from "../../port.ts";
 import { NO_RESPONSE, statusesOf } from "../../shared/deliveries.ts";
-import { idArray, numberArray } from "../connection/literals.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
-import { type Statement, sql } from "../connection/sql.ts";
+import { idArray, numberArray, type Statement, sql } from "../connection/session.ts";
 import { findEventPosition } from "../log/log.ts";
 
 /** A filter's conditions, except times. */

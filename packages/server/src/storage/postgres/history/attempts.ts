@@ -12,10 +12,9 @@ import {
 	toAttemptId,
 	toStoredId,
 } from "../../shared/deliveries.ts";
-import { numberArray, withoutNul } from "../connection/literals.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { numberArray, sql, withoutNul } from "../connection/session.ts";
 import { type EventPosition, findEventPosition } from "../log/log.ts";
 import { AT_ENTRY, type IdRange, KINDS, matchingStatement, queryMatching, scanFor } from "./attempt-ranges.ts";
 

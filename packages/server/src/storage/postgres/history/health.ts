@@ -2,7 +2,7 @@ import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { findProject } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { sql } from "../connection/session.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
 const nextOf = (queue: number) => `

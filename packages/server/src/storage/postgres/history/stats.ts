@@ -3,7 +3,7 @@ import { Buckets, type Count, grainOf, HOUR, MINUTE, MINUTES_KEPT_MS } from "../
 import type { Database } from "../connection/database.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { sql } from "../connection/session.ts";
 import { TRY_LOCK_STATS } from "../lanes/locks.ts";
 import { firstSeqsAt } from "../log/log.ts";
 

@@ -8,10 +8,9 @@ import type {
 	TestEventResult,
 } from "../../port.ts";
 import { idRange, QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
-import { numberArray } from "../connection/literals.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { numberArray, sql } from "../connection/session.ts";
 import { AT_ENTRY, type IdRange, matchingStatement, queryMatching } from "../history/attempt-ranges.ts";
 import { progressOf } from "../history/attempts.ts";
 import { findEventPosition } from "../log/log.ts";

@@ -1,10 +1,9 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_SENT, PER_OCTAVE } from "../../shared/stats.ts";
-import { idArray, numberArray, pack, textArray, withoutNul } from "../connection/literals.ts";
 import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { idArray, numberArray, pack, sql, textArray, withoutNul } from "../connection/session.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
 /** An attempt with the numbers of what it refers to. */

@@ -1,14 +1,18 @@
 /** A standby that lacks the last commits replaces the primary. */
 import { PostgresProxy } from "@posthorn/testkit";
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
+import { describeClaims } from "../../../../test/storage/conformance/claims.ts";
 import { START, TestClock, World } from "../../../../test/storage/conformance/world.ts";
-import type { LostTail } from "../../port/observer.ts";
+import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+import type { LostTail } from "../../port/peers.ts";
 import type { Lease, Storage } from "../../port.ts";
 import { Connections } from "../connection/connections.ts";
 import { examinePostgres } from "../connection/examine.ts";
 import { openPostgresStorage } from "../index.ts";
+import { keptClaims } from "./epochs.ts";
 
 const TERM_MS = 10_000;
 const ALL = { maxEvents: 100, maxBytes: 1e6 };
@@ -251,3 +255,23 @@ describe("commits", { timeout: 60_000 }, () => {
 		await storage.close();
 	});
 });
+
+let server: PostgresServer;
+let url: string;
+let client: Client;
+
+beforeAll(async () => {
+	server = await PostgresServer.start();
+	url = await server.createDatabase();
+	client = new Client({ connectionString: url });
+	await client.connect();
+}, START_TIMEOUT_MS);
+afterAll(async () => {
+	await client?.end();
+	await server?.stop();
+});
+
+describeClaims("PostgreSQL", async () => ({
+	world: await worldOf((clock) => openNode(url, clock)),
+	kept: (epoch, claims) => keptClaims(client, epoch, claims),
+}));

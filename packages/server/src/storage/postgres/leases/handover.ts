@@ -6,10 +6,9 @@
 import type { HandedOver, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
-import { numberArray } from "../connection/literals.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { numberArray, sql } from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes/locks.ts";
 import { type NumberedSettlement, numberSettlement, withDays } from "../lanes/settle.ts";
 import { findLogged, logAttempts, moveDeliveries } from "../lanes/settle-rows.ts";

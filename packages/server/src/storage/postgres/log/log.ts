@@ -1,8 +1,7 @@
 import type { LogEnd, LogEvent, Params } from "../../port.ts";
-import { numberArray } from "../connection/literals.ts";
 import { findProject, findTypes } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { numberArray, sql } from "../connection/session.ts";
 import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
 
 /**

@@ -1,27 +1,185 @@
-import * as initial from "./0001-initial.ts";
-import * as accounts from "./0002-accounts.ts";
-import * as stats from "./0003-stats.ts";
-import * as facts from "./0004-facts.ts";
-import * as publish from "./0005-publish.ts";
-import * as keysAndLinks from "./0015-keys-and-links.ts";
-import * as later from "./later.ts";
+import { accounts, facts, initial, stats } from "./initial.ts";
+import { functions, publish } from "./publish.ts";
+
+/**
+ * Nodes that start together each print a valid setup link, so there may now be several. Creating the operator's account
+ * takes a separate lock instead. The new index finds audit entries by age, to delete them.
+ */
+const linksAndAudit = `
+DROP INDEX posthorn.links_for_setup;
+CREATE INDEX audit_by_age ON posthorn.audit (at);
+`;
+
+/**
+ * A settle now leaves its counts in one row, with an element per attempt. It used to leave a row per webhook and
+ * response-time bucket, which were nearly as many as the attempts. Arrays are stored uncompressed, because the row is
+ * short-lived. The old table's pending counts are added here, once no node uses it any longer.
+ */
+const countsOfASettle = `
+LOCK TABLE posthorn.attempt_counts IN ACCESS EXCLUSIVE MODE;
+INSERT INTO posthorn.attempt_stats AS s (project_no, webhook_no, grain, at, status, class, n)
+SELECT project_no, scope.webhook_no, grain.ms, minute * 60000 / grain.ms, status, class, sum(n)
+FROM posthorn.attempt_counts counts
+	CROSS JOIN LATERAL (VALUES (counts.webhook_no), (0)) AS scope (webhook_no)
+	CROSS JOIN (VALUES (60000), (3600000)) AS grain (ms)
+GROUP BY 1, 2, 3, 4, 5, 6
+ON CONFLICT (project_no, webhook_no, grain, at, status, class) DO UPDATE SET n = s.n + excluded.n;
+DROP TABLE posthorn.attempt_counts;
+CREATE TABLE posthorn.attempt_counts (
+	project_no bigint[] NOT NULL,
+	webhook_no bigint[] NOT NULL,
+	minute bigint[] NOT NULL,
+	status smallint[] NOT NULL,
+	class smallint[] NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+ALTER TABLE posthorn.attempt_counts
+	ALTER project_no SET STORAGE EXTERNAL, ALTER webhook_no SET STORAGE EXTERNAL, ALTER minute SET STORAGE EXTERNAL,
+	ALTER status SET STORAGE EXTERNAL, ALTER class SET STORAGE EXTERNAL;
+`;
+
+/**
+ * A lane now stores its position and its open events. It used to store a cursor and the events settled beyond it, which
+ * grew with every event delivered while one was in flight. The open events are those between the two that are
+ * subscribed to and not settled.
+ */
+const openEvents = `
+LOCK TABLE posthorn.lanes IN ACCESS EXCLUSIVE MODE;
+ALTER TABLE posthorn.lanes RENAME cursor TO position;
+ALTER TABLE posthorn.lanes ADD open bigint[] NOT NULL DEFAULT '{}';
+UPDATE posthorn.lanes l SET
+	position = (SELECT max(seq) FROM unnest(l.ahead || l.position) AS seq),
+	open = ARRAY(
+		SELECT e.seq
+		FROM posthorn.subscriptions s
+			JOIN posthorn.events e ON e.project_no = s.project_no AND e.type = s.type AND e.seq > s.from_seq
+		WHERE s.project_no = l.project_no AND s.webhook_no = l.webhook_no
+			AND e.seq > l.position AND e.seq < (SELECT max(seq) FROM unnest(l.ahead) AS seq)
+			AND NOT e.seq = ANY (l.ahead)
+		ORDER BY e.seq
+	)
+WHERE l.ahead <> '{}';
+ALTER TABLE posthorn.lanes DROP ahead;
+`;
+
+/**
+ * Marks deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's
+ * directly.
+ */
+const closingWebhooks = `
+ALTER TABLE posthorn.webhooks ADD COLUMN closing boolean NOT NULL DEFAULT false;
+UPDATE posthorn.webhooks w SET closing = true
+WHERE deleted_at IS NOT NULL AND EXISTS (
+	SELECT FROM posthorn.retries r WHERE r.project_no = w.project_no AND r.webhook_no = w.no
+);
+CREATE INDEX webhooks_closing ON posthorn.webhooks (project_no, deleted_at) WHERE closing;
+`;
+
+/**
+ * Records of servers that replaced each other (see epochs.ts), and durable commits.
+ *
+ * - `epochs` has a row for each stretch of the database's history, the current one last. `id` distinguishes two with
+ *   the same number: the older one may have been lost together with everything written in it. `system` and `timeline`
+ *   are those of the server. Before `open_at`, a lease only goes to the node that held it before.
+ * - `log_forks` records where each log ended when an epoch began. `lost` is the last event beyond that which some node
+ *   knows to be acknowledged; null if none is known.
+ * - `publish` commits durably regardless of the store's session: with the session's setting, or `on` if that is weaker.
+ */
+const epochs = `
+CREATE TABLE posthorn.epochs (
+	no bigint PRIMARY KEY,
+	id text COLLATE "C" NOT NULL,
+	system text NOT NULL,
+	timeline bigint NOT NULL,
+	started_at bigint NOT NULL,
+	open_at bigint NOT NULL
+);
+
+CREATE TABLE posthorn.log_forks (
+	project_no bigint NOT NULL,
+	epoch bigint NOT NULL,
+	kept bigint NOT NULL,
+	lost bigint,
+	found_at bigint,
+	PRIMARY KEY (project_no, epoch)
+);
+CREATE INDEX log_forks_by_epoch ON posthorn.log_forks (epoch);
+CREATE INDEX log_forks_lost ON posthorn.log_forks (epoch, project_no) WHERE lost IS NOT NULL;
+
+CREATE FUNCTION posthorn.commit_durably() RETURNS trigger LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
+		PERFORM set_config('synchronous_commit', 'on', true);
+	END IF;
+	RETURN NULL;
+END $$;
+REVOKE ALL ON FUNCTION posthorn.commit_durably FROM PUBLIC;
+
+CREATE TRIGGER commit_durably BEFORE INSERT ON posthorn.publishing
+	FOR EACH STATEMENT EXECUTE FUNCTION posthorn.commit_durably();
+ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER commit_durably;
+`;
+
+/** Attempts that were in flight when their project's lease was released, until they are settled or their time has passed. */
+const handedOver = `
+CREATE TABLE posthorn.handed_over (
+	project_no bigint NOT NULL,
+	webhook_no bigint NOT NULL,
+	seq bigint NOT NULL,
+	replay integer NOT NULL,
+	queue smallint,
+	generation bigint NOT NULL,
+	until bigint NOT NULL,
+	PRIMARY KEY (project_no, webhook_no, seq)
+);
+`;
+
+/**
+ * The sequence of an unlogged table is unlogged as well. A standby may be promoted before it has written that to disk, and
+ * then it cannot be read ("bad magic number in sequence"): stores could no longer publish by SQL.
+ */
+const loggedSequence = `
+ALTER TABLE posthorn.publishing ALTER COLUMN no DROP IDENTITY;
+CREATE SEQUENCE posthorn.publishing_order;
+ALTER TABLE posthorn.publishing ALTER COLUMN no SET DEFAULT nextval('posthorn.publishing_order');
+`;
+
+/** Due projects are taken in turn by their numbers: the index has them in that order. */
+const alarmsInTurn = `
+DROP INDEX posthorn.leases_by_alarm;
+CREATE INDEX leases_by_alarm ON posthorn.leases (wake_at, project_no) WHERE wake_at IS NOT NULL;
+`;
+
+/**
+ * What API keys may do, until when, and who created them. Earlier keys, and those that nodes of the previous version
+ * create, may do everything. Sign-in links are found by account, to be deleted with its old password.
+ */
+const keysAndLinks = `
+ALTER TABLE posthorn.api_keys
+	ADD COLUMN scopes text NOT NULL DEFAULT 'publish read manage',
+	ADD COLUMN expires_at bigint,
+	ADD COLUMN creator_kind text,
+	ADD COLUMN creator_id text,
+	ADD COLUMN creator_name text;
+CREATE INDEX links_by_account ON posthorn.links (account_id);
+`;
 
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
-	initial.sql,
-	accounts.sql,
-	stats.sql,
-	facts.sql,
-	publish.sql,
-	later.linksAndAudit,
-	later.countsOfASettle,
+	initial,
+	accounts,
+	stats,
+	facts,
+	publish,
+	linksAndAudit,
+	countsOfASettle,
 	// Replaces the functions in databases whose `publish` accepted what receivers read differently.
-	publish.functions,
-	later.openEvents,
-	later.closingWebhooks,
-	later.epochs,
-	later.handedOver,
-	later.loggedSequence,
-	later.alarmsInTurn,
-	keysAndLinks.sql,
+	functions,
+	openEvents,
+	closingWebhooks,
+	epochs,
+	handedOver,
+	loggedSequence,
+	alarmsInTurn,
+	keysAndLinks,
 ];

@@ -1,10 +1,9 @@
 /** Changes of webhooks. Each locks all of its project, so that lanes and queues don't change meanwhile. */
 import type { Params, Webhook } from "../../port.ts";
 import { getWebhook } from "../../verbs/webhooks.ts";
-import { numberArray } from "../connection/literals.ts";
 import { findProject, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { numberArray, sql } from "../connection/session.ts";
 import { lockProject, ringForChange } from "../lanes/locks.ts";
 import { findLiveWebhook } from "../lanes/replay.ts";
 import type { PostgresNode } from "../node.ts";

@@ -5,7 +5,7 @@
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
 import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/sql.ts";
+import { sql } from "../connection/session.ts";
 import { LOCK_DAYS } from "../lanes/locks.ts";
 
 const DAY_MS = 86_400_000;

@@ -5,8 +5,8 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
 import { storageError } from "./errors.ts";
+import { makeFile } from "./files.ts";
 import { APPLICATION_ID } from "./migrate.ts";
-import { makeFile } from "./private-file.ts";
 
 /** Other connections hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;

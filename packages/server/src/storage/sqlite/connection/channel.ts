@@ -2,8 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Bag } from "../../../base/collections.ts";
 import { StorageError } from "../../port.ts";
 import { fromNote } from "./errors.ts";
-import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
-import { transferOf } from "./wire.ts";
+import { CLOSE, type FromWorker, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";
 
 /** The thread's program: next to this file, in the same form (source or compiled). */
 function programOf(role: WorkerSetup["role"]): URL {

@@ -6,7 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { checkpointBeside } from "./checkpointer.ts";
 import { openCheckpointer } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
-import type { FromWorker, Request, WorkerSetup } from "./messages.ts";
+import type { FromWorker, Request, WorkerSetup } from "./wire.ts";
 
 const { path } = workerData as WorkerSetup;
 const port = parentPort!;

@@ -82,7 +82,7 @@ export function mergedRanges(ranges: readonly string[], orderBy: string): string
 const MAX_STATEMENTS = 300;
 
 /** Prepares each statement once. */
-export class Statements {
+class Statements {
 	readonly #db: DatabaseSync;
 	readonly #statements = new Map<string, StatementSync>();
 
@@ -111,7 +111,7 @@ export class Statements {
  * Which number belongs to which name. A number is never given to another name, so cached entries stay valid; only
  * numbers assigned in a rolled-back transaction have to be forgotten.
  */
-export class Names {
+class Names {
 	readonly #sql: Statements;
 	readonly #projects = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly #webhooks = new BoundedMap<string, { no: number; projectNo: number }>(CACHED_NAMES);
@@ -194,4 +194,36 @@ export class Names {
 function keep<K, V>(map: Map<K, V>, key: K, value: V): V {
 	map.set(key, value);
 	return value;
+}
+
+/** The outcome of one operation of a batch. */
+export type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+
+/**
+ * Runs operations in one transaction. They fail only because of bugs or a full disk, so there is no savepoint around
+ * each, which would copy every page it touches. If one fails, the transaction is rolled back and each runs again in its
+ * own transaction, so only the failing one is undone.
+ */
+export function commitTogether(c: Connection, operations: readonly (() => unknown)[]): Outcome[] {
+	try {
+		const values = inTransaction(c, () => operations.map((operation) => operation()));
+		return values.map((value) => ({ ok: true, value }));
+	} catch (error) {
+		if (operations.length === 1) return [{ ok: false, error }];
+		return operations.flatMap((operation) => commitTogether(c, [operation]));
+	}
+}
+
+function inTransaction<T>(c: Connection, run: () => T): T {
+	try {
+		c.sql("BEGIN IMMEDIATE").run();
+		const value = run();
+		c.sql("COMMIT").run();
+		return value;
+	} catch (error) {
+		// A full disk may have ended the transaction already.
+		if (c.db.isTransaction) c.db.exec("ROLLBACK");
+		c.names.forget();
+		throw error;
+	}
 }

@@ -1,6 +1,10 @@
-import type { DatabaseSync } from "node:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { StorageError } from "../../port.ts";
 import { MIGRATIONS } from "../migrations/index.ts";
+import { storageError } from "./errors.ts";
 
 /** Marks the file as ours (`PRAGMA application_id`): "phrn". */
 export const APPLICATION_ID = 0x7068726e;
@@ -21,7 +25,7 @@ export function migrate(db: DatabaseSync, path: string): void {
 }
 
 /** How many migrations the database has. Throws a StorageError if it belongs to another program or a newer version. */
-export function checkOurs(db: DatabaseSync, path: string): number {
+function checkOurs(db: DatabaseSync, path: string): number {
 	const version = pragma(db, "user_version");
 	const application = pragma(db, "application_id");
 	const empty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
@@ -38,4 +42,38 @@ export function checkOurs(db: DatabaseSync, path: string): number {
 
 function pragma(db: DatabaseSync, name: "user_version" | "application_id"): number {
 	return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
+
+/** Other connections hold locks only briefly. */
+const BUSY_TIMEOUT_MS = 5000;
+
+/**
+ * Reads a setting of an existing database without changing anything; null if it isn't set. Throws a StorageError
+ * `unusable`, as opening would, if the file is damaged, another program's, or written by a newer version.
+ */
+export function readSqliteSetting(path: string, name: string): string | null {
+	try {
+		const db = new DatabaseSync(immutableUrl(path), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+		try {
+			checkOurs(db, path);
+			const made = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'settings'").get() !== undefined;
+			const row = made ? db.prepare("SELECT value FROM settings WHERE name = ?").get(name) : undefined;
+			return row === undefined ? null : String(row.value);
+		} finally {
+			db.close();
+		}
+	} catch (error) {
+		throw storageError(error, path);
+	}
+}
+
+/**
+ * A database that isn't in use is read as immutable. Opening it normally would leave files next to it that belong to
+ * the reader's user (https://www.sqlite.org/wal.html#readonly).
+ */
+function immutableUrl(path: string): URL {
+	const url = pathToFileURL(resolve(path));
+	const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+	if (!existsSync(`${path}-shm`) && (log?.size ?? 0) === 0) url.searchParams.set("immutable", "1");
+	return url;
 }

@@ -1,7 +1,9 @@
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
 import { STATUS_CODE } from "../../shared/deliveries.ts";
+import type { ErrorNote } from "./errors.ts";
+
 /** Many byte strings in one piece of memory, with the end of each. */
-export type Packed = readonly [bytes: Uint8Array<ArrayBuffer>, ends: readonly number[]];
+type Packed = readonly [bytes: Uint8Array<ArrayBuffer>, ends: readonly number[]];
 
 /** Memory from this size, in bytes, is transferred between threads; copying less is faster. */
 const HANDED_OVER_FROM = 16_384;
@@ -34,7 +36,7 @@ export function transferOf(values: readonly unknown[]): ArrayBuffer[] {
 }
 
 /** Append requests in columns, followed by the events of all requests. */
-export type AppendBatch = readonly [
+type AppendBatch = readonly [
 	requests: readonly (readonly [projectId: string, publishedAt: number, events: number])[],
 	ids: readonly string[],
 	types: readonly string[],
@@ -61,8 +63,8 @@ export function unpackAppends([requests, ids, types, createdAt, given, bodies]: 
 	return requests.map(([projectId, publishedAt, count]) => {
 		const first = next;
 		next += count;
-		const events = Array.from({ length: count }, (_, place) => {
-			const i = first + place;
+		const events = Array.from({ length: count }, (_, nth) => {
+			const i = first + nth;
 			const [id, type] = [ids[i]!, types[i]!];
 			return { id, type, createdAt: createdAt[i]!, createdAtGiven: given[i]!, body: unpack(bodies, i) };
 		});
@@ -71,7 +73,7 @@ export function unpackAppends([requests, ids, types, createdAt, given, bodies]: 
 }
 
 /** The result of each request: the columns of its events, or the indexes of those in conflict. */
-export type AppendAnswer = readonly (
+type AppendAnswer = readonly (
 	| readonly [kind: "appended", seqs: readonly number[], createdAt: readonly number[], repeated: readonly boolean[]]
 	| readonly [kind: "conflict", indexes: readonly number[]]
 	| readonly [kind: "no_project"]
@@ -123,7 +125,7 @@ export function unpackEvents([seqs, ids, types, createdAt, publishedAt, bodies]:
 }
 
 /** Settlements in columns, followed by the attempts of all of them, so that few objects are copied between threads. */
-export type SettleBatch = readonly [
+type SettleBatch = readonly [
 	settlements: readonly SettlementRow[],
 	/** Distinct webhook ids, event types, URLs, brands and error codes. */
 	names: readonly string[],
@@ -243,7 +245,7 @@ export function unpackSettlements(batch: SettleBatch): UnpackedSettlement[] {
 		return {
 			projectId,
 			generation,
-			attempts: Array.from({ length: count }, (_, place) => new AttemptRow(columns, first + place)),
+			attempts: Array.from({ length: count }, (_, nth) => new AttemptRow(columns, first + nth)),
 			schedule,
 			unschedule,
 			lanes: lanes.map(([webhookId, position, open]) => ({ webhookId, position, open })),
@@ -288,7 +290,35 @@ export class AttemptRow {
 
 	/** The name in a column of names. */
 	name(column: "webhook" | "type" | "url" | "brand" | "errorCode"): string | null {
-		const place = this.number(column);
-		return place === null ? null : this.#columns.names[place]!;
+		const index = this.number(column);
+		return index === null ? null : this.#columns.names[index]!;
 	}
 }
+
+/**
+ * Messages between threads. They are arrays: copying an object also copies its members' names, which took longer than
+ * copying the values.
+ */
+
+/** What a worker is started with. */
+export interface WorkerSetup {
+	readonly path: string;
+	readonly leaseTermMs: number;
+	readonly role: "writer" | "reader" | "checkpointer";
+}
+
+/** A call to a worker. `now` is the node's time. */
+export type Request = readonly [id: number, operation: string, p: unknown, now: number];
+
+export type Reply =
+	| readonly [id: number, ok: true, value: unknown]
+	| readonly [id: number, ok: false, error: ErrorNote];
+
+/** Results come in batches. The first message says whether the database could be opened. */
+export type FromWorker =
+	| readonly [kind: "opened"]
+	| readonly [kind: "not_opened", error: ErrorNote]
+	| readonly [kind: "replies", replies: readonly Reply[]];
+
+/** Ends a worker, after all earlier calls. */
+export const CLOSE = "close";

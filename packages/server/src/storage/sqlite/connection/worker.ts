@@ -8,14 +8,11 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { COMMITS } from "../../../base/budgets.ts";
 import { freeAllLeases } from "../leases/leases.ts";
 import { OPERATIONS } from "../verbs.ts";
-import { Connection, openReader, openWriter } from "./connection.ts";
+import { Connection, commitTogether, type Outcome, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
-import { commitTogether, type Outcome } from "./group-commit.ts";
-import { ExclusiveLock } from "./lock.ts";
-import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
+import { ExclusiveLock, makeFile, makeFolder } from "./files.ts";
 import { migrate } from "./migrate.ts";
-import { makeFile, makeFolder } from "./private-file.ts";
-import { memoryOf, transferOf } from "./wire.ts";
+import { CLOSE, type FromWorker, memoryOf, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";
 
 /** Maximum number of calls in one commit. */
 const MAX_BATCH_CALLS = 256;

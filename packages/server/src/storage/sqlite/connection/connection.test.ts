@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
-import { Connection, openWriter } from "./connection.ts";
+import { Connection, commitTogether, openWriter } from "./connection.ts";
 import { storageError } from "./errors.ts";
-import { commitTogether } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 
 let directory: string;
