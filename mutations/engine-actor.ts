@@ -318,8 +318,8 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "lane-loading-overtakes",
-			find: "if (this.#full > 0 || this.#revision() !== since) return false;",
-			replace: "if (this.#revision() !== since) return false;",
+			find: "if (this.#full > 0 || this.#seen?.revision !== since) return false;",
+			replace: "if (this.#seen?.revision !== since) return false;",
 			why: "A read of all lanes is dropped as older than that of one, though it tells more.",
 		},
 	]),

@@ -98,13 +98,13 @@ export const ENGINE_LANES = [
 		{
 			name: "reader-end-of-read",
 			find: "events.at(-1)?.seq ?? Math.max(known, position)",
-			replace: "events.at(-1)?.seq ?? Math.max(this.#lastSeq, position)",
+			replace: "events.at(-1)?.seq ?? Math.max(this.lastSeq, position)",
 			why: "An event published during a read that finds nothing is skipped.",
 			review: "log-reader.ts: an empty read ends at the newest number instead of the known one",
 		},
 		{
 			name: "reader-keeps-for-nobody",
-			find: "if (follows && foremost >= this.#lastSeq - NEAR_END)",
+			find: "if (follows && foremost >= this.lastSeq - NEAR_END)",
 			replace: "if (follows)",
 			why: "Projects whose webhooks are all paused fill the memory with what is published.",
 		},
@@ -236,7 +236,7 @@ export const ENGINE_LANES = [
 			},
 		],
 	),
-	...of("server/src/engine/lanes/log-reader.ts", inEngine("lanes/log-reader"), [
+	...of("server/src/engine/lanes/window-budget.ts", inEngine("lanes/log-reader"), [
 		{
 			name: "window-budget-keeps-events",
 			find: "\t\tchunk.empty();\n",

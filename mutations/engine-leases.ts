@@ -205,8 +205,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-publish-not-noticed",
-			find: "if (actor) actor.appended(events);\n\t\telse this.poke(projectId);",
-			replace: "actor?.appended(events);",
+			find: 'if (actor) actor.inbox.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
+			replace: 'actor?.inbox.post({ kind: "appended", events });',
 			only: "an event of a project without",
 			why: "An event of an idle project waits for the next poll.",
 		},
@@ -233,15 +233,15 @@ export const ENGINE_LEASES = [
 			why: "After a failover a project stops for a lease duration.",
 		},
 	]),
-	...of("server/src/engine/cluster/setbacks.ts", inEngine("cluster/setbacks"), [
+	...of("server/src/engine/cluster/owned-projects.ts", inEngine("cluster/failure-backoff"), [
 		{
-			name: "setbacks-same-rest",
+			name: "failure-backoff-same-rest",
 			find: "this.#firstRestMs * 2 ** (count - 1)",
 			replace: "this.#firstRestMs * count",
 			why: "A project whose outcomes are refused floods its receivers for a day.",
 		},
 		{
-			name: "setbacks-forgotten-early",
+			name: "failure-backoff-forgotten-early",
 			find: "if (now - until >= PROJECTS.longestRestMs)",
 			replace: "if (now >= until)",
 			why: "Delays never grow, because each is forgotten once it has ended.",

@@ -105,13 +105,7 @@ export const ENGINE_SEND = [
 			why: "A greedy project takes what should stay free for the next one.",
 		},
 		{
-			name: "slots-released-twice",
-			find: "if (this.held) this.#table.release(this);",
-			replace: "this.#table.release(this);",
-			why: "A slot that is released twice lets more requests in flight than there may be.",
-		},
-		{
-			name: "slots-small-pot-for-all",
+			name: "slots-small-budget-for-all",
 			find: "return sends === 0 && isSmallBody(bytes) && this.#small.free > 0",
 			replace: "return isSmallBody(bytes) && this.#small.free > 0",
 			why: "One project takes the bytes that are reserved for the small events of all.",
@@ -129,7 +123,13 @@ export const ENGINE_SEND = [
 			why: "With hanging receivers in all fast slots nothing else is sent until one of them ends.",
 		},
 	]),
-	...of("server/src/engine/send/fast-sends.ts", inEngine("send/slots"), [
+	...of("server/src/engine/send/slot.ts", inEngine("send/slots"), [
+		{
+			name: "slots-released-twice",
+			find: "if (this.held) this.#table.release(this);",
+			replace: "this.#table.release(this);",
+			why: "A slot that is released twice lets more requests in flight than there may be.",
+		},
 		{
 			name: "fast-sends-all-for-one",
 			find: "return fast < SENDS.fastShare * (this.#limit - this.#count);",

@@ -26,7 +26,7 @@ export const LANES: readonly Bite[] = [
 		name: "event published during an empty read",
 		file: "packages/server/src/engine/lanes/log-reader.ts",
 		find: "Math.max(known, position)",
-		replace: "Math.max(this.#lastSeq, position)",
+		replace: "Math.max(this.lastSeq, position)",
 		breaks: "An event that is published while the log's end is read is skipped.",
 		style: "churn",
 		firstSeed: 6,

@@ -10,11 +10,11 @@ import type { ProjectLoss } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
-import { WindowBudget } from "./lanes/log-reader.ts";
+import { WindowBudget } from "./lanes/window-budget.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
-import { createSlots, type Slots } from "./send/slots.ts";
+import { Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
 
 export type { ProjectLoss } from "./actor/context.ts";
@@ -85,7 +85,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	const unsettled = new Unsettled();
 	const sends = options.sendsInFlight ?? SENDS.inFlight;
 	const requestedInFlight = Math.min(SENDS.requestedInFlight, Math.floor(sends / 8));
-	const slots = createSlots({
+	const slots = new Slots({
 		clock,
 		totalInFlight: sends - requestedInFlight,
 		requestedInFlight,
@@ -112,27 +112,28 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
 			retentionMs: options.logRetentionMs,
 			eventTypes: EVENT_TYPES.length,
+			onPublished: (projectId, events) => observer?.published?.(projectId, events.length, events),
 			onLost: (why) => observer?.lost?.(why),
 			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
 		},
 		{ holder: ids.next("node"), activeProjects: options.activeProjects },
 	);
-	function appended(projectId: string, events: readonly LogEvent[]): void {
-		observer?.published?.(projectId, events.length, events);
-		directory.appended(projectId, events);
-	}
 	const publisher = new Publisher({
 		storage,
 		clock,
 		disk,
 		ids,
 		maxEventBytes: options.maxEventBytes,
-		onAppended: appended,
-		onUnanswered: (projectId) => directory.recheck(projectId),
+		lanes: directory,
 	});
-	const sweeper = new RetentionSweeper(storage, clock, disk, logger, options.logRetentionMs, (projectIds) =>
-		directory.sweep(projectIds),
-	);
+	const sweeper = new RetentionSweeper({
+		storage,
+		clock,
+		disk,
+		logger,
+		retentionMs: options.logRetentionMs,
+		onUnattempted: (projectIds) => directory.sweep(projectIds),
+	});
 	directory.start();
 	sweeper.start();
 
@@ -148,7 +149,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
 		change: (projectId, change, scopeOf) => directory.change(projectId, change, scopeOf),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
-		appended,
+		appended: (projectId, events) => directory.appended(projectId, events),
 		watchMarks: (watcher) => directory.marks?.watch(watcher),
 		recheck: (projectId) => directory.recheck(projectId),
 		sweep: () => sweeper.sweep(),

@@ -9,41 +9,34 @@ const STEP_ROWS = 500;
 /** Pause between steps, for publishing and settling. */
 const BETWEEN_STEPS_MS = 50;
 
+export interface RetentionOptions {
+	readonly storage: RetentionStorage;
+	readonly clock: Clock;
+	/** Real time, for the pauses between steps. */
+	readonly disk: Clock;
+	readonly logger: Logger;
+	readonly retentionMs: number;
+	/** Called with projects whose paused lanes have events that aged out without an attempt. */
+	readonly onUnattempted: (projectIds: readonly string[]) => void;
+}
+
 /**
  * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
  * without an attempt, so that their lanes dead-letter them first.
  */
 export class RetentionSweeper {
-	readonly #storage: RetentionStorage;
-	readonly #clock: Clock;
-	readonly #disk: Clock;
-	readonly #logger: Logger;
-	readonly #retentionMs: number;
-	readonly #onUnattempted: (projectIds: readonly string[]) => void;
+	readonly #options: RetentionOptions;
 	#timer: Timer | null = null;
 	#pass: Promise<void> | null = null;
 	#stopped = false;
 
-	/** @param disk real time, for the pauses between steps */
-	constructor(
-		storage: RetentionStorage,
-		clock: Clock,
-		disk: Clock,
-		logger: Logger,
-		retentionMs: number,
-		onUnattempted: (projectIds: readonly string[]) => void,
-	) {
-		this.#storage = storage;
-		this.#clock = clock;
-		this.#disk = disk;
-		this.#logger = logger;
-		this.#retentionMs = retentionMs;
-		this.#onUnattempted = onUnattempted;
+	constructor(options: RetentionOptions) {
+		this.#options = options;
 	}
 
 	start(): void {
 		void this.sweep();
-		this.#timer = this.#clock.setTimeout(() => this.start(), EVERY_MS);
+		this.#timer = this.#options.clock.setTimeout(() => this.start(), EVERY_MS);
 	}
 
 	async stop(): Promise<void> {
@@ -61,25 +54,26 @@ export class RetentionSweeper {
 	}
 
 	async #sweep(): Promise<void> {
-		const cutoff = this.#clock.now() - this.#retentionMs;
+		const { storage, clock, logger, retentionMs } = this.#options;
+		const cutoff = clock.now() - retentionMs;
 		try {
-			const attempts = await this.#steps((from) => this.#storage.sweepAttempts({ cutoff, limit: STEP_ROWS, from }));
-			const events = await this.#steps((from) => this.#storage.sweepEvents({ cutoff, limit: STEP_ROWS, from }));
-			if (attempts + events > 0)
-				this.#logger.info({ attempts, events }, "deleted expired events and delivery log entries");
+			const attempts = await this.#steps((from) => storage.sweepAttempts({ cutoff, limit: STEP_ROWS, from }));
+			const events = await this.#steps((from) => storage.sweepEvents({ cutoff, limit: STEP_ROWS, from }));
+			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 		} catch (error) {
-			this.#logger.error({ err: error, retryInMs: EVERY_MS }, "the retention sweep failed");
+			logger.error({ err: error, retryInMs: EVERY_MS }, "the retention sweep failed");
 		}
 	}
 
 	async #steps(step: (from: number) => Promise<SweepStep>): Promise<number> {
+		const { disk, onUnattempted } = this.#options;
 		let deleted = 0;
 		for (let from: number | null = 0; from !== null && !this.#stopped; ) {
 			const done: SweepStep = await step(from);
 			deleted += done.deleted;
-			if (done.unattempted.length > 0) this.#onUnattempted(done.unattempted);
+			if (done.unattempted.length > 0) onUnattempted(done.unattempted);
 			from = done.next;
-			if (from !== null) await new Promise<void>((resolve) => this.#disk.setTimeout(resolve, BETWEEN_STEPS_MS));
+			if (from !== null) await new Promise<void>((resolve) => disk.setTimeout(resolve, BETWEEN_STEPS_MS));
 		}
 		return deleted;
 	}

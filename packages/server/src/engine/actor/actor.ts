@@ -20,13 +20,13 @@
 import type { Moment } from "../../base/clock.ts";
 import { Bag } from "../../base/collections.ts";
 import type { Claim } from "../../storage/port/peers.ts";
-import type { AlarmMark, Lease, LogEvent } from "../../storage/port.ts";
+import type { AlarmMark, Lease } from "../../storage/port.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { LaneChange } from "./applied-lanes.ts";
 import { type ActorContext, type LossReason, OpenWork, type ProjectWork } from "./context.ts";
 import type { Handover } from "./handover.ts";
 import { HeldLease } from "./lease.ts";
-import { Inbox, Loop } from "./loop.ts";
+import { type Inbox, Loop } from "./loop.ts";
 import type { Message } from "./messages.ts";
 
 /** Delay before a failed read is retried. */
@@ -38,7 +38,6 @@ export class Actor {
 	readonly takenAt: number;
 	readonly #context: ActorContext;
 	readonly #onLost: (actor: Actor, why: LossReason) => void;
-	readonly #inbox = new Inbox<Message>((messages) => this.#run(messages));
 	readonly #lease: HeldLease;
 	readonly #reader: LogReader;
 	readonly #open = new OpenWork();
@@ -54,9 +53,15 @@ export class Actor {
 		this.#onLost = onLost;
 		this.#lease = new HeldLease(context, lease, since);
 		this.takenAt = context.clock.elapsed();
-		this.#reader = new LogReader(context.storage, lease.projectId, 0, context.budget, (key, chunk, error) => {
-			if (error) this.#readFailed(error, () => this.#post({ kind: "window", key, chunk: null }));
-			else this.#post({ kind: "window", key, chunk });
+		const { storage, budget } = context;
+		this.#reader = new LogReader({
+			storage,
+			projectId: lease.projectId,
+			budget,
+			deliver: (key, chunk, error) => {
+				if (error) this.#readFailed(error, () => this.inbox.post({ kind: "window", key, chunk: null }));
+				else this.inbox.post({ kind: "window", key, chunk });
+			},
 		});
 		this.#work = this.#shared(lease);
 		this.#loop = new Loop(this.#work, {
@@ -64,6 +69,11 @@ export class Actor {
 			isHeld: () => this.#holds > 0,
 			lose: (why) => this.#lose(why),
 		});
+	}
+
+	/** Where everything from outside arrives, as messages. */
+	get inbox(): Inbox<Message> {
+		return this.#loop.inbox;
 	}
 
 	get lease(): Lease {
@@ -96,38 +106,9 @@ export class Actor {
 		return this.#loop.applied.load(change);
 	}
 
-	appended(events: readonly LogEvent[]): void {
-		this.#post({ kind: "appended", events });
-	}
-
-	/** Other nodes published: the log extends to `lastSeq`. */
-	reaches(lastSeq: number): void {
-		this.#post({ kind: "reaches", lastSeq });
-	}
-
-	/** The log may be longer than this actor knows. */
-	recheck(): void {
-		this.#post({ kind: "recheck" });
-	}
-
-	/** The log was rewound. */
-	rewound(): void {
-		this.#post({ kind: "rewound" });
-	}
-
-	/** Another component stored retries of this webhook (of all webhooks, if null). */
-	queuesChanged(webhookId: string | null): void {
-		this.#post({ kind: "queues_changed", webhookId });
-	}
-
-	/** Makes paused lanes check for events and queued attempts past their retention. */
-	sweep(): void {
-		this.#post({ kind: "sweep" });
-	}
-
 	/** The lease was renewed. */
 	renewed(lease: Lease, since: Moment): void {
-		if (this.#lease.renewed(lease, since)) this.#post({ kind: "look", lane: null });
+		if (this.#lease.renewed(lease, since)) this.inbox.post({ kind: "look", lane: null });
 	}
 
 	/** Stops lanes from starting anything until {@link release} has been called as often as this. */
@@ -137,7 +118,7 @@ export class Actor {
 
 	release(): void {
 		this.#holds -= 1;
-		this.#post({ kind: "released" });
+		this.inbox.post({ kind: "released" });
 	}
 
 	/** What this actor knows, for a database that may have lost some of it; null if the two can't be compared. */
@@ -152,7 +133,7 @@ export class Actor {
 	 */
 	continueAs(lease: Lease, waitMs: number): void {
 		this.#work.lease.generation = lease.generation;
-		this.#lease.continueAs(lease, waitMs, () => this.#post({ kind: "look", lane: null }));
+		this.#lease.continueAs(lease, waitMs, () => this.inbox.post({ kind: "look", lane: null }));
 	}
 
 	/** The revision its lanes apply and the end of the log it knows; null until it has loaded. */
@@ -168,7 +149,7 @@ export class Actor {
 	/** When the project next has work if no message arrives: now, at a time, or null for never. */
 	get wakeAt(): number | null {
 		let wakeAt = this.#loop.lanes.wakeAt(this.#reader.lastSeq);
-		for (const { until } of [...this.#loop.applied.inFlightElsewhere, ...this.#loop.retirement.attempts])
+		for (const { until } of [...this.#loop.applied.remote.attempts, ...this.#loop.retirement.attempts])
 			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
 	}
@@ -196,17 +177,6 @@ export class Actor {
 		this.#open.becameQuiet();
 	}
 
-	// ── the loop ──
-
-	#post(message: Message): void {
-		this.#inbox.post(message);
-	}
-
-	#run(messages: readonly Message[]): void {
-		this.#loop.run(messages);
-		if (this.#open.count === 0 && this.#inbox.isEmpty) this.#open.becameQuiet();
-	}
-
 	#readFailed(error: unknown, again: () => void): void {
 		if (this.#over) {
 			again();
@@ -224,13 +194,13 @@ export class Actor {
 	}
 
 	#isIdle(): boolean {
-		if (this.mark === null || this.#open.count > 0 || !this.#inbox.isEmpty || this.#holds > 0) return false;
-		if (this.#loop.applied.inFlightElsewhere.length > 0 || this.#loop.lanes.hasMarked) return false;
+		if (this.mark === null || this.#open.count > 0 || !this.inbox.isEmpty || this.#holds > 0) return false;
+		if (this.#loop.applied.remote.attempts.length > 0 || this.#loop.lanes.hasMarked) return false;
 		return this.#loop.lanes.isIdle(this.#reader.lastSeq);
 	}
 
 	async #becomeQuiet(): Promise<void> {
-		if (!this.#over && (this.#open.count > 0 || !this.#inbox.isEmpty)) await this.#open.whenQuiet();
+		if (!this.#over && (this.#open.count > 0 || !this.inbox.isEmpty)) await this.#open.whenQuiet();
 	}
 
 	#shared(lease: Lease): ProjectWork {
@@ -246,7 +216,7 @@ export class Actor {
 				return actor.inCharge && actor.#holds === 0 && !actor.#loop.retirement.begun;
 			},
 			mayLeave: () => !this.#over && this.#loop.retirement.handover === null && this.isTrusted,
-			post: (message) => this.#post(message),
+			post: (message) => this.inbox.post(message),
 			readFailed: (error, again) => this.#readFailed(error, again),
 		};
 	}

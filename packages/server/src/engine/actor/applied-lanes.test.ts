@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { LoadedLanes, Storage } from "../../storage/port.ts";
-import { LaneLoader } from "./applied-lanes.ts";
+import { AppliedLanes } from "./applied-lanes.ts";
 import type { Message } from "./messages.ts";
 
 /** Reads of lanes that return when the test says so. */
 class Reads {
 	readonly asked: { readonly webhookId: string | null; readonly answer: (revision: number) => void }[] = [];
 	readonly applied: number[] = [];
-	readonly loader: LaneLoader;
+	readonly lanes: AppliedLanes;
 
 	constructor() {
 		const loadLanes = ({ webhookId = null }: { readonly webhookId: string | null }): Promise<LoadedLanes> =>
@@ -19,16 +19,21 @@ class Reads {
 		const post = (message: Message): void => {
 			if (message.kind !== "loaded") return;
 			this.applied.push(message.loaded.seen.revision);
+			this.lanes.apply(message);
 			message.done();
 		};
 		const context = { storage: { loadLanes } as unknown as Storage };
-		this.loader = new LaneLoader({ projectId: "proj_1", context, post } as never, () => 10);
+		const work = { projectId: "proj_1", context, post, reader: { lastSeq: 0, reaches: () => {} } };
+		const none = { load: () => [], get: () => null, mark: () => {}, [Symbol.iterator]: () => [].values() };
+		this.lanes = new AppliedLanes(work as never, none as never, () => {});
+		const loaded = { lanes: [], seen: { lastSeq: 0, revision: 10 }, handedOver: [] };
+		this.lanes.apply({ kind: "loaded", loaded, only: null, done: () => {} });
 	}
 }
 
 test("a change of one webhook reads its lane", async () => {
 	const reads = new Reads();
-	const loaded = reads.loader.load({ webhookId: "wh_1", since: 10 });
+	const loaded = reads.lanes.load({ webhookId: "wh_1", since: 10 });
 	reads.asked[0]!.answer(11);
 	await loaded;
 	expect(reads.asked.map(({ webhookId }) => webhookId)).toEqual(["wh_1"]);
@@ -38,9 +43,9 @@ test("a change of one webhook reads its lane", async () => {
 // If this lane was applied first, the older read of all lanes was dropped, including its attempts in flight elsewhere.
 test("a change of one webhook during a read of all lanes reads them all again", async () => {
 	const reads = new Reads();
-	const all = reads.loader.load(null);
+	const all = reads.lanes.load(null);
 	await Promise.resolve();
-	const one = reads.loader.load({ webhookId: "wh_1", since: 10 });
+	const one = reads.lanes.load({ webhookId: "wh_1", since: 10 });
 	reads.asked[0]!.answer(10);
 	await all;
 	reads.asked[1]!.answer(11);

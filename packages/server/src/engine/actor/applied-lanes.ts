@@ -12,18 +12,21 @@ export class AppliedLanes {
 	readonly #work: ProjectWork;
 	readonly #lanes: LaneSet;
 	readonly #drop: (lane: Lane) => void;
-	readonly #loader: LaneLoader;
-	readonly #elsewhere: RemoteAttempts;
+	readonly remote: RemoteAttempts;
 	/** The project's mark when the lanes were last read. */
 	#seen: AlarmMark | null = null;
+	#reading: Promise<unknown> | null = null;
+	/** The read that has not begun. */
+	#next: Promise<void> | null = null;
+	/** Number of requested reads of all lanes that aren't applied yet. */
+	#full = 0;
 
 	/** @param drop called for each lane that storage no longer has */
 	constructor(work: ProjectWork, lanes: LaneSet, drop: (lane: Lane) => void) {
 		this.#work = work;
 		this.#lanes = lanes;
 		this.#drop = drop;
-		this.#loader = new LaneLoader(work, () => this.#seen?.revision ?? null);
-		this.#elsewhere = new RemoteAttempts(work, () => this.load(null));
+		this.remote = new RemoteAttempts(work, () => this.load(null));
 	}
 
 	/** The revision that the lanes apply, and the known end of the log; null until they are loaded. */
@@ -31,19 +34,47 @@ export class AppliedLanes {
 		return this.#seen && { lastSeq: this.#work.reader.lastSeq, revision: this.#seen.revision };
 	}
 
-	/** Attempts in flight at previous owners of the project. */
-	get inFlightElsewhere(): readonly HandedOver[] {
-		return this.#elsewhere.attempts;
+	/**
+	 * Reads the lanes: only one, if `change` is all that has changed. Resolves when they are applied. Rejects if the read
+	 * fails.
+	 */
+	async load(change: LaneChange | null): Promise<void> {
+		if (change && (await this.#loadOne(change))) return;
+		this.#full += 1;
+		try {
+			this.#next ??= this.#readNext();
+			await this.#next;
+		} finally {
+			this.#full -= 1;
+		}
 	}
 
-	/** Reads the lanes: only one, if `change` is all that has changed. Resolves when they are applied. */
-	load(change: LaneChange | null): Promise<void> {
-		return this.#loader.load(change);
+	/**
+	 * Each change raises the revision, and this change was made after `since` was read. So if the revision has risen by
+	 * one and the actor still applies `since`, only this webhook has changed. It doesn't do this while all lanes are
+	 * being read: that read would then be older and be dropped, although it contains more than lanes.
+	 */
+	async #loadOne({ webhookId, since }: LaneChange): Promise<boolean> {
+		if (this.#full > 0 || this.#seen?.revision !== since) return false;
+		const { context, projectId } = this.#work;
+		const loaded = await context.storage.loadLanes({ projectId, webhookId });
+		if (loaded.seen.revision !== since + 1) return false;
+		await this.#post(loaded, webhookId);
+		return true;
 	}
 
-	/** Checks again whether attempts in flight elsewhere have ended. */
-	watchRemote(): void {
-		this.#elsewhere.watch();
+	/** Calls made during a read share the next one, which starts after the changes that they need were stored. */
+	async #readNext(): Promise<void> {
+		await this.#reading?.catch(() => undefined);
+		this.#next = null;
+		const { context, projectId } = this.#work;
+		const reading = context.storage.loadLanes({ projectId });
+		this.#reading = reading;
+		await this.#post(await reading, null);
+	}
+
+	#post(loaded: LoadedLanes, only: string | null): Promise<void> {
+		return new Promise((done) => this.#work.post({ kind: "loaded", loaded, only, done }));
 	}
 
 	/** Applies what was read, unless the lanes already apply something newer. */
@@ -65,7 +96,7 @@ export class AppliedLanes {
 		this.#lanes.mark(null);
 		for (const lane of this.#lanes)
 			lane.inFlightElsewhere(handedOver.filter(({ webhookId }) => webhookId === lane.webhookId));
-		this.#elsewhere.loaded(handedOver);
+		this.remote.loaded(handedOver);
 	}
 
 	/**
@@ -81,7 +112,7 @@ export class AppliedLanes {
 	}
 
 	end(): void {
-		this.#elsewhere.end();
+		this.remote.end();
 	}
 }
 
@@ -89,66 +120,6 @@ export class AppliedLanes {
 export interface LaneChange {
 	readonly webhookId: string;
 	readonly since: number;
-}
-
-/** Reads a project's lanes from storage for its actor: all of them, or only the one that changed. */
-export class LaneLoader {
-	readonly #work: Pick<ProjectWork, "context" | "projectId" | "post">;
-	readonly #revision: () => number | null;
-	#reading: Promise<unknown> | null = null;
-	#next: Promise<void> | null = null;
-	/** Number of requested reads of all lanes that aren't applied yet. */
-	#full = 0;
-
-	/** @param revision what the actor applies; null until it has loaded */
-	constructor(work: Pick<ProjectWork, "context" | "projectId" | "post">, revision: () => number | null) {
-		this.#work = work;
-		this.#revision = revision;
-	}
-
-	/** Resolves when the actor applies what is stored. Rejects if the read fails. */
-	async load(change: LaneChange | null): Promise<void> {
-		if (change && (await this.#loadOne(change))) return;
-		this.#full += 1;
-		try {
-			await this.#loadAll();
-		} finally {
-			this.#full -= 1;
-		}
-	}
-
-	/**
-	 * Each change raises the revision, and this change was made after `since` was read. So if the revision has risen by
-	 * one and the actor still applies `since`, only this webhook has changed. It doesn't do this while all lanes are
-	 * being read: that read would then be older and be dropped, although it contains more than lanes.
-	 */
-	async #loadOne({ webhookId, since }: LaneChange): Promise<boolean> {
-		if (this.#full > 0 || this.#revision() !== since) return false;
-		const { context, projectId } = this.#work;
-		const loaded = await context.storage.loadLanes({ projectId, webhookId });
-		if (loaded.seen.revision !== since + 1) return false;
-		await this.#apply(loaded, webhookId);
-		return true;
-	}
-
-	/** Calls made during a read share the next one, which starts after the changes that they need were stored. */
-	#loadAll(): Promise<void> {
-		this.#next ??= this.#readNext();
-		return this.#next;
-	}
-
-	async #readNext(): Promise<void> {
-		await this.#reading?.catch(() => undefined);
-		this.#next = null;
-		const { context, projectId } = this.#work;
-		const reading = context.storage.loadLanes({ projectId });
-		this.#reading = reading;
-		await this.#apply(await reading, null);
-	}
-
-	#apply(loaded: LoadedLanes, only: string | null): Promise<void> {
-		return new Promise((done) => this.#work.post({ kind: "loaded", loaded, only, done }));
-	}
 }
 
 /** The minimum interval between checks of attempts in flight elsewhere. */

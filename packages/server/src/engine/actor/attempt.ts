@@ -3,8 +3,8 @@ import type { Claim } from "../../storage/port/peers.ts";
 import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type Cancelled, type ClosingReason, type Deferred, explain, type Outcome } from "../send/outcome.ts";
-import type { Slot } from "../send/slots.ts";
-import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
+import type { Slot } from "../send/slot.ts";
+import { afterAttempt, resultOf } from "../settle/lifecycle.ts";
 import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
 
@@ -36,7 +36,7 @@ export interface Consequence {
 /** Applies the lifecycle table to an outcome. */
 export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
 	const { lane, event, attempt, replay } = inFlight;
-	const next = afterAttempt(attempt, verdictOf(outcome), delaysMs);
+	const next = afterAttempt(attempt, resultOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
 	const waitedMs = outcome.kind === "not_sent" ? 0 : outcome.waitedMs;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { createSlots, type Slot } from "../send/slots.ts";
+import type { Slot } from "../send/slot.ts";
+import { Slots } from "../send/slots.ts";
 import { Backpressure } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
@@ -10,7 +11,7 @@ const LIMIT = 100_000;
 
 /** The capacity of a project on a node whose byte budget another project has used up. */
 function start() {
-	const slots = createSlots({ clock: new VirtualClock(), totalInFlight: 10, bytesInFlight: LIMIT, largestBody: LIMIT });
+	const slots = new Slots({ clock: new VirtualClock(), totalInFlight: 10, bytesInFlight: LIMIT, largestBody: LIMIT });
 	const inbox: Extract<Message, { kind: "freed" }>[] = [];
 	const settler = { hasRoom: () => true };
 	const post = (message: Message): void => {

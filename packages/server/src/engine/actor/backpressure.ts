@@ -1,6 +1,7 @@
 import { SENDS } from "../../base/budgets.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { isSmallBody, type Slot } from "../send/slots.ts";
+import type { Slot } from "../send/slot.ts";
+import { isSmallBody } from "../send/slots.ts";
 import type { ProjectWork } from "./context.ts";
 
 /** Shared slots, or those reserved for what users requested. */

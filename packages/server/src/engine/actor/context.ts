@@ -4,8 +4,9 @@ import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Seal } from "../../base/seal.ts";
 import type { Shortages } from "../../net/shortages.ts";
-import type { NewAttempt, Storage } from "../../storage/port.ts";
-import type { LogReader, WindowBudget } from "../lanes/log-reader.ts";
+import type { LogEvent, NewAttempt, Storage } from "../../storage/port.ts";
+import type { LogReader } from "../lanes/log-reader.ts";
+import type { WindowBudget } from "../lanes/window-budget.ts";
 import type { Sender } from "../send/sender.ts";
 import type { Slots } from "../send/slots.ts";
 import type { SettleResult, Settler, Unsettled } from "../settle/settler.ts";
@@ -52,6 +53,8 @@ export interface ActorContext {
 	readonly retentionMs: number;
 	/** Number of event types: a webhook subscribed to all of them reads the log unfiltered. */
 	readonly eventTypes: number;
+	/** Called when events of a project are committed. */
+	readonly onPublished: (projectId: string, events: readonly LogEvent[]) => void;
 	/** Called when this node loses a project without releasing it. */
 	readonly onLost: (why: ProjectLoss) => void;
 	/** Called when an attempt handed over with this project is settled or rejected. */

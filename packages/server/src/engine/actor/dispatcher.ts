@@ -4,7 +4,7 @@ import type { Shortage } from "../../net/shortages.ts";
 import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
-import type { Slot } from "../send/slots.ts";
+import type { Slot } from "../send/slot.ts";
 import type { Attempts, InFlight } from "./attempt.ts";
 import { Backpressure, type SlotKind, type StartResult } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";

@@ -140,10 +140,10 @@ export class Handover {
 		const settlement = this.#settlementOf(inFlight, entry, consequence);
 		if (consequence) this.#context.unsettled.begin();
 		await this.#released.promise;
-		const verdict = await this.#commit(entry.attempt, settlement);
-		if (consequence) this.#context.unsettled.end(verdict);
+		const result = await this.#commit(entry.attempt, settlement);
+		if (consequence) this.#context.unsettled.end(result);
 		const { projectId } = this.#lease;
-		if (verdict === "stale")
+		if (result === "stale")
 			this.#context.logger.warn(
 				{ projectId },
 				"an attempt that was handed over ended too late: another node may repeat it",

@@ -2,7 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { Seal } from "../../base/seal.ts";
 import type { LaneState } from "../../storage/port.ts";
-import { WindowBudget } from "../lanes/log-reader.ts";
+import { WindowBudget } from "../lanes/window-budget.ts";
 import type { ActorContext } from "./context.ts";
 import { LaneSet } from "./lane-set.ts";
 

@@ -21,6 +21,7 @@ export interface LoopOptions {
 }
 
 export class Loop {
+	readonly inbox = new Inbox<Message>((messages) => this.#run(messages));
 	readonly lanes: LaneSet;
 	readonly applied: AppliedLanes;
 	readonly retirement: Retirement;
@@ -56,19 +57,21 @@ export class Loop {
 	 * Handles these messages, then starts everything the marked lanes may start. If there is very much of it, it continues
 	 * in the next turn of the event loop, so that other projects aren't delayed. A bug in our code ends the actor.
 	 */
-	run(messages: readonly Message[]): void {
-		const { context, projectId } = this.#work;
+	#run(messages: readonly Message[]): void {
+		const { context, projectId, open } = this.#work;
 		let at = 0;
 		try {
 			while (at < messages.length) this.#receive(messages[at++]!);
-			if (this.#options.isOver()) return;
-			if (!this.#isPaused) this.#lookAtMarked();
-			this.#dispatcher.queued.readBodies();
+			if (!this.#options.isOver()) {
+				if (!this.#isPaused) this.#lookAtMarked();
+				this.#dispatcher.queued.readBodies();
+			}
 		} catch (error) {
 			context.logger.error({ err: error, projectId }, "a project's actor failed");
 			this.#options.lose("fault");
 			for (const message of messages.slice(at)) this.#release(message);
 		}
+		if (open.count === 0 && this.inbox.isEmpty) open.becameQuiet();
 	}
 
 	/** Frees lanes, timers and slots. */
@@ -164,7 +167,7 @@ export class Loop {
 				retirement.handOver();
 				break;
 			case "watch_remote":
-				applied.watchRemote();
+				applied.remote.watch();
 				break;
 			case "freed":
 				this.#dispatcher.freed(message.slots, message.slot);

@@ -2,7 +2,7 @@ import type { LoadedLanes, LogEvent, RetryQueue as QueueName, Retry } from "../.
 import type { Lane } from "../lanes/lane.ts";
 import type { Chunk } from "../lanes/log-reader.ts";
 import type { Cancelled, Deferred, Outcome } from "../send/outcome.ts";
-import type { Slot } from "../send/slots.ts";
+import type { Slot } from "../send/slot.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, InFlight } from "./attempt.ts";
 import type { SlotKind } from "./backpressure.ts";

@@ -2,7 +2,7 @@ import { SENDS } from "../../base/budgets.ts";
 import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import type { ClosingReason } from "../send/outcome.ts";
-import type { Slot } from "../send/slots.ts";
+import type { Slot } from "../send/slot.ts";
 import type { Attempts } from "./attempt.ts";
 import type { Backpressure, StartResult } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";

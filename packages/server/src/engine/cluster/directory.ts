@@ -16,9 +16,8 @@ import { EpochChange } from "./epoch-change.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { MarkPoller } from "./mark-poller.ts";
-import { OwnedProjects } from "./owned-projects.ts";
+import { FailureBackoff, OwnedProjects } from "./owned-projects.ts";
 import { Peers } from "./peers.ts";
-import { Setbacks } from "./setbacks.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */
 const RETRY_MS = 1_000;
@@ -52,7 +51,7 @@ export class Directory {
 	readonly #owned: OwnedProjects;
 	/** Number of webhook changes being stored, by project. */
 	readonly #holds = new Map<string, number>();
-	readonly #setbacks: Setbacks;
+	readonly #failures: FailureBackoff;
 	readonly #taker: LeaseTaker;
 	readonly #keeper: LeaseKeeper;
 	/** Both are null where this node has the database to itself. */
@@ -67,7 +66,7 @@ export class Directory {
 		const { holder } = options;
 		const { clock, logger } = context;
 		this.#owned = new OwnedProjects(options.activeProjects);
-		this.#setbacks = new Setbacks(clock, context.leaseTermMs);
+		this.#failures = new FailureBackoff(clock, context.leaseTermMs);
 		const owned = this.#owned;
 		const { peers: storage } = context.storage;
 		const peers =
@@ -113,27 +112,28 @@ export class Directory {
 	get state(): NodeState {
 		const sharing = this.#peers && { share: this.#owned.share, nodes: this.#peers.nodes };
 		const { size: projects } = this.#owned.actors;
-		return { id: this.#options.holder, projects, refused: this.#setbacks.resting, sharing };
+		return { id: this.#options.holder, projects, refused: this.#failures.resting, sharing };
 	}
 
 	/** Passes newly published events to the project's actor, or takes the project. */
 	appended(projectId: string, events: readonly LogEvent[]): void {
+		this.#context.onPublished(projectId, events);
 		const actor = this.#owned.working(projectId);
-		if (actor) actor.appended(events);
+		if (actor) actor.inbox.post({ kind: "appended", events });
 		else this.poke(projectId);
 	}
 
 	/** An append may have been committed although its call failed. */
 	recheck(projectId: string): void {
 		const actor = this.#owned.working(projectId);
-		if (actor) actor.recheck();
+		if (actor) actor.inbox.post({ kind: "recheck" });
 		else this.poke(projectId);
 	}
 
 	/** A user's request changed the project's stored retry queues. */
 	queuesChanged(projectId: string, webhookId: string | null): void {
 		const actor = this.#owned.working(projectId);
-		if (actor) actor.queuesChanged(webhookId);
+		if (actor) actor.inbox.post({ kind: "queues_changed", webhookId });
 		else this.#taker.pokeRequested(projectId);
 	}
 
@@ -152,7 +152,7 @@ export class Directory {
 	sweep(projectIds: readonly string[]): void {
 		for (const projectId of projectIds) {
 			const actor = this.#owned.working(projectId);
-			if (actor) actor.sweep();
+			if (actor) actor.inbox.post({ kind: "sweep" });
 			else this.poke(projectId);
 		}
 	}
@@ -212,7 +212,7 @@ export class Directory {
 	async #reloadHeld(actor: Actor): Promise<void> {
 		actor.hold();
 		await this.#reload(actor.projectId);
-		actor.queuesChanged(null);
+		actor.inbox.post({ kind: "queues_changed", webhookId: null });
 		actor.release();
 	}
 
@@ -231,7 +231,7 @@ export class Directory {
 
 	/** Holds a project that is resting. It keeps its lease, so that no other node takes it. */
 	#rest(actor: Actor): void {
-		const restMs = this.#setbacks.restOf(actor.projectId);
+		const restMs = this.#failures.restOf(actor.projectId);
 		if (restMs === 0) return;
 		actor.hold();
 		this.#context.clock.setTimeout(() => actor.release(), restMs);
@@ -289,7 +289,7 @@ export class Directory {
 		const { logger } = this.#context;
 		const { projectId } = actor;
 		if (why === "refused" || why === "fault") {
-			const restMs = this.#setbacks.note(projectId);
+			const restMs = this.#failures.failed(projectId);
 			logger.error({ projectId, why, restMs }, "a project is paused for a while: its outcomes could not be committed");
 		} else logger.warn({ projectId, why }, "stopped running a project: its lease was lost");
 		if (why === "rewound") {

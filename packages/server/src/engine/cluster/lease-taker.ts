@@ -12,9 +12,8 @@
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "../actor/context.ts";
-import { LockedLeases } from "./locked-leases.ts";
 import type { OwnedProjects } from "./owned-projects.ts";
-import { WaitingProjects } from "./waiting-projects.ts";
+import { LockedLeases, WaitingProjects } from "./waiting-projects.ts";
 
 /** Maximum number of leases taken in one step. */
 const ACQUIRE_BATCH = 200;

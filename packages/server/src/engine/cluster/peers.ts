@@ -160,12 +160,12 @@ export class Peers implements MarkWatcher {
 	async #compare(actor: Actor, before: AlarmMark | null, stored: AlarmMark | undefined): Promise<void> {
 		const known = actor.mark;
 		if (before !== null && (stored === undefined || isBehind(stored, before))) {
-			actor.rewound();
+			actor.inbox.post({ kind: "rewound" });
 			return;
 		}
 		if (stored === undefined || known === null) return;
 		if (stored.revision > known.revision) await this.#reload(actor, stored.revision);
-		if (stored.lastSeq > known.lastSeq) actor.reaches(stored.lastSeq);
+		if (stored.lastSeq > known.lastSeq) actor.inbox.post({ kind: "reaches", lastSeq: stored.lastSeq });
 	}
 
 	/** Reloads the actor, unless it is already being reloaded for this revision or a later one. */

@@ -1,4 +1,3 @@
-/** All queues. User requests come first. */
 import type { SigningKey } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
@@ -14,14 +13,16 @@ import type { Target } from "../send/sender.ts";
 import { ANY_READ, type Chunk } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
+
+/** All queues. User requests come first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 
 /**
  * One webhook's progress through its project's log.
  *
- * `` 1 2 3 4 5 6 7 8 9 … the log
- * ▲ ▲ ▲
- * open position everything up to here was started, or isn't subscribed to ``
+ *     1  2  3  4  5  6  7  8  9 …  the log
+ *        ▲  ▲        ▲
+ *        open        position: everything up to here was started, or isn't subscribed to
  *
  * Open events are those up to the position whose first attempt isn't settled: they are in flight, or must be sent again
  * because nothing was sent (the webhook was paused) or the node that sent them died. These go first, in order; then the

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
-import { type Chunk, LogReader, WindowBudget } from "./log-reader.ts";
+import { type Chunk, LogReader, type LogReaderOptions } from "./log-reader.ts";
+import { WindowBudget } from "./window-budget.ts";
 
 const ALL_TYPES = { typesKey: null, types: undefined };
 
@@ -22,8 +23,11 @@ class CountingBudget extends WindowBudget {
 	}
 }
 
-function reader(): LogReader {
-	return new LogReader(storage, "prj_1", 0, new WindowBudget(), () => {});
+/** A reader of a log that is known to end at `lastSeq`. */
+function reader(options: Partial<LogReaderOptions> = {}, lastSeq = 0): LogReader {
+	const log = new LogReader({ storage, projectId: "prj_1", budget: new WindowBudget(), deliver: () => {}, ...options });
+	log.reaches(lastSeq);
+	return log;
 }
 
 function events(...seqs: number[]): LogEvent[] {
@@ -54,9 +58,13 @@ test("reads that find nothing leave nothing in memory", async () => {
 	const windows: (Chunk | null)[] = [];
 	const nothing = { readLog: () => Promise.resolve([]) };
 	let read = Promise.withResolvers<void>();
-	const log = new LogReader(nothing, "prj_1", 0, budget, (_key, chunk) => {
-		windows.push(chunk);
-		read.resolve();
+	const log = reader({
+		storage: nothing,
+		budget,
+		deliver: (_key, chunk) => {
+			windows.push(chunk);
+			read.resolve();
+		},
 	});
 	for (let seq = 1; seq <= 100; seq++) {
 		log.reaches(seq);
@@ -93,7 +101,7 @@ test("an event published while a read finds nothing doesn't count as read", asyn
 	const answers: ((events: LogEvent[]) => void)[] = [];
 	const slow = { readLog: () => new Promise<LogEvent[]>((resolve) => answers.push(resolve)) };
 	const read = Promise.withResolvers<Chunk | null>();
-	const log = new LogReader(slow, "prj_1", 3, new WindowBudget(), (_key, chunk) => read.resolve(chunk));
+	const log = reader({ storage: slow, deliver: (_key, chunk) => read.resolve(chunk) }, 3);
 	log.request({ position: 1, typesKey: "chargeback.created", types: ["chargeback.created"] });
 	log.appended(events(4), Number.NEGATIVE_INFINITY);
 	log.reaches(5);
@@ -110,9 +118,14 @@ test("thousands of stalled lanes together hold no more than the budget", async (
 	const held: Chunk[] = [];
 	for (let lane = 0; lane < 4_000; lane++) {
 		await new Promise<void>((resolve) => {
-			const log = new LogReader(large, `prj_${lane}`, 1, budget, (_key, chunk) => {
-				held.push(chunk!);
-				resolve();
+			const log = reader({
+				storage: large,
+				projectId: `prj_${lane}`,
+				budget,
+				deliver: (_key, chunk) => {
+					held.push(chunk!);
+					resolve();
+				},
 			});
 			log.request({ position: 0, ...ALL_TYPES });
 		});
@@ -128,7 +141,7 @@ test("thousands of stalled lanes together hold no more than the budget", async (
 test("a read that ends after the project was released leaves nothing in memory", async () => {
 	const budget = new CountingBudget();
 	const read = Promise.withResolvers<LogEvent[]>();
-	const log = new LogReader({ readLog: () => read.promise }, "prj_1", 3, budget, () => {});
+	const log = reader({ storage: { readLog: () => read.promise }, budget }, 3);
 	log.request({ position: 0, ...ALL_TYPES });
 	log.end();
 	read.resolve(events(1, 2, 3));
@@ -144,7 +157,7 @@ test("a project reads few windows at a time, and lanes share the same one", () =
 			return new Promise<LogEvent[]>(() => {});
 		},
 	};
-	const log = new LogReader(slow, "prj_1", 100, new WindowBudget(), () => {});
+	const log = reader({ storage: slow }, 100);
 	const keys = Array.from({ length: WINDOWS.readsPerProject + 1 }, (_, position) =>
 		log.request({ position, ...ALL_TYPES }),
 	);
@@ -156,12 +169,9 @@ test("a project reads few windows at a time, and lanes share the same one", () =
 test("a window read for some types doesn't serve lanes of others", async () => {
 	const read = Promise.withResolvers<Chunk | null>();
 	const [, event] = events(1, 2);
-	const log = new LogReader(
-		{ readLog: () => Promise.resolve([event!]) },
-		"prj_1",
+	const log = reader(
+		{ storage: { readLog: () => Promise.resolve([event!]) }, deliver: (_key, chunk) => read.resolve(chunk) },
 		2,
-		new WindowBudget(),
-		(_key, chunk) => read.resolve(chunk),
 	);
 	log.request({ position: 0, typesKey: "purchase.completed", types: ["purchase.completed"] });
 	const chunk = await read.promise;

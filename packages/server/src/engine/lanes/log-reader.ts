@@ -1,5 +1,6 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
+import type { WindowBudget } from "./window-budget.ts";
 
 /** Lanes this close to the end of the log are fed from memory as events are published. */
 const NEAR_END = 256;
@@ -19,50 +20,38 @@ export interface Reading {
 	readonly types: readonly string[] | undefined;
 }
 
+export interface LogReaderOptions {
+	readonly storage: Pick<LogStorage, "readLog">;
+	readonly projectId: string;
+	readonly budget: WindowBudget;
+	/** Passes a chunk, or the failure to read it, to the lanes that wait for it. */
+	readonly deliver: (key: string, chunk: Chunk | null, error?: unknown) => void;
+}
+
 /**
  * Reads a project's log for its lanes. Lanes at the end are fed published events without a read. A lane further back
  * gets a window of the types that it wants, starting at its position; lanes at the same position share it. Rows go
  * directly to the lanes that asked for them, so an overflowing cache can delay lanes but not stall them.
  */
 export class LogReader {
-	readonly #storage: Pick<LogStorage, "readLog">;
-	readonly #projectId: string;
+	readonly #options: LogReaderOptions;
 	readonly #budget: WindowBudget;
-	/** Passes a chunk, or the failure to read it, to the lanes that wait for it. */
-	readonly #deliver: (key: string, chunk: Chunk | null, error?: unknown) => void;
 	readonly #chunks: Chunk[] = [];
 	readonly #reads = new Set<string>();
-	#lastSeq: number;
-	#lastKnown: Pick<LogEvent, "seq" | "id"> | null = null;
+	/** The known end of the log. */
+	lastSeq = 0;
+	/** The last event published here or read. {@link lastSeq} may be known only as a number. */
+	lastKnown: Pick<LogEvent, "seq" | "id"> | null = null;
 	#over = false;
 
-	constructor(
-		storage: Pick<LogStorage, "readLog">,
-		projectId: string,
-		lastSeq: number,
-		budget: WindowBudget,
-		deliver: (key: string, chunk: Chunk | null, error?: unknown) => void,
-	) {
-		this.#storage = storage;
-		this.#projectId = projectId;
-		this.#lastSeq = lastSeq;
-		this.#budget = budget;
-		this.#deliver = deliver;
-	}
-
-	/** The known end of the log. */
-	get lastSeq(): number {
-		return this.#lastSeq;
-	}
-
-	/** The last event published here or read. {@link lastSeq} may be known only as a number. */
-	get lastKnown(): Pick<LogEvent, "seq" | "id"> | null {
-		return this.#lastKnown;
+	constructor(options: LogReaderOptions) {
+		this.#options = options;
+		this.#budget = options.budget;
 	}
 
 	/** The log is known to extend to `seq`. */
 	reaches(seq: number): void {
-		this.#lastSeq = Math.max(this.#lastSeq, seq);
+		this.lastSeq = Math.max(this.lastSeq, seq);
 	}
 
 	/**
@@ -76,13 +65,13 @@ export class LogReader {
 		let doubtful: LogEvent | null = null;
 		this.#know(events.at(-1));
 		for (const event of events) {
-			if (event.seq <= this.#lastSeq) {
+			if (event.seq <= this.lastSeq) {
 				if (!this.#holds(event)) doubtful ??= event;
 				continue;
 			}
-			const follows = event.seq === this.#lastSeq + 1;
-			if (follows && foremost >= this.#lastSeq - NEAR_END) this.#extendEnd(event);
-			this.#lastSeq = event.seq;
+			const follows = event.seq === this.lastSeq + 1;
+			if (follows && foremost >= this.lastSeq - NEAR_END) this.#extendEnd(event);
+			this.lastSeq = event.seq;
 		}
 		return doubtful;
 	}
@@ -121,16 +110,17 @@ export class LogReader {
 
 	async #read(key: string, position: number, typesKey: string | null, types?: readonly string[]): Promise<void> {
 		// If the read returns nothing, no event up to here has these types.
-		const known = this.#lastSeq;
+		const { storage, projectId, deliver } = this.#options;
+		const known = this.lastSeq;
 		const window = { maxEvents: WINDOWS.events, maxBytes: this.#budget.windowBytes };
 		let chunk: Chunk;
 		try {
-			const events = await this.#storage.readLog({ projectId: this.#projectId, after: position, window, types });
+			const events = await storage.readLog({ projectId, after: position, window, types });
 			const through = events.at(-1)?.seq ?? Math.max(known, position);
 			chunk = new Chunk(position, through, events, typesKey);
 		} catch (error) {
 			this.#reads.delete(key);
-			this.#deliver(key, null, error);
+			deliver(key, null, error);
 			return;
 		}
 		this.#reads.delete(key);
@@ -138,11 +128,11 @@ export class LogReader {
 		this.reaches(chunk.through);
 		this.#know(chunk.events.at(-1));
 		if (chunk.events.length > 0) this.#keep(chunk);
-		this.#deliver(key, chunk);
+		deliver(key, chunk);
 	}
 
 	#know(event: LogEvent | undefined): void {
-		if (event && event.seq > (this.#lastKnown?.seq ?? 0)) this.#lastKnown = { seq: event.seq, id: event.id };
+		if (event && event.seq > (this.lastKnown?.seq ?? 0)) this.lastKnown = { seq: event.seq, id: event.id };
 	}
 
 	#holds({ seq, id }: LogEvent): boolean {
@@ -177,9 +167,9 @@ export class Chunk {
 	readonly after: number;
 	readonly types: string | null;
 	readonly events: LogEvent[];
-	#through: number;
-	#bytes = 0;
-	#isEmptied = false;
+	through: number;
+	bytes = 0;
+	isEmptied = false;
 
 	/** A chunk of events read by sequence number. It says nothing about the events in between. */
 	static ofOpen(events: readonly LogEvent[]): Chunk {
@@ -188,44 +178,32 @@ export class Chunk {
 
 	constructor(after: number, through: number, events: LogEvent[], types: string | null) {
 		this.after = after;
-		this.#through = through;
+		this.through = through;
 		this.events = events;
 		this.types = types;
-		for (const event of events) this.#bytes += event.body.length;
-	}
-
-	get through(): number {
-		return this.#through;
-	}
-
-	get bytes(): number {
-		return this.#bytes;
-	}
-
-	get isEmptied(): boolean {
-		return this.#isEmptied;
+		for (const event of events) this.bytes += event.body.length;
 	}
 
 	/** Drops its events. */
 	empty(): void {
-		this.#isEmptied = true;
+		this.isEmptied = true;
 		this.events.length = 0;
-		this.#bytes = 0;
-		this.#through = this.after;
+		this.bytes = 0;
+		this.through = this.after;
 	}
 
 	/** Whether it holds what follows `position` for a lane with subscriptions `types`. */
 	serves(position: number, types: string | null): boolean {
-		return this.after <= position && position < this.#through && (this.types === null || this.types === types);
+		return this.after <= position && position < this.through && (this.types === null || this.types === types);
 	}
 
 	/** Appends the next event, if there is room. */
 	extend(event: LogEvent): boolean {
-		if (this.#isEmptied || this.types !== null || event.seq !== this.#through + 1) return false;
-		if (this.events.length >= WINDOWS.freshEvents || this.#bytes + event.body.length > WINDOWS.freshBytes) return false;
+		if (this.isEmptied || this.types !== null || event.seq !== this.through + 1) return false;
+		if (this.events.length >= WINDOWS.freshEvents || this.bytes + event.body.length > WINDOWS.freshBytes) return false;
 		this.events.push(event);
-		this.#through = event.seq;
-		this.#bytes += event.body.length;
+		this.through = event.seq;
+		this.bytes += event.body.length;
 		return true;
 	}
 
@@ -239,70 +217,5 @@ export class Chunk {
 			else high = middle;
 		}
 		return low;
-	}
-}
-
-/**
- * Limits how much of their logs all lanes of the node hold in memory, whatever the backlog: the least recently used
- * chunk is evicted first. It is emptied, so that a lane that hasn't finished it holds nothing either, and reads again
- * when it may send more. Windows shrink as the number of lanes grows.
- */
-export class WindowBudget {
-	readonly name = "window_bytes";
-	readonly limit: number;
-	readonly refusals = 0;
-	readonly #held = new Map<Chunk, () => void>();
-	#bytes = 0;
-	#lanes = 0;
-
-	constructor(limit: number = WINDOWS.bytes) {
-		this.limit = limit;
-	}
-
-	/** Bytes held now. */
-	get used(): number {
-		return this.#bytes;
-	}
-
-	/** The largest window to read now. */
-	get windowBytes(): number {
-		const part = Math.floor(this.limit / Math.max(1, this.#lanes));
-		return Math.min(WINDOWS.largestBytes, Math.max(WINDOWS.smallestBytes, part));
-	}
-
-	/** Lanes were added or removed. */
-	countLanes(change: number): void {
-		this.#lanes += change;
-	}
-
-	/** Adds a chunk; `evict` is called when it is evicted. */
-	take(chunk: Chunk, evict: () => void): void {
-		this.#held.set(chunk, evict);
-		this.#bytes += chunk.bytes;
-		this.#shrink();
-	}
-
-	/** A chunk grew by this many bytes, so lanes are near it. */
-	grow(chunk: Chunk, bytes: number): void {
-		const evict = this.#held.get(chunk);
-		if (!evict) return;
-		this.#held.delete(chunk);
-		this.#held.set(chunk, evict);
-		this.#bytes += bytes;
-		this.#shrink();
-	}
-
-	/** Removes a chunk and empties it, since an uncounted chunk must hold nothing. */
-	give(chunk: Chunk): void {
-		if (this.#held.delete(chunk)) this.#bytes -= chunk.bytes;
-		chunk.empty();
-	}
-
-	#shrink(): void {
-		for (const [chunk, evict] of this.#held) {
-			if (this.#bytes <= this.limit) return;
-			this.give(chunk);
-			evict();
-		}
 	}
 }

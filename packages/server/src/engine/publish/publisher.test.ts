@@ -40,8 +40,7 @@ function setUp() {
 		disk: clock,
 		ids: new IdSource(clock),
 		maxEventBytes: 2 * DATA_BYTES,
-		onAppended: () => undefined,
-		onUnanswered: () => undefined,
+		lanes: { appended: () => undefined, recheck: () => undefined },
 		storage: {
 			async appendEvents({ requests }: Params<"appendEvents">): Promise<AppendResult[]> {
 				batches.push(requests.map(({ projectId }) => projectId));
@@ -188,8 +187,7 @@ test("an event that may have been written is marked as such when appended again"
 		disk: clock,
 		ids: new IdSource(clock),
 		maxEventBytes: DATA_BYTES,
-		onAppended: () => undefined,
-		onUnanswered: () => undefined,
+		lanes: { appended: () => undefined, recheck: () => undefined },
 		storage: {
 			appendEvents: async ({ requests }: Params<"appendEvents">): Promise<AppendResult[]> => {
 				asked.push(requests[0]!.maybeWritten);

@@ -37,10 +37,15 @@ export interface PublisherOptions {
 	readonly ids: IdSource;
 	/** The maximum size of `data`, bytes. */
 	readonly maxEventBytes: number;
+	readonly lanes: PublishedTo;
+}
+
+/** The projects' lanes, which send what is published. */
+export interface PublishedTo {
 	/** New events were committed. */
-	readonly onAppended: (projectId: string, events: readonly LogEvent[]) => void;
+	appended(projectId: string, events: readonly LogEvent[]): void;
 	/** A commit failed: the project's events may or may not be in the log. */
-	readonly onUnanswered: (projectId: string) => void;
+	recheck(projectId: string): void;
 }
 
 /** Events with their exact bytes, and the queue space that they take. */
@@ -195,7 +200,7 @@ export class Publisher {
 			}
 		} catch (error) {
 			for (const projectId of new Set(batch.map(({ request }) => request.projectId)))
-				this.#options.onUnanswered(projectId);
+				this.#options.lanes.recheck(projectId);
 			for (const { reject } of batch) reject(error);
 		}
 		return locked;
@@ -217,7 +222,7 @@ export class Publisher {
 				if (!appended.repeated) events.push(event);
 			}
 		}
-		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.onAppended(projectId, events);
+		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.lanes.appended(projectId, events);
 	}
 }
 

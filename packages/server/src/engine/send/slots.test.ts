@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../base/clock.ts";
-import { createSlots, type Slot, type Slots } from "./slots.ts";
+import type { Slot } from "./slot.ts";
+import { Slots } from "./slots.ts";
 
 /** A clock that the test moves. */
 class ManualClock implements Pick<Clock, "now" | "setTimeout"> {
@@ -46,7 +47,7 @@ function acquire(slots: Slots, project: string, count: number): Slot[] {
 }
 
 test("fast sends never exceed the limit, and one that ends makes room for the next", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 3, totalInFlight: 100 });
+	const slots = new Slots({ clock: new ManualClock(), fastInFlight: 3, totalInFlight: 100 });
 	const taken = acquire(slots, "a", 5);
 	expect(taken).toHaveLength(3);
 	taken[1]!.release();
@@ -57,7 +58,7 @@ test("fast sends never exceed the limit, and one that ends makes room for the ne
 // Sends that started together stopped being fast together, and until then a quiet project got only one slot.
 test("a project leaves a quarter of the fast sends free for others", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 256, fastForMs: 250, totalInFlight: 10_000 });
+	const slots = new Slots({ clock, fastInFlight: 256, fastForMs: 250, totalInFlight: 10_000 });
 	const held = acquire(slots, "many", 300);
 	expect(held).toHaveLength(192);
 	slots.onFree("many", () => acquire(slots, "many", 300));
@@ -73,7 +74,7 @@ test("a project leaves a quarter of the fast sends free for others", () => {
 
 test("hanging sends stop counting as fast, oldest first, so others continue", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 2, fastForMs: 250, totalInFlight: 100 });
+	const slots = new Slots({ clock, fastInFlight: 2, fastForMs: 250, totalInFlight: 100 });
 	acquire(slots, "hanging", 1);
 	clock.advance(100);
 	acquire(slots, "hanging", 1);
@@ -86,7 +87,7 @@ test("hanging sends stop counting as fast, oldest first, so others continue", ()
 
 test("waiters are woken when sends grow old, even if none ends", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 2, fastForMs: 250, totalInFlight: 100 });
+	const slots = new Slots({ clock, fastInFlight: 2, fastForMs: 250, totalInFlight: 100 });
 	acquire(slots, "hanging", 2);
 	const got: (Slot | null)[] = [];
 	slots.onFree("other", () => got.push(slots.tryAcquire("other")));
@@ -98,7 +99,7 @@ test("waiters are woken when sends grow old, even if none ends", () => {
 });
 
 test("a project holds at most as many as are free, so one gets half and the next half of the rest", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 100 });
+	const slots = new Slots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 100 });
 	expect(acquire(slots, "greedy", 1_000)).toHaveLength(50);
 	expect(acquire(slots, "second", 1_000)).toHaveLength(25);
 	expect(acquire(slots, "third", 1_000)).toHaveLength(13);
@@ -106,14 +107,14 @@ test("a project holds at most as many as are free, so one gets half and the next
 });
 
 test("every project gets one as long as any is free, and none beyond the bound", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 10 });
+	const slots = new Slots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 10 });
 	const taken = Array.from({ length: 12 }, (_, i) => slots.tryAcquire(`p${i}`));
 	expect(taken.filter((slot) => slot !== null)).toHaveLength(10);
 	expect(slots.inFlight).toBe(10);
 });
 
 test("waiters are called in order, once, and only while there is room", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 2, totalInFlight: 100 });
+	const slots = new Slots({ clock: new ManualClock(), fastInFlight: 2, totalInFlight: 100 });
 	const [first, second] = acquire(slots, "a", 2);
 	const order: string[] = [];
 	const waiter = (name: string) => () => {
@@ -133,7 +134,7 @@ test("waiters are called in order, once, and only while there is room", () => {
 
 test("a lot of room freed at once is shared in rounds among projects that want more", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 6, fastForMs: 250, totalInFlight: 1_000 });
+	const slots = new Slots({ clock, fastInFlight: 6, fastForMs: 250, totalInFlight: 1_000 });
 	acquire(slots, "hanging", 6);
 	const order: string[] = [];
 	const greedy = (name: string) => {
@@ -150,7 +151,7 @@ test("a lot of room freed at once is shared in rounds among projects that want m
 });
 
 test("a project over its share isn't called until it may hold more, and keeps its turn", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 5 });
+	const slots = new Slots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 5 });
 	const [held] = acquire(slots, "a", 2);
 	const others = ["b", "c", "d"].map((project) => slots.tryAcquire(project)!);
 	const calls: string[] = [];
@@ -166,7 +167,7 @@ test("a project over its share isn't called until it may hold more, and keeps it
 });
 
 test("a project holds no more bytes than are free, and one body may exceed the limit", () => {
-	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000 });
+	const slots = new Slots({ clock: new ManualClock(), bytesInFlight: 100_000 });
 	const used = () => slots.budgets.find(({ name }) => name === "sending_bytes")!.used;
 	const take = (project: string) => slots.tryAcquire(project, 10_000);
 	for (let n = 0; n < 5; n++) expect(take("greedy")).not.toBeNull();
@@ -181,7 +182,7 @@ test("a project holds no more bytes than are free, and one body may exceed the l
 });
 
 test("a project that holds nothing sends a small body even when the bytes are used up", () => {
-	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000 });
+	const slots = new Slots({ clock: new ManualClock(), bytesInFlight: 100_000 });
 	slots.tryAcquire("greedy", 100_000);
 	expect(slots.tryAcquire("quiet", 4_097)).toBeNull();
 	expect(slots.tryAcquire("quiet", 4_096)).not.toBeNull();
@@ -190,7 +191,7 @@ test("a project that holds nothing sends a small body even when the bytes are us
 });
 
 test("a body counts as the largest until its size is known; then waiters are called", () => {
-	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000, largestBody: 100_000 });
+	const slots = new Slots({ clock: new ManualClock(), bytesInFlight: 100_000, largestBody: 100_000 });
 	const slot = slots.tryAcquire("a")!;
 	let calls = 0;
 	slots.onFree("b", () => {
@@ -203,7 +204,7 @@ test("a body counts as the largest until its size is known; then waiters are cal
 });
 
 test("user requests have their own slots: four per project, however much is in flight", () => {
-	const slots = createSlots({
+	const slots = new Slots({
 		...{ clock: new ManualClock(), fastInFlight: 3, totalInFlight: 3, bytesInFlight: 10, largestBody: 10 },
 		requestedInFlight: 6,
 	});
@@ -220,7 +221,7 @@ test("user requests have their own slots: four per project, however much is in f
 });
 
 test("projects waiting for a reserved slot are called in order of arrival when any such slot is released", () => {
-	const slots = createSlots({ clock: new ManualClock(), totalInFlight: 1, requestedInFlight: 6 });
+	const slots = new Slots({ clock: new ManualClock(), totalInFlight: 1, requestedInFlight: 6 });
 	acquire(slots, "greedy", 1);
 	const [first, ...others] = Array.from({ length: 4 }, () => slots.tryAcquireRequested("a")!);
 	const second = slots.tryAcquireRequested("b")!;
@@ -241,7 +242,7 @@ test("projects waiting for a reserved slot are called in order of arrival when a
 });
 
 test("waiters with small bodies are called while the bytes are used up, those with large ones once any are free", () => {
-	const slots = createSlots({
+	const slots = new Slots({
 		clock: new ManualClock(),
 		totalInFlight: 6,
 		bytesInFlight: 100_000,
@@ -267,7 +268,7 @@ test("waiters with small bodies are called while the bytes are used up, those wi
 });
 
 test("the extra bytes of small bodies never delay a large one", () => {
-	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000 });
+	const slots = new Slots({ clock: new ManualClock(), bytesInFlight: 100_000 });
 	const large = slots.tryAcquire("greedy", 100_000)!;
 	for (let n = 0; n < 50; n++) expect(slots.tryAcquire(`small ${n}`, 4_096)).not.toBeNull();
 	let called = false;
@@ -284,7 +285,7 @@ test("the extra bytes of small bodies never delay a large one", () => {
 
 test("test events find room even if replays have used up the reserved bytes", () => {
 	const options = { bytesInFlight: 10_000, requestedBytesInFlight: 10_000, largestBody: 10_000 };
-	const slots = createSlots({ clock: new ManualClock(), ...options });
+	const slots = new Slots({ clock: new ManualClock(), ...options });
 	expect(slots.tryAcquireRequested("a")).not.toBeNull();
 	// All other projects' reserved slots are still available.
 	expect(slots.tryAcquireRequested("b")).not.toBeNull();
@@ -296,7 +297,7 @@ test("a project that keeps asking gets one slot per round, like one that asks on
 	const projects = fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 30 });
 	fc.assert(
 		fc.property(projects, fc.integer({ min: 1, max: 10 }), (names, room) => {
-			const slots = createSlots({ clock: new ManualClock(), fastInFlight: room, totalInFlight: 10_000 });
+			const slots = new Slots({ clock: new ManualClock(), fastInFlight: room, totalInFlight: 10_000 });
 			const held = acquire(slots, "first", room);
 			const order: number[] = [];
 			for (const name of names) {
@@ -314,7 +315,7 @@ test("a project that keeps asking gets one slot per round, like one that asks on
 });
 
 test("an unregistered callback is not called, and releasing twice frees once", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 1, totalInFlight: 10 });
+	const slots = new Slots({ clock: new ManualClock(), fastInFlight: 1, totalInFlight: 10 });
 	const slot = slots.tryAcquire("a")!;
 	let called = 0;
 	const callback = () => {
@@ -330,7 +331,7 @@ test("an unregistered callback is not called, and releasing twice frees once", (
 
 test("no timer runs without waiters", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 1, totalInFlight: 10 });
+	const slots = new Slots({ clock, fastInFlight: 1, totalInFlight: 10 });
 	slots.tryAcquire("a");
 	slots.tryAcquire("a");
 	expect(clock.timers).toBe(0);
@@ -352,7 +353,7 @@ test("for any sequence of operations, limits hold, counts are correct, and every
 		fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
 			const clock = new ManualClock();
 			const bounds = { fastInFlight: 8, fastForMs: 250, totalInFlight: 20, bytesInFlight: 90_000, largestBody: 9_000 };
-			const slots = createSlots({ clock, ...bounds, requestedInFlight: 6 });
+			const slots = new Slots({ clock, ...bounds, requestedInFlight: 6 });
 			const budget = (name: string) => slots.budgets.find((each) => each.name === name)!;
 			const held: { slot: Slot; project: number; bytes: number; at: number; kind: "shared" | "small" | "requested" }[] =
 				[];
@@ -412,7 +413,7 @@ test("for any sequence of operations, limits hold, counts are correct, and every
 
 test("each of several waiters for a send to become slow is called, even if none waits again", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 1, fastForMs: 100 });
+	const slots = new Slots({ clock, fastInFlight: 1, fastForMs: 100 });
 	const called: string[] = [];
 	const take = (project: string): void => {
 		called.push(project);
@@ -426,7 +427,7 @@ test("each of several waiters for a send to become slow is called, even if none 
 
 test("setting the clock back doesn't keep sends in flight fast for longer", () => {
 	const clock = new ManualClock();
-	const slots = createSlots({ clock, fastInFlight: 1, fastForMs: 100 });
+	const slots = new Slots({ clock, fastInFlight: 1, fastForMs: 100 });
 	expect(slots.tryAcquire("a")).not.toBeNull();
 	expect(slots.tryAcquire("b")).toBeNull();
 	clock.advance(-3_600_000);

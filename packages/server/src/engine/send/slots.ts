@@ -1,8 +1,33 @@
 import type { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
-import { type FastSend, FastSends } from "./fast-sends.ts";
 import { RequestedSlots } from "./requested-slots.ts";
+import { ByteBudget, FastSends, HeldSlot, type Holding, type Slot, type SlotTable } from "./slot.ts";
+
+export interface SlotsOptions {
+	readonly clock: Pick<Clock, "now" | "setTimeout">;
+	readonly fastInFlight?: number;
+	readonly fastForMs?: number;
+	/** Excludes the reserved ones. */
+	readonly totalInFlight?: number;
+	readonly bytesInFlight?: number;
+	/** The size that a body counts as until it is known. */
+	readonly largestBody?: number;
+	/** Slots reserved for user requests. */
+	readonly requestedInFlight?: number;
+	readonly requestedBytesInFlight?: number;
+}
+
+const NOTHING: Readonly<Holding> = { sends: 0, fast: 0, bytes: 0 };
+
+/** Maximum number of entries kept for projects that hold nothing. */
+const IDLE_HOLDINGS = 1_000;
+
+/** A project that waits for a shared slot. */
+interface SharedWaiter {
+	readonly projectId: string;
+	readonly bytes: number;
+}
 
 /**
  * Admission of sends: how many may be in flight at once on this node, with how many bytes, and for which projects.
@@ -10,7 +35,7 @@ import { RequestedSlots } from "./requested-slots.ts";
  * It sets three limits, against three kinds of harm.
  *
  * - Work. Requests with quick responses keep the event loop busy, so only a limited number of sends are *fast*
- *   (fast-sends.ts), and each project leaves a quarter of them free: sends that started together stop being fast
+ *   ({@link FastSends}), and each project leaves a quarter of them free: sends that started together stop being fast
  *   together, and other projects would wait for that. Beyond a certain age a send is waiting, costs almost nothing and
  *   frees its fast slot: a receiver that hangs doesn't delay the others.
  * - Sockets. At most `totalInFlight` sends are in flight in total.
@@ -32,135 +57,14 @@ import { RequestedSlots } from "./requested-slots.ts";
  * User requests (a test event, a single replay) are separate. They have their own slots and bytes, with a few slots for
  * each project, and their callbacks come first. They count as fast, but are never refused for it.
  */
-export interface Slots {
-	/** Takes a slot for one send of this project; null if none is available. @param bytes the body's size, if known */
-	tryAcquire(projectId: string, bytes?: number): Slot | null;
-	/** Takes a slot reserved for user requests; null if all of the project's, or all of the node's, are taken. */
-	tryAcquireRequested(projectId: string, bytes?: number): Slot | null;
-	/**
-	 * Calls `callback` once when this project may take a slot. Registering again before that keeps its turn.
-	 *
-	 * @param bytes the size of the waiting body, if known; the smallest, if several wait
-	 */
-	onFree(projectId: string, callback: () => void, bytes?: number): void;
-	/** Like {@link onFree}, for slots reserved for user requests. A project may register one callback at a time. */
-	onRequestedFree(projectId: string, callback: () => void, bytes?: number): void;
-	/** Unregisters a callback. */
-	forget(projectId: string, callback: () => void): void;
-	/** Number of sends in flight, including user requests, and how many of them are fast. */
-	readonly inFlight: number;
-	readonly fast: number;
-	/** For metrics. */
-	readonly budgets: readonly Pick<Budget, "name" | "limit" | "used" | "refusals">[];
-}
-
-export interface Slot {
-	/** Sets the body's size. */
-	holds(bytes: number): void;
-	/** Sets the body's size if there is capacity for it. @returns whether there was */
-	tryHold(bytes?: number): boolean;
-	/** Frees the slot. May be repeated. */
-	release(): void;
-}
-
-export interface SlotsOptions {
-	readonly clock: Pick<Clock, "now" | "setTimeout">;
-	readonly fastInFlight?: number;
-	readonly fastForMs?: number;
-	/** Excludes the reserved ones. */
-	readonly totalInFlight?: number;
-	readonly bytesInFlight?: number;
-	/** The size that a body counts as until it is known. */
-	readonly largestBody?: number;
-	/** Slots reserved for user requests. */
-	readonly requestedInFlight?: number;
-	readonly requestedBytesInFlight?: number;
-}
-
-export function createSlots(options: SlotsOptions): Slots {
-	return new SlotTable(options);
-}
-
-/** A budget for the bytes of bodies in flight. A single free byte admits any body. */
-class Bytes {
-	readonly name: string;
-	readonly limit: number;
-	used = 0;
-	refusals = 0;
-
-	constructor(name: string, limit: number) {
-		this.name = name;
-		this.limit = limit;
-	}
-
-	get free(): number {
-		return this.limit - this.used;
-	}
-}
-
-class Entry implements Slot, FastSend {
-	readonly #table: SlotTable;
-	readonly projectId: string;
-	/** Its project's holding of shared capacity; null for a user request. */
-	readonly holding: Holding | null;
-	readonly since: number;
-	/** The budget that its bytes count towards. */
-	pot: Bytes;
-	bytes: number;
-	older: FastSend | null = null;
-	newer: FastSend | null = null;
-	fast = false;
-	held = true;
-
-	constructor(table: SlotTable, projectId: string, holding: Holding | null, pot: Bytes, bytes: number, since: number) {
-		this.#table = table;
-		this.projectId = projectId;
-		this.holding = holding;
-		this.pot = pot;
-		this.bytes = bytes;
-		this.since = since;
-	}
-
-	holds(bytes: number): void {
-		if (this.held && bytes !== this.bytes) this.#table.resize(this, bytes);
-	}
-
-	tryHold(bytes?: number): boolean {
-		return this.held && this.#table.tryResize(this, bytes);
-	}
-
-	release(): void {
-		if (this.held) this.#table.release(this);
-	}
-}
-
-/** One project's holding of shared capacity. */
-interface Holding {
-	sends: number;
-	/** How many of the sends are fast. */
-	fast: number;
-	bytes: number;
-}
-
-const NOTHING: Readonly<Holding> = { sends: 0, fast: 0, bytes: 0 };
-
-/** Maximum number of entries kept for projects that hold nothing. */
-const IDLE_HOLDINGS = 1_000;
-
-/** A project that waits for a shared slot. */
-interface SharedWaiter {
-	readonly projectId: string;
-	readonly bytes: number;
-}
-
-class SlotTable implements Slots {
+export class Slots implements SlotTable {
 	readonly #clock: Pick<Clock, "now" | "setTimeout">;
 	readonly #fast: FastSends;
 	readonly #maxTotal: number;
 	readonly #largestBody: number;
-	readonly #shared: Bytes;
-	readonly #small = new Bytes("small_sending_bytes", SENDS.smallBytesInFlight);
-	readonly #requestedBytes: Bytes;
+	readonly #shared: ByteBudget;
+	readonly #small = new ByteBudget("small_sending_bytes", SENDS.smallBytesInFlight);
+	readonly #requestedBytes: ByteBudget;
 	readonly #requested: RequestedSlots;
 	/**
 	 * Excludes user requests. An entry is kept for a while after its project holds nothing: adding and deleting one for
@@ -184,26 +88,29 @@ class SlotTable implements Slots {
 		this.#fast = new FastSends(clock, options.fastInFlight, options.fastForMs);
 		this.#maxTotal = options.totalInFlight ?? SENDS.inFlight - SENDS.requestedInFlight;
 		this.#largestBody = options.largestBody ?? 0;
-		this.#shared = new Bytes("sending_bytes", options.bytesInFlight ?? SENDS.bytesInFlight);
-		this.#requestedBytes = new Bytes(
+		this.#shared = new ByteBudget("sending_bytes", options.bytesInFlight ?? SENDS.bytesInFlight);
+		this.#requestedBytes = new ByteBudget(
 			"requested_sending_bytes",
 			options.requestedBytesInFlight ?? SENDS.requestedBytesInFlight,
 		);
 		this.#requested = new RequestedSlots(
 			options.requestedInFlight ?? SENDS.requestedInFlight,
-			(bytes) => this.#requestedPot(bytes) !== null,
+			(bytes) => this.#requestedBudget(bytes) !== null,
 		);
 	}
 
+	/** Number of sends in flight, including user requests. */
 	get inFlight(): number {
 		return this.#total + this.#requested.budget.used;
 	}
 
+	/** How many of them are fast. */
 	get fast(): number {
 		return this.#fast.count;
 	}
 
-	get budgets(): Slots["budgets"] {
+	/** For metrics. */
+	get budgets(): readonly Pick<Budget, "name" | "limit" | "used" | "refusals">[] {
 		const table = this;
 		return [
 			{
@@ -223,6 +130,7 @@ class SlotTable implements Slots {
 		];
 	}
 
+	/** Takes a slot for one send of this project; null if none is available. @param bytes the body's size, if known */
 	tryAcquire(projectId: string, bytes = this.#largestBody): Slot | null {
 		let holding = this.#holdings.get(projectId);
 		if (!this.#mayBegin(holding)) return null;
@@ -231,8 +139,8 @@ class SlotTable implements Slots {
 			this.#refusedSends += 1;
 			return null;
 		}
-		const pot = this.#sharedPot(held, bytes, sends);
-		if (pot === null) {
+		const budget = this.#sharedBudget(held, bytes, sends);
+		if (budget === null) {
 			this.#shared.refusals += 1;
 			return null;
 		}
@@ -243,14 +151,20 @@ class SlotTable implements Slots {
 		holding.sends += 1;
 		this.#total += 1;
 		this.#granted += 1;
-		return this.#begin(projectId, holding, pot, bytes);
+		return this.#begin(projectId, holding, budget, bytes);
 	}
 
+	/** Takes a slot reserved for user requests; null if all of the project's, or all of the node's, are taken. */
 	tryAcquireRequested(projectId: string, bytes = this.#largestBody): Slot | null {
 		if (!this.#requested.take(projectId, bytes)) return null;
-		return this.#begin(projectId, null, this.#requestedPot(bytes)!, bytes);
+		return this.#begin(projectId, null, this.#requestedBudget(bytes)!, bytes);
 	}
 
+	/**
+	 * Calls `callback` once when this project may take a slot. Registering again before that keeps its turn.
+	 *
+	 * @param bytes the size of the waiting body, if known; the smallest, if several wait
+	 */
 	onFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
 		this.#stopWaiting(callback, true);
 		this.#waiting.set(callback, { projectId, bytes });
@@ -258,48 +172,52 @@ class SlotTable implements Slots {
 		this.#watch();
 	}
 
+	/** Like {@link onFree}, for slots reserved for user requests. A project may register one callback at a time. */
 	onRequestedFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
 		this.#requested.wait(projectId, { callback, bytes });
 	}
 
+	/** Unregisters a callback. */
 	forget(projectId: string, callback: () => void): void {
 		this.#stopWaiting(callback);
 		this.#requested.forget(projectId, callback);
 	}
 
-	resize(entry: Entry, bytes: number): void {
-		const less = entry.bytes - bytes;
-		this.#count(entry, -entry.bytes);
-		if (entry.pot === this.#small && !isSmallBody(bytes)) entry.pot = this.#shared;
-		entry.bytes = bytes;
-		this.#count(entry, bytes);
+	resize(slot: HeldSlot, bytes: number): void {
+		const less = slot.bytes - bytes;
+		this.#count(slot, -slot.bytes);
+		if (slot.budget === this.#small && !isSmallBody(bytes)) slot.budget = this.#shared;
+		slot.bytes = bytes;
+		this.#count(slot, bytes);
 		if (less > 0) this.#callWaiting();
 	}
 
-	tryResize(entry: Entry, bytes = this.#largestBody): boolean {
-		if (bytes > entry.bytes) {
-			const { holding } = entry;
+	tryResize(slot: HeldSlot, bytes = this.#largestBody): boolean {
+		if (bytes > slot.bytes) {
+			const { holding } = slot;
 			// Checked as if it held nothing yet.
-			this.#count(entry, -entry.bytes);
-			const pot = holding ? this.#sharedPot(holding.bytes, bytes, holding.sends - 1) : this.#requestedPot(bytes);
-			if (pot !== null) entry.pot = pot;
-			this.#count(entry, entry.bytes);
-			if (pot === null) return false;
+			this.#count(slot, -slot.bytes);
+			const budget = holding
+				? this.#sharedBudget(holding.bytes, bytes, holding.sends - 1)
+				: this.#requestedBudget(bytes);
+			if (budget !== null) slot.budget = budget;
+			this.#count(slot, slot.bytes);
+			if (budget === null) return false;
 		}
-		this.resize(entry, bytes);
+		this.resize(slot, bytes);
 		return true;
 	}
 
-	release(entry: Entry): void {
-		entry.held = false;
-		this.#count(entry, -entry.bytes);
-		const { holding, projectId } = entry;
+	release(slot: HeldSlot): void {
+		slot.held = false;
+		this.#count(slot, -slot.bytes);
+		const { holding, projectId } = slot;
 		if (holding) {
 			this.#total -= 1;
 			holding.sends -= 1;
 			if (holding.sends === 0) this.#idle();
 		} else this.#requested.give(projectId);
-		this.#fast.remove(entry);
+		this.#fast.remove(slot);
 		this.#callWaiting();
 	}
 
@@ -311,16 +229,17 @@ class SlotTable implements Slots {
 		this.#idleHoldings = 0;
 	}
 
-	#begin(projectId: string, holding: Holding | null, pot: Bytes, bytes: number): Entry {
-		const entry = new Entry(this, projectId, holding, pot, bytes, this.#clock.now());
-		this.#count(entry, bytes);
-		this.#fast.add(entry);
-		return entry;
+	#begin(projectId: string, holding: Holding | null, budget: ByteBudget, bytes: number): HeldSlot {
+		const slot = new HeldSlot(this, projectId, holding, budget, this.#clock.now());
+		slot.bytes = bytes;
+		this.#count(slot, bytes);
+		this.#fast.add(slot);
+		return slot;
 	}
 
-	#count({ holding, pot }: Entry, bytes: number): void {
-		pot.used += bytes;
-		if (holding && pot === this.#shared) holding.bytes += bytes;
+	#count({ holding, budget }: HeldSlot, bytes: number): void {
+		budget.used += bytes;
+		if (holding && budget === this.#shared) holding.bytes += bytes;
 	}
 
 	/**
@@ -329,12 +248,12 @@ class SlotTable implements Slots {
 	 * @param held shared bytes that its project holds
 	 * @param sends its project's other sends in flight
 	 */
-	#sharedPot(held: number, bytes: number, sends: number): Bytes | null {
+	#sharedBudget(held: number, bytes: number, sends: number): ByteBudget | null {
 		if (fits(held, this.#shared.free)) return this.#shared;
 		return sends === 0 && isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
 	}
 
-	#requestedPot(bytes: number): Bytes | null {
+	#requestedBudget(bytes: number): ByteBudget | null {
 		if (this.#requestedBytes.free > 0) return this.#requestedBytes;
 		if (this.#shared.free > 0) return this.#shared;
 		return isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
@@ -359,7 +278,7 @@ class SlotTable implements Slots {
 		return (
 			this.#mayBegin(holding) &&
 			fits(sends, this.#maxTotal - this.#total) &&
-			this.#sharedPot(held, bytes, sends) !== null
+			this.#sharedBudget(held, bytes, sends) !== null
 		);
 	}
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Outcome } from "../send/outcome.ts";
-import { afterAttempt, LIFECYCLE, verdictOf } from "./lifecycle.ts";
+import { afterAttempt, LIFECYCLE, resultOf } from "./lifecycle.ts";
 
 const DELAYS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);
 
@@ -39,7 +39,7 @@ test("the documentation has the same table as the code", () => {
 
 test("only 2xx status codes are a success", () => {
 	for (let status = 200; status <= 599; status++) {
-		expect(verdictOf(answered(status)), String(status)).toBe(status < 300 ? "success" : "failure");
+		expect(resultOf(answered(status)), String(status)).toBe(status < 300 ? "success" : "failure");
 	}
 });
 

@@ -2,14 +2,14 @@
  * The lifecycle of a delivery, as one table. Pure: no clock, no storage, no network. `docs/concepts/lifecycle.md` draws
  * the same table, and a test compares the two.
  *
- * A delivery is one event on its way to one webhook. It starts as `attempting`, and each attempt's verdict moves it on.
+ * A delivery is one event on its way to one webhook. It starts as `attempting`, and the result of each attempt moves it on.
  * A replay starts a new series at attempt 1, with the full number of attempts.
  */
 import type { AttemptStatus, DeliveryState } from "../../storage/port.ts";
 import type { Outcome } from "../send/outcome.ts";
 
 /** What an attempt's outcome means for its delivery. */
-export type Verdict =
+export type Result =
 	/** The receiver responded with 2xx. */
 	| "success"
 	/** Any other response, or none in time. */
@@ -19,7 +19,7 @@ export type Verdict =
 
 export interface Transition {
 	readonly from: DeliveryState;
-	readonly on: Verdict | "replay";
+	readonly on: Result | "replay";
 	/** Whether the series has attempts left after this one; absent if irrelevant. */
 	readonly attemptsLeft?: boolean;
 	readonly to: DeliveryState;
@@ -44,7 +44,7 @@ export interface Next {
 }
 
 /** A 2xx status line is a success; any other result of an attempt is a failure. */
-export function verdictOf(outcome: Outcome): Verdict {
+export function resultOf(outcome: Outcome): Result {
 	switch (outcome.kind) {
 		case "answered":
 			return outcome.status >= 200 && outcome.status < 300 ? "success" : "failure";
@@ -56,18 +56,18 @@ export function verdictOf(outcome: Outcome): Verdict {
 }
 
 /**
- * What follows once attempt number `attempt` (from 1) has ended with this verdict.
+ * What follows once attempt number `attempt` (from 1) has ended with this result.
  *
  * @param delaysMs the delays before attempts 2, 3 …; a series has one attempt more than there are delays
  */
-export function afterAttempt(attempt: number, verdict: Verdict, delaysMs: readonly number[]): Next {
+export function afterAttempt(attempt: number, result: Result, delaysMs: readonly number[]): Next {
 	const delay = delaysMs[attempt - 1];
 	const row = LIFECYCLE.find(
 		(t) =>
 			t.from === "attempting" &&
-			t.on === verdict &&
+			t.on === result &&
 			(t.attemptsLeft === undefined || t.attemptsLeft === (delay !== undefined)),
 	);
-	if (row?.logged === undefined) throw new Error(`The lifecycle has no row for an attempt that ended in ${verdict}.`);
+	if (row?.logged === undefined) throw new Error(`The lifecycle has no row for an attempt that ended in ${result}.`);
 	return { status: row.logged, delayMs: row.logged === "retrying" ? delay! : null };
 }

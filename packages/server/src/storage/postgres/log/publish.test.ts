@@ -44,8 +44,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 			disk: systemClock,
 			ids,
 			maxEventBytes: MAX_EVENT_BYTES,
-			onAppended: () => undefined,
-			onUnanswered: () => undefined,
+			lanes: { appended: () => undefined, recheck: () => undefined },
 		});
 	});
 	afterEach(() => database.close());
