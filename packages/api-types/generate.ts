@@ -1,5 +1,5 @@
 /**
- * Writes the types of the HTTP API, src/api.d.ts, from its OpenAPI document. With `--check` it writes nothing and fails
+ * Writes the types of the HTTP API, src/api.ts, from its OpenAPI document. With `--check` it writes nothing and fails
  * when they are stale.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { documentedApi } from "@posthorn/server/openapi";
 import openapiTS, { astToString } from "openapi-typescript";
 
-const FILE = fileURLToPath(new URL("src/api.d.ts", import.meta.url));
+const FILE = fileURLToPath(new URL("src/api.ts", import.meta.url));
 const HEAD =
 	"/** The HTTP API's types. Generated from its OpenAPI document: run `npm run docs` after changing a route. */\n\n";
 
@@ -23,6 +23,6 @@ if (!process.argv.includes("--check")) {
 	writeFileSync(FILE, types);
 	console.log(`Written: ${FILE}`);
 } else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== types) {
-	console.error("packages/api-types/src/api.d.ts is not what the API's routes say: run npm run docs.");
+	console.error("packages/api-types/src/api.ts is not what the API's routes say: run npm run docs.");
 	process.exitCode = 1;
 }

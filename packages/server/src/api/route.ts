@@ -55,6 +55,7 @@ export interface PathParams {
 	readonly key_id: string;
 	readonly webhook_id: string;
 	readonly event_id: string;
+	readonly event_type: string;
 	readonly attempt_id: string;
 	readonly account_id: string;
 	readonly session_id: string;

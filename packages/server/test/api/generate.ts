@@ -10,7 +10,7 @@ export interface Schema {
 	readonly const?: unknown;
 	readonly enum?: readonly unknown[];
 	readonly anyOf?: readonly Schema[];
-	readonly allOf?: readonly { readonly if: Schema; readonly then: Schema }[];
+	readonly oneOf?: readonly Schema[];
 	readonly properties?: Readonly<Record<string, Schema>>;
 	readonly required?: readonly string[];
 	readonly items?: Schema;
@@ -51,10 +51,11 @@ export class Generator {
 	/** The first example of a schema. An object without one consists of its required properties' examples. */
 	example(schema: Schema): unknown {
 		if (schema.$ref !== undefined) return this.example(this.#resolve(schema.$ref));
-		const { examples, anyOf, properties = {}, required = [] } = schema;
+		const { examples, properties = {}, required = [] } = schema;
 		if (examples) return examples[0];
 		if (schema.enum) return schema.enum[0];
-		if (anyOf) return this.example(anyOf[0]!);
+		const [alternative] = alternativesOf(schema);
+		if (alternative) return this.example(alternative);
 		if (schema.items) return [this.example(schema.items)];
 		return Object.fromEntries(required.map((name) => [name, this.example(properties[name]!)]));
 	}
@@ -63,7 +64,8 @@ export class Generator {
 		if (schema.$ref !== undefined) return this.#value(this.#resolve(schema.$ref));
 		if ("const" in schema) return fc.constant(schema.const);
 		if (schema.enum) return fc.constantFrom(...schema.enum);
-		if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => this.#value(each)));
+		const alternatives = alternativesOf(schema);
+		if (alternatives.length > 0) return fc.oneof(...alternatives.map((each) => this.#value(each)));
 		switch (schema.type) {
 			case "object":
 				return this.#object(schema);
@@ -87,17 +89,11 @@ export class Generator {
 		}
 	}
 
-	#object(schema: Schema): fc.Arbitrary<unknown> {
-		const { allOf = [], properties = {}, required = [] } = schema;
-		const base = (more: Readonly<Record<string, Schema>>) =>
-			fc.record(
-				Object.fromEntries(
-					Object.entries({ ...properties, ...more }).map(([name, property]) => [name, this.#value(property)]),
-				),
-				{ requiredKeys: [...required] },
-			);
-		const conditional = allOf.map((rule) => base({ ...rule.if.properties, ...rule.then.properties }));
-		return fc.oneof(base({}), ...conditional);
+	#object({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
+		const values = Object.fromEntries(
+			Object.entries(properties).map(([name, property]) => [name, this.#value(property)]),
+		);
+		return fc.record(values, { requiredKeys: [...required] });
 	}
 
 	#array({ items = {}, minItems = 0, maxItems = MAX_ITEMS, uniqueItems = false }: Schema): fc.Arbitrary<unknown> {
@@ -110,6 +106,11 @@ export class Generator {
 		const parts = reference.slice(2).split("/");
 		return parts.reduce((part: unknown, name) => (part as Record<string, unknown>)[name], this.#document) as Schema;
 	}
+}
+
+/** The schemas of which a value matches one. Beside a type, `oneOf` only restricts what the rest of the schema says. */
+function alternativesOf({ anyOf, oneOf, type }: Schema): readonly Schema[] {
+	return anyOf ?? (type === undefined ? oneOf : undefined) ?? [];
 }
 
 function stringOf({ format, pattern, minLength = 0, maxLength }: Schema): fc.Arbitrary<string> {

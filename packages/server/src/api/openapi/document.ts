@@ -1,14 +1,15 @@
-import { EVENT_TYPES, headerNames, requestHeaders, SIGNATURE_VECTORS } from "@posthorn/protocol";
+import { EVENT_TYPES, eventTypeEntry, headerNames, requestHeaders, SIGNATURE_VECTORS } from "@posthorn/protocol";
 import type { RateName } from "../../base/budgets.ts";
 import { readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
 import { type ApiParts, type Route, ratesOf, scopeFor } from "../route.ts";
+import { dataSchema } from "../routes/event-types.ts";
 import { EventId } from "../routes/events.ts";
 import { factId } from "../routes/facts.ts";
 import { apiRoutes } from "../routes/index.ts";
-import { id, Type } from "../schema.ts";
+import { EventTypeName, id, Type } from "../schema.ts";
 
 export const ProblemSchema = Type.Object(
 	{
@@ -161,6 +162,7 @@ const PATH_PARAMETERS: Record<string, object> = {
 	key_id: id("key", "API key"),
 	webhook_id: id("wh", "webhook"),
 	event_id: EventId,
+	event_type: EventTypeName,
 	attempt_id: id("att", "attempt"),
 	account_id: id("acc", "member's account"),
 	session_id: id("ses", "session"),
@@ -324,7 +326,7 @@ Respond with 2xx immediately and do the work afterwards. A response that takes t
 /** The requests that receivers get, one per event type: the `webhooks` part of the document. */
 export function receiverWebhooks(brand: string, components: Components): Record<string, unknown> {
 	return Object.fromEntries(
-		EVENT_TYPES.map(({ type, description, schema, sample }) => [
+		EVENT_TYPES.map(({ type, description, sample }) => [
 			type,
 			{
 				post: {
@@ -338,7 +340,7 @@ export function receiverWebhooks(brand: string, components: Components): Record<
 						required: true,
 						content: {
 							"application/json": {
-								schema: envelopeOf(type, components.schema(schema)),
+								schema: envelopeOf(type, components.schema(dataSchema(eventTypeEntry(type)))),
 								example: {
 									id: EXAMPLE.eventId,
 									type,

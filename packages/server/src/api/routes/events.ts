@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from "@posthorn/protocol";
+import { EVENT_TYPES, type EventType, type EventTypeEntry } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { Pause } from "../../base/turns.ts";
@@ -22,30 +22,22 @@ import {
 	Time,
 	Type,
 } from "../schema.ts";
+import { dataSchema, titleOf } from "./event-types.ts";
 import { EVENT_ID, MAX_BATCH, readNewEvents } from "./new-events.ts";
-
-export const EventTypeEntry = Type.Object(
-	{
-		type: EventTypeName,
-		description: Type.String(),
-		future: Type.Boolean({ description: "Announced, but not yet published by every store platform." }),
-		schema: Type.Object({}, { description: "JSON Schema (2020-12) of the event's data." }),
-		sample: Type.Object({}, { description: "Sample data." }),
-	},
-	{ title: "EventTypeEntry" },
-);
-export const EventTypeCatalogue = Type.Array(EventTypeEntry);
 
 export const EventId = Type.String({
 	pattern: EVENT_ID.source,
 	description: "The event's identifier. Receivers deduplicate by it.",
 	examples: ["evt_01kbjh6mrxe3q8z1v2t4w5y6a7"],
 });
+const DATA_RULES =
+	"`data` is delivered character for character. The schemas of `purchase.completed` and `purchase.refunded` are enforced: an event is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. For the other types any object is accepted, and the schema says what receivers expect.";
+
 const Data = Type.Object(
 	{},
 	{
-		description:
-			"The event's own data, delivered character for character. The catalogue has its schema. Types whose schema is enforced are refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217.",
+		additionalProperties: true,
+		description: "The event's own data. Its schema depends on the type: `GET /v1/event-types`.",
 	},
 );
 
@@ -68,26 +60,29 @@ export const EventPage = Type.Object({
 		examples: ["1.9f86d081"],
 	}),
 });
-export const NewEvent = Type.Object(
-	{
-		type: EventTypeName,
-		data: Data,
-		id: Type.Optional(EventId),
-		created_at: Type.Optional(
-			givenTime("When the event happened; the time of the call by default. At most 5 minutes in the future."),
-		),
+const newEventOf = (entry: EventTypeEntry) =>
+	Type.Object(
+		{
+			type: Type.Unknown({ type: "string", const: entry.type }),
+			data: dataSchema(entry),
+			id: Type.Optional(EventId),
+			created_at: Type.Optional(
+				givenTime("When the event happened; the time of the call by default. At most 5 minutes in the future."),
+			),
+		},
+		{ ...closed, title: `New${titleOf(entry.type)}`, examples: [{ type: entry.type, data: entry.sample }] },
+	);
+
+export const NewEvent = Type.Unknown({
+	title: "NewEvent",
+	description: `An event to publish. ${DATA_RULES}`,
+	oneOf: EVENT_TYPES.map(newEventOf),
+	discriminator: {
+		propertyName: "type",
+		mapping: Object.fromEntries(EVENT_TYPES.map(({ type }) => [type, `#/components/schemas/New${titleOf(type)}`])),
 	},
-	{
-		...closed,
-		title: "NewEvent",
-		examples: [{ type: "delivery.success", data: { order_id: "ord_10482" } }],
-		allOf: EVENT_TYPES.filter(({ strict }) => strict).map(({ type, schema }) => ({
-			if: { properties: { type: { const: type } } },
-			// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-			then: { properties: { data: schema } },
-		})),
-	},
-);
+	examples: [{ type: "delivery.success", data: { order_id: "ord_10482" } }],
+});
 export const NewEvents = Type.Union([
 	NewEvent,
 	Type.Object(
@@ -109,25 +104,6 @@ export const PublishedEvents = Type.Union([
 	PublishedEvent,
 	Type.Object({ events: Type.Array(PublishedEvent) }, { title: "PublishedEventBatch" }),
 ]);
-
-export function eventTypeRoutes(): Route[] {
-	const catalogue = JSON.stringify(
-		EVENT_TYPES.map(({ type, description, future, schema, sample }) => ({ type, description, future, schema, sample })),
-	);
-	return [
-		defineRoute({
-			method: "GET",
-			path: "/v1/event-types",
-			operationId: "listEventTypes",
-			tag: "Events",
-			summary: "List the event types",
-			description: "The catalogue: every type that can be subscribed to and published, in one response.",
-			access: "any",
-			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
-			handler: () => new RawResponse(catalogue, "application/json"),
-		}),
-	];
-}
 
 /** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 

@@ -131,6 +131,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/event-types/{event_type}/schema.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The JSON Schema of an event type's data
+         * @description Needs no key, so that editors, validators and generators can refer to it by its URL.
+         */
+        readonly get: operations["getEventTypeSchema"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/events": {
         readonly parameters: {
             readonly query?: never;
@@ -1543,18 +1563,31 @@ export interface components {
             /** @description Sample data. */
             readonly sample: Record<string, never>;
         };
+        /** @description The data of `customer.created`. An e-mail address bought from the store for the first time. */
+        readonly CustomerCreatedData: {
+            /** @description The buyer's e-mail address. */
+            readonly customer_email?: string;
+            /** @description The customer's first order. */
+            readonly order_id?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
         /**
          * @example {
-         *       "type": "delivery.success",
+         *       "type": "customer.created",
          *       "data": {
+         *         "customer_email": "ada@example.com",
          *         "order_id": "ord_10482"
          *       }
          *     }
          */
-        readonly NewEvent: {
-            readonly type: components["schemas"]["EventType"];
-            /** @description The event's own data, delivered character for character. The catalogue has its schema. Types whose schema is enforced are refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. */
-            readonly data: Record<string, never>;
+        readonly NewCustomerCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "customer.created";
+            readonly data: components["schemas"]["CustomerCreatedData"];
             /**
              * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
@@ -1565,7 +1598,397 @@ export interface components {
              * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
              */
             readonly created_at?: string;
-        } & (unknown & unknown);
+        };
+        /** @description The data of `purchase.completed`. An order was paid and recorded. Fires after the payment was confirmed and before anything is delivered. */
+        readonly PurchaseCompletedData: {
+            /** @description The order's identifier. */
+            readonly order_id: string;
+            /** @description The buyer's e-mail address. */
+            readonly customer_email: string;
+            /** @description The amount paid, in minor currency units. */
+            readonly amount_cents: number;
+            /** @description The currency code of three capital letters (ISO 4217). */
+            readonly currency: string;
+            /** @description The ordered items. */
+            readonly items: readonly {
+                /** @description The product's identifier in the store. */
+                readonly product_id?: string | number;
+                /** @description The product's name as the buyer saw it. */
+                readonly name?: string;
+                /** @description The quantity. */
+                readonly quantity?: number;
+                /** @description The unit price, in minor currency units. */
+                readonly unit_amount_cents?: number;
+            }[];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "purchase.completed",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "customer_email": "ada@example.com",
+         *         "amount_cents": 2997,
+         *         "currency": "EUR",
+         *         "items": [
+         *           {
+         *             "product_id": "prod_vip_30d",
+         *             "name": "VIP rank, 30 days",
+         *             "quantity": 1,
+         *             "unit_amount_cents": 1999
+         *           },
+         *           {
+         *             "product_id": "prod_crate_key",
+         *             "name": "Crate key",
+         *             "quantity": 2,
+         *             "unit_amount_cents": 499
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        readonly NewPurchaseCompleted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "purchase.completed";
+            readonly data: components["schemas"]["PurchaseCompletedData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `purchase.refunded`. A refund was processed. `partial` distinguishes a partial refund from one that completes the whole amount. */
+        readonly PurchaseRefundedData: {
+            /** @description The refunded order. */
+            readonly order_id: string;
+            /** @description The refund's identifier. */
+            readonly refund_id?: string;
+            /** @description The amount of this refund, in minor currency units. */
+            readonly amount_cents?: number;
+            /** @description The currency code of three capital letters (ISO 4217). */
+            readonly currency?: string;
+            /** @description True while the order's refunds together stay below what was paid. */
+            readonly partial: boolean;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "purchase.refunded",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "refund_id": "ref_2071",
+         *         "amount_cents": 499,
+         *         "currency": "EUR",
+         *         "partial": true
+         *       }
+         *     }
+         */
+        readonly NewPurchaseRefunded: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "purchase.refunded";
+            readonly data: components["schemas"]["PurchaseRefundedData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `delivery.success`. A deliverable (game command, chat-platform role or file) was completed. */
+        readonly DeliverySuccessData: {
+            /** @description The order that the deliverable belongs to. */
+            readonly order_id?: string;
+            /** @description The deliverable's identifier. */
+            readonly deliverable_id?: string;
+            /**
+             * @description The kind of deliverable.
+             * @enum {unknown}
+             */
+            readonly kind?: "game_command" | "chat_role" | "file";
+            /** @description The store platform's details of the result. */
+            readonly detail?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "delivery.success",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "deliverable_id": "dlv_77120",
+         *         "kind": "game_command",
+         *         "detail": "Rank granted on survival-1"
+         *       }
+         *     }
+         */
+        readonly NewDeliverySuccess: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "delivery.success";
+            readonly data: components["schemas"]["DeliverySuccessData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `delivery.failed`. A deliverable was given up (dead-lettered) after its retries were exhausted. */
+        readonly DeliveryFailedData: {
+            /** @description The order that the deliverable belongs to. */
+            readonly order_id?: string;
+            /** @description The deliverable's identifier. */
+            readonly deliverable_id?: string;
+            /**
+             * @description The kind of deliverable.
+             * @enum {unknown}
+             */
+            readonly kind?: "game_command" | "chat_role" | "file";
+            /** @description The store platform's details of the result. */
+            readonly detail?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "delivery.failed",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "deliverable_id": "dlv_77121",
+         *         "kind": "chat_role",
+         *         "detail": "The buyer is not a member of the chat server"
+         *       }
+         *     }
+         */
+        readonly NewDeliveryFailed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "delivery.failed";
+            readonly data: components["schemas"]["DeliveryFailedData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `basket.abandoned`. A basket with at least one item sat untouched for 24 hours. */
+        readonly BasketAbandonedData: {
+            /** @description The basket's identifier. */
+            readonly basket_id?: string;
+            /** @description The buyer's e-mail address. */
+            readonly customer_email?: string;
+            /** @description The items in the basket. */
+            readonly items?: readonly {
+                /** @description The product's identifier in the store. */
+                readonly product_id?: string | number;
+                /** @description The product's name as the buyer saw it. */
+                readonly name?: string;
+                /** @description The quantity. */
+                readonly quantity?: number;
+                /** @description The unit price, in minor currency units. */
+                readonly unit_amount_cents?: number;
+            }[];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "basket.abandoned",
+         *       "data": {
+         *         "basket_id": "bsk_55310",
+         *         "customer_email": "grace@example.com",
+         *         "items": [
+         *           {
+         *             "product_id": "prod_crate_key",
+         *             "name": "Crate key",
+         *             "quantity": 5,
+         *             "unit_amount_cents": 499
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        readonly NewBasketAbandoned: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "basket.abandoned";
+            readonly data: components["schemas"]["BasketAbandonedData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `subscription.created`. A recurring subscription started. */
+        readonly SubscriptionCreatedData: {
+            /** @description The subscription's identifier. */
+            readonly subscription_id?: string;
+            /** @description The buyer's e-mail address. */
+            readonly customer_email?: string;
+            /** @description The plan. */
+            readonly plan?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "subscription.created",
+         *       "data": {
+         *         "subscription_id": "sub_3108",
+         *         "customer_email": "ada@example.com",
+         *         "plan": "vip_monthly"
+         *       }
+         *     }
+         */
+        readonly NewSubscriptionCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "subscription.created";
+            readonly data: components["schemas"]["SubscriptionCreatedData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `subscription.canceled`. A subscription was canceled. */
+        readonly SubscriptionCanceledData: {
+            /** @description The subscription's identifier. */
+            readonly subscription_id?: string;
+            /** @description The buyer's e-mail address. */
+            readonly customer_email?: string;
+            /** @description The plan. */
+            readonly plan?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "subscription.canceled",
+         *       "data": {
+         *         "subscription_id": "sub_3108",
+         *         "customer_email": "ada@example.com",
+         *         "plan": "vip_monthly"
+         *       }
+         *     }
+         */
+        readonly NewSubscriptionCanceled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "subscription.canceled";
+            readonly data: components["schemas"]["SubscriptionCanceledData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /** @description The data of `chargeback.created`. A payment processor raised a dispute about an order. */
+        readonly ChargebackCreatedData: {
+            /** @description The dispute's identifier. */
+            readonly chargeback_id?: string;
+            /** @description The disputed order. */
+            readonly order_id?: string;
+            /** @description The disputed amount, in minor currency units. */
+            readonly amount_cents?: number;
+            /** @description The currency code of three capital letters (ISO 4217). */
+            readonly currency?: string;
+            /** @description The reason that the payment processor gave. */
+            readonly reason?: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "type": "chargeback.created",
+         *       "data": {
+         *         "chargeback_id": "cbk_914",
+         *         "order_id": "ord_10482",
+         *         "amount_cents": 2997,
+         *         "currency": "EUR",
+         *         "reason": "fraudulent"
+         *       }
+         *     }
+         */
+        readonly NewChargebackCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "chargeback.created";
+            readonly data: components["schemas"]["ChargebackCreatedData"];
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+             */
+            readonly created_at?: string;
+        };
+        /**
+         * @description An event to publish. `data` is delivered character for character. The schemas of `purchase.completed` and `purchase.refunded` are enforced: an event is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. For the other types any object is accepted, and the schema says what receivers expect.
+         * @example {
+         *       "type": "delivery.success",
+         *       "data": {
+         *         "order_id": "ord_10482"
+         *       }
+         *     }
+         */
+        readonly NewEvent: components["schemas"]["NewCustomerCreated"] | components["schemas"]["NewPurchaseCompleted"] | components["schemas"]["NewPurchaseRefunded"] | components["schemas"]["NewDeliverySuccess"] | components["schemas"]["NewDeliveryFailed"] | components["schemas"]["NewBasketAbandoned"] | components["schemas"]["NewSubscriptionCreated"] | components["schemas"]["NewSubscriptionCanceled"] | components["schemas"]["NewChargebackCreated"];
         readonly NewEventBatch: {
             readonly events: readonly components["schemas"]["NewEvent"][];
         };
@@ -1612,8 +2035,10 @@ export interface components {
              * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly project_id: string;
-            /** @description The event's own data, delivered character for character. The catalogue has its schema. Types whose schema is enforced are refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. */
-            readonly data: Record<string, never>;
+            /** @description The event's own data. Its schema depends on the type: `GET /v1/event-types`. */
+            readonly data: {
+                readonly [key: string]: unknown;
+            };
         };
         /**
          * @example {
@@ -3315,6 +3740,35 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getEventTypeSchema: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The name of an event type. */
+                readonly event_type: components["schemas"]["EventType"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A JSON Schema (2020-12). */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/schema+json": {
+                        readonly [key: string]: unknown;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 404: components["responses"]["not-found"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6057,12 +6511,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The buyer's e-mail address. */
-                        readonly customer_email?: string;
-                        /** @description The customer's first order. */
-                        readonly order_id?: string;
-                    };
+                    readonly data: components["schemas"]["CustomerCreatedData"];
                 };
             };
         };
@@ -6158,27 +6607,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The order's identifier. */
-                        readonly order_id: string;
-                        /** @description The buyer's e-mail address. */
-                        readonly customer_email: string;
-                        /** @description The amount paid, in minor currency units. */
-                        readonly amount_cents: number;
-                        /** @description The currency code of three capital letters (ISO 4217). */
-                        readonly currency: string;
-                        /** @description The ordered items. */
-                        readonly items: readonly {
-                            /** @description The product's identifier in the store. */
-                            readonly product_id?: string | number;
-                            /** @description The product's name as the buyer saw it. */
-                            readonly name?: string;
-                            /** @description The quantity. */
-                            readonly quantity?: number;
-                            /** @description The unit price, in minor currency units. */
-                            readonly unit_amount_cents?: number;
-                        }[];
-                    };
+                    readonly data: components["schemas"]["PurchaseCompletedData"];
                 };
             };
         };
@@ -6261,18 +6690,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The refunded order. */
-                        readonly order_id: string;
-                        /** @description The refund's identifier. */
-                        readonly refund_id?: string;
-                        /** @description The amount of this refund, in minor currency units. */
-                        readonly amount_cents?: number;
-                        /** @description The currency code of three capital letters (ISO 4217). */
-                        readonly currency?: string;
-                        /** @description True while the order's refunds together stay below what was paid. */
-                        readonly partial: boolean;
-                    };
+                    readonly data: components["schemas"]["PurchaseRefundedData"];
                 };
             };
         };
@@ -6354,19 +6772,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The order that the deliverable belongs to. */
-                        readonly order_id?: string;
-                        /** @description The deliverable's identifier. */
-                        readonly deliverable_id?: string;
-                        /**
-                         * @description The kind of deliverable.
-                         * @enum {unknown}
-                         */
-                        readonly kind?: "game_command" | "chat_role" | "file";
-                        /** @description The store platform's details of the result. */
-                        readonly detail?: string;
-                    };
+                    readonly data: components["schemas"]["DeliverySuccessData"];
                 };
             };
         };
@@ -6448,19 +6854,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The order that the deliverable belongs to. */
-                        readonly order_id?: string;
-                        /** @description The deliverable's identifier. */
-                        readonly deliverable_id?: string;
-                        /**
-                         * @description The kind of deliverable.
-                         * @enum {unknown}
-                         */
-                        readonly kind?: "game_command" | "chat_role" | "file";
-                        /** @description The store platform's details of the result. */
-                        readonly detail?: string;
-                    };
+                    readonly data: components["schemas"]["DeliveryFailedData"];
                 };
             };
         };
@@ -6548,23 +6942,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The basket's identifier. */
-                        readonly basket_id?: string;
-                        /** @description The buyer's e-mail address. */
-                        readonly customer_email?: string;
-                        /** @description The items in the basket. */
-                        readonly items?: readonly {
-                            /** @description The product's identifier in the store. */
-                            readonly product_id?: string | number;
-                            /** @description The product's name as the buyer saw it. */
-                            readonly name?: string;
-                            /** @description The quantity. */
-                            readonly quantity?: number;
-                            /** @description The unit price, in minor currency units. */
-                            readonly unit_amount_cents?: number;
-                        }[];
-                    };
+                    readonly data: components["schemas"]["BasketAbandonedData"];
                 };
             };
         };
@@ -6645,14 +7023,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The subscription's identifier. */
-                        readonly subscription_id?: string;
-                        /** @description The buyer's e-mail address. */
-                        readonly customer_email?: string;
-                        /** @description The plan. */
-                        readonly plan?: string;
-                    };
+                    readonly data: components["schemas"]["SubscriptionCreatedData"];
                 };
             };
         };
@@ -6733,14 +7104,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The subscription's identifier. */
-                        readonly subscription_id?: string;
-                        /** @description The buyer's e-mail address. */
-                        readonly customer_email?: string;
-                        /** @description The plan. */
-                        readonly plan?: string;
-                    };
+                    readonly data: components["schemas"]["SubscriptionCanceledData"];
                 };
             };
         };
@@ -6823,18 +7187,7 @@ export interface operations {
                     readonly created_at: string;
                     /** @description The project that the event belongs to. */
                     readonly project_id: string;
-                    readonly data: {
-                        /** @description The dispute's identifier. */
-                        readonly chargeback_id?: string;
-                        /** @description The disputed order. */
-                        readonly order_id?: string;
-                        /** @description The disputed amount, in minor currency units. */
-                        readonly amount_cents?: number;
-                        /** @description The currency code of three capital letters (ISO 4217). */
-                        readonly currency?: string;
-                        /** @description The reason that the payment processor gave. */
-                        readonly reason?: string;
-                    };
+                    readonly data: components["schemas"]["ChargebackCreatedData"];
                 };
             };
         };

@@ -1,0 +1,134 @@
+import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
+import type { paths } from "../../api-types/src/api.ts";
+import { newEventId } from "./event-id.ts";
+import type { EventPage, LogEvent, NewEvent, Position, PublishedEvent } from "./events.ts";
+import { endOfLog, type FollowOptions, follow, parsePage, type ReadPage } from "./follow.ts";
+import { type RetryOptions, withRetries } from "./retry.ts";
+
+export interface ClientOptions {
+	/** Where the service is, such as `https://hooks.example.com`. */
+	readonly url: string;
+	/** An API key, `phk_…`; for publishing, one with the scope `publish`. */
+	readonly key: string;
+	/** The project whose events are published and read, `proj_…`. */
+	readonly project: string;
+	readonly retry?: RetryOptions;
+	/** By default, the global `fetch`. */
+	readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+	/** Aborts the call, and its retries. */
+	readonly signal?: AbortSignal;
+}
+
+export interface Client {
+	/**
+	 * Publishes one event, or up to 1,000: all of them or none. Returns once they are on disk. Events without an `id` get
+	 * one before the first try, so retries never publish twice; an `id` of your own also covers a publisher that crashes
+	 * and starts again.
+	 *
+	 * @throws ApiError if the service refuses them, ConnectionError if it can't be reached
+	 */
+	publish(event: NewEvent, options?: CallOptions): Promise<PublishedEvent>;
+	publish(events: readonly NewEvent[], options?: CallOptions): Promise<readonly PublishedEvent[]>;
+	/** Yields the log's events in order, then waits for new ones, across restarts of the service. */
+	follow(options?: FollowOptions): AsyncGenerator<EventPage, never>;
+	/** A page of the log after a position, without waiting. Empty at the end. */
+	read(from: Position, options?: CallOptions & Pick<FollowOptions, "types" | "limit">): Promise<EventPage>;
+	/** The position of the newest event. */
+	end(options?: CallOptions): Promise<Position>;
+	/** An event by its id, and its sequence number. @throws ApiError 404 if it doesn't exist, or isn't kept any more */
+	get(eventId: string, options?: CallOptions): Promise<{ readonly event: LogEvent; readonly seq: number }>;
+	/**
+	 * Every call of the HTTP API, typed by its OpenAPI document (openapi-fetch). Failed calls throw like those above, so
+	 * `data` is always there.
+	 */
+	readonly api: FetchClient<paths>;
+}
+
+/** Paths whose repetition changes nothing although they are POSTs, because the body names what it creates. */
+const EVENTS = /\/v1\/projects\/[^/]+\/events$/;
+const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+
+/** A response whose body has arrived: the connection may break before that, and the call is then tried again. */
+async function complete(response: Response): Promise<Response> {
+	const { body, status, statusText, headers } = response;
+	if (body === null || headers.get("content-type")?.startsWith("text/event-stream")) return response;
+	return new Response(await response.arrayBuffer(), { status, statusText, headers });
+}
+
+/** A client for one project. It has no state and needs no closing. */
+export function createClient({ url, key, project, retry = {}, fetch: doFetch = fetch }: ClientOptions): Client {
+	for (const [name, value] of Object.entries({ url, key, project }))
+		if (typeof value !== "string" || value === "")
+			throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
+	if (!URL.canParse(url))
+		throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
+	const baseUrl = url.replace(/\/+$/, "");
+
+	/** Throws for everything but 2xx, after the retries that the call allows. */
+	async function call(request: Request): Promise<Response> {
+		const { pathname } = new URL(request.url);
+		const { method, signal } = request;
+		const idempotent = SAFE_TO_REPEAT.has(method) || EVENTS.test(pathname);
+		const attempt = async (until: AbortSignal) =>
+			complete(await doFetch(new Request(request.clone(), { signal: until })));
+		return withRetries(attempt, { name: `${method} ${pathname}`, idempotent, signal }, retry);
+	}
+
+	const api = createFetchClient<paths>({
+		baseUrl,
+		fetch: call,
+		headers: { Authorization: `Bearer ${key}` },
+		// Lists as the service prefers them: `type=a,b`.
+		querySerializer: { array: { style: "form", explode: false } },
+	});
+	const events = "/v1/projects/{project_id}/events";
+	const path = { project_id: project };
+
+	const readPage: ReadPage = async (query, signal, timeoutMs) => {
+		const at = new URL(`${baseUrl}/v1/projects/${encodeURIComponent(project)}/events`);
+		for (const [name, value] of Object.entries(query))
+			if (value !== undefined) at.searchParams.set(name, Array.isArray(value) ? value.join(",") : String(value));
+		const name = `GET ${at.pathname}`;
+		const attempt = async (until: AbortSignal) => {
+			const response = await doFetch(at, { headers: { Authorization: `Bearer ${key}` }, signal: until });
+			return complete(response);
+		};
+		const once = { retries: 0, timeoutMs };
+		return (await withRetries(attempt, { name, idempotent: true, signal }, once)).text();
+	};
+
+	async function publish(event: NewEvent, options?: CallOptions): Promise<PublishedEvent>;
+	async function publish(events: readonly NewEvent[], options?: CallOptions): Promise<readonly PublishedEvent[]>;
+	async function publish(
+		given: NewEvent | readonly NewEvent[],
+		{ signal }: CallOptions = {},
+	): Promise<PublishedEvent | readonly PublishedEvent[]> {
+		const batch = Array.isArray(given);
+		const named = (batch ? given : [given]).map((event: NewEvent) => ({ ...event, id: event.id ?? newEventId() }));
+		const body = batch ? { events: named } : named[0]!;
+		const { data } = await api.POST(events, { params: { path }, body, ...(signal && { signal }) });
+		return "events" in data! ? data.events : data!;
+	}
+
+	return {
+		api,
+		publish,
+		follow: (options = {}) => follow(readPage, options),
+		read: async (from, { types, limit = 200, signal } = {}) =>
+			parsePage(await readPage({ ...from, type: types, limit, wait: 0 }, signal, retry.timeoutMs ?? 30_000)),
+		end: ({ signal } = {}) => endOfLog(readPage, signal),
+		async get(eventId, { signal } = {}) {
+			const { data, response } = await api.GET(`${events}/{event_id}`, {
+				params: { path: { ...path, event_id: eventId } },
+				parseAs: "text",
+				...(signal && { signal }),
+			});
+			const raw = data as unknown as string;
+			const event = Object.defineProperty(JSON.parse(raw) as LogEvent, "raw", { value: raw, enumerable: false });
+			return { event, seq: Number(response.headers.get("x-posthorn-seq")) };
+		},
+	};
+}

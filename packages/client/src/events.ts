@@ -1,0 +1,47 @@
+import type { components } from "../../api-types/src/api.ts";
+
+/** An event to publish: `type` decides which `data` it has. */
+export type NewEvent = components["schemas"]["NewEvent"];
+
+/** An event as published, with its sequence number in the project's log. */
+export type PublishedEvent = components["schemas"]["PublishedEvent"];
+
+export type EventType = NewEvent["type"];
+
+/** The shape of each type's `data`. */
+export type EventData = { readonly [Event in NewEvent as Event["type"]]: Event["data"] };
+
+interface Envelope<Type extends string, Data> {
+	/** `evt_…`, unique within its project. */
+	readonly id: string;
+	readonly type: Type;
+	/** When it happened, ISO 8601 in UTC. */
+	readonly created_at: string;
+	/** `proj_…`. */
+	readonly project_id: string;
+	readonly data: Data;
+	/**
+	 * The event's exact text, as webhooks receive it, for integers beyond 2^53 and the like. It isn't enumerable, so
+	 * copies, logs and JSON leave it out.
+	 */
+	readonly raw: string;
+}
+
+/** An event in the log, discriminated by `type`. */
+export type LogEvent = { [Type in EventType]: Envelope<Type, EventData[Type]> }[EventType];
+
+/**
+ * How far a reader has read the log. Store it as JSON. `epoch` identifies the log's history, so that a reader learns of
+ * it if events that it has read were lost.
+ */
+export interface Position {
+	readonly after: number;
+	readonly epoch?: string;
+}
+
+/** Events of the log, and the position after them. */
+export interface EventPage {
+	readonly events: readonly LogEvent[];
+	/** Store it once the events are handled. */
+	readonly position: Position;
+}

@@ -1,0 +1,121 @@
+import { eachElement, memberSource } from "../../protocol/src/raw-json.ts";
+import { ApiError, ConnectionError, LogBehindError } from "./errors.ts";
+import type { EventPage, EventType, LogEvent, Position } from "./events.ts";
+import { delayMs, type OnRetry, sleep } from "./retry.ts";
+
+export interface FollowOptions {
+	/**
+	 * Where to continue: a stored position, `start` (the oldest event that is still kept) or `end` (only new events). By
+	 * default, `start`.
+	 */
+	readonly from?: Position | "start" | "end";
+	/** Only these types. By default, all. */
+	readonly types?: readonly EventType[];
+	/** Events per page, 1 to 200. By default, 200. */
+	readonly limit?: number;
+	/** Ends the loop: the iterator then throws the signal's reason. */
+	readonly signal?: AbortSignal;
+	/**
+	 * Called when the log has lost events that were read (a failover or a restore): note it, and following continues
+	 * from `error.position`. Without it, following ends with this error.
+	 */
+	readonly onLogBehind?: (error: LogBehindError) => void | Promise<void>;
+	/** Called before each wait for a service that can't be reached or is overloaded. */
+	readonly onRetry?: OnRetry;
+}
+
+/** What following needs from the client: one page, without retries. */
+export type ReadPage = (query: PageQuery, signal: AbortSignal | undefined, timeoutMs: number) => Promise<string>;
+
+interface PageQuery extends Position {
+	readonly type?: readonly EventType[] | undefined;
+	readonly limit: number;
+	readonly wait: number;
+}
+
+/** Shorter than the idle timeouts of proxies. */
+const WAIT_S = 30;
+const TIMEOUT_MS = 45_000;
+/** Soon enough for someone who watches, and rare enough for a service under repair. */
+const LONGEST_DELAY_MS = 15_000;
+/** No log is longer: what reads from there learns where the log ends. */
+const BEYOND = 999_999_999_999_999;
+
+/**
+ * Reads the log page by page, and waits for new events at its end. Outages and restarts of the service don't end it:
+ * it asks again, with growing delays. The position only moves with what was returned.
+ */
+export async function* follow(readPage: ReadPage, options: FollowOptions): AsyncGenerator<EventPage, never> {
+	const { from = "start", types, limit = 200, signal, onLogBehind, onRetry } = options;
+	let position: Position = typeof from === "object" ? from : { after: 0 };
+	if (from === "end") position = await untilReached(() => endOfLog(readPage, signal));
+	for (;;) {
+		let page: EventPage;
+		try {
+			const query = { ...position, type: types, limit, wait: WAIT_S };
+			page = parsePage(await untilReached(() => readPage(query, signal, TIMEOUT_MS)));
+		} catch (error) {
+			if (!(error instanceof LogBehindError) || onLogBehind === undefined) throw error;
+			await onLogBehind(error);
+			position = error.position;
+			yield { events: [], position };
+			continue;
+		}
+		const isSame = page.position.after === position.after && page.position.epoch === position.epoch;
+		position = page.position;
+		if (page.events.length > 0 || !isSame) yield page;
+	}
+
+	/** Repeats a call for as long as the service is away or overloaded. */
+	async function untilReached<T>(call: () => Promise<T>): Promise<T> {
+		for (let tries = 0; ; tries++) {
+			signal?.throwIfAborted();
+			try {
+				return await call();
+			} catch (error) {
+				signal?.throwIfAborted();
+				if (!isTemporary(error)) throw error;
+				const asked = error instanceof ApiError ? error.retryAfter : null;
+				const delay = delayMs(Math.min(tries, 10), asked, LONGEST_DELAY_MS) ?? LONGEST_DELAY_MS;
+				onRetry?.(error, delay);
+				await sleep(delay, signal);
+			}
+		}
+	}
+}
+
+function isTemporary(error: unknown): error is ApiError | ConnectionError {
+	if (error instanceof ConnectionError) return true;
+	return error instanceof ApiError && (error.status === 429 || error.status === 408 || error.status >= 500);
+}
+
+/** The position of the newest event. */
+export async function endOfLog(readPage: ReadPage, signal: AbortSignal | undefined): Promise<Position> {
+	try {
+		return parsePage(await readPage({ after: BEYOND, limit: 1, wait: 0 }, signal, TIMEOUT_MS)).position;
+	} catch (error) {
+		if (error instanceof LogBehindError) return error.position;
+		throw error;
+	}
+}
+
+/** A page with each event's exact text. */
+export function parsePage(text: string): EventPage {
+	const { data, last_seq, epoch } = JSON.parse(text) as {
+		readonly data: readonly LogEvent[];
+		readonly last_seq: number;
+		readonly epoch: string;
+	};
+	const list = memberSource(text, "data") ?? "[]";
+	const starts: number[] = [];
+	eachElement(list, 0, (_, start) => {
+		starts.push(start);
+		return false;
+	});
+	const events = data.map((event, i) => {
+		const untilNext = list.slice(starts[i], starts[i + 1] ?? list.length);
+		const raw = untilNext.slice(0, untilNext.lastIndexOf("}") + 1);
+		return Object.defineProperty(event, "raw", { value: raw, enumerable: false });
+	});
+	return { events, position: { after: last_seq, epoch } };
+}

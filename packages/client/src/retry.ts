@@ -1,0 +1,115 @@
+/** Which calls to repeat, when, and how often. */
+import { ConnectionError, errorOf, retryAfter } from "./errors.ts";
+
+export interface RetryOptions {
+	/** How often a call is repeated at most. By default, 5: with the delays below, for about 8 seconds. */
+	readonly retries?: number;
+	/** The longest single wait, milliseconds; a longer `Retry-After` ends the call with its error. By default, 30,000. */
+	readonly maxDelayMs?: number;
+	/** How long one try may take, milliseconds. By default, 30,000. */
+	readonly timeoutMs?: number;
+}
+
+/** Called before each wait. */
+export type OnRetry = (error: Error, delayMs: number) => void;
+
+export interface Call {
+	/** For errors: method and path. */
+	readonly name: string;
+	/** Whether the call may be repeated if nobody knows what became of it. */
+	readonly idempotent: boolean;
+	readonly signal?: AbortSignal | undefined;
+	readonly onRetry?: OnRetry | undefined;
+}
+
+const FIRST_DELAY_MS = 250;
+const DEFAULTS = { retries: 5, maxDelayMs: 30_000, timeoutMs: 30_000 } as const;
+/** The service, or a proxy in front of it, is temporarily unable to respond. */
+const OUTAGES: ReadonlySet<number> = new Set([502, 503, 504]);
+const TOO_MANY = 429;
+
+/**
+ * Makes a call until it succeeds, is refused for good, or its retries are used up. A 429 is always repeated: nothing
+ * has happened. Outages and lost responses are only repeated if the call is idempotent.
+ *
+ * @param attempt makes the call once
+ * @returns a 2xx response, with its body not yet read
+ * @throws ApiError, ConnectionError, or the signal's reason
+ */
+export async function withRetries(
+	attempt: (signal: AbortSignal) => Promise<Response>,
+	{ name, idempotent, signal, onRetry }: Call,
+	{ retries = DEFAULTS.retries, maxDelayMs = DEFAULTS.maxDelayMs, timeoutMs = DEFAULTS.timeoutMs }: RetryOptions = {},
+): Promise<Response> {
+	for (let tries = 0; ; tries++) {
+		signal?.throwIfAborted();
+		const { response, error } = await once(attempt, name, timeoutMs, signal);
+		if (response?.ok) return response;
+		const failure = error ?? (await errorOf(name, response!));
+		const again = response?.status === TOO_MANY || (idempotent && (!response || OUTAGES.has(response.status)));
+		if (!again || tries >= retries) throw failure;
+		const asked = response && retryAfter(response);
+		const delay = delayMs(tries, asked ?? null, maxDelayMs);
+		if (delay === null) throw failure;
+		onRetry?.(failure, delay);
+		await sleep(delay, signal);
+	}
+}
+
+type Once =
+	| { readonly response: Response; readonly error?: undefined }
+	| { readonly response?: undefined; readonly error: Error };
+
+async function once(
+	attempt: (signal: AbortSignal) => Promise<Response>,
+	name: string,
+	timeoutMs: number,
+	signal: AbortSignal | undefined,
+): Promise<Once> {
+	const timeout = AbortSignal.timeout(timeoutMs);
+	try {
+		return { response: await attempt(signal ? AbortSignal.any([signal, timeout]) : timeout) };
+	} catch (cause) {
+		signal?.throwIfAborted();
+		const why = timeout.aborted ? `no response within ${timeoutMs / 1_000} s` : reasonOf(cause);
+		return { error: new ConnectionError(`${name}: ${why}.`, { cause }) };
+	}
+}
+
+/** `fetch` only says that it failed; its cause says why. */
+function reasonOf(error: unknown): string {
+	const { message = String(error), cause } = error as Error;
+	const { code, message: why } = (cause ?? {}) as { code?: string; message?: string };
+	const reason = why || code;
+	return reason ? `${message} (${reason})` : message;
+}
+
+/**
+ * Doubles from a quarter of a second. At least what the service asks for. Spread at random, so that many clients don't
+ * return at the same moment. Null if the service asks for longer than the longest wait.
+ *
+ * @param tries how many retries came before
+ * @param asked seconds
+ */
+export function delayMs(tries: number, asked: number | null, maxDelayMs: number, random = Math.random): number | null {
+	const backoff = Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** tries);
+	if (asked === null) return Math.round(backoff * (0.5 + random() / 2));
+	if (asked * 1_000 > maxDelayMs) return null;
+	return Math.round(asked * 1_000 + (random() * backoff) / 2);
+}
+
+/** Rejects with the signal's reason as soon as it aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+	return new Promise((resolve, reject) => {
+		if (signal?.aborted) return reject(signal.reason);
+		const end = (): void => {
+			clearTimeout(timer);
+			reject(signal!.reason);
+		};
+		const timer = setTimeout(() => {
+			signal?.removeEventListener("abort", end);
+			resolve();
+		}, ms);
+		signal?.addEventListener("abort", end, { once: true });
+	});
+}

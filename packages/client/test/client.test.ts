@@ -1,0 +1,228 @@
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { within } from "@posthorn/testkit";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import {
+	ApiError,
+	ConnectionError,
+	createClient,
+	type EventPage,
+	LogBehindError,
+	type NewEvent,
+	newEventId,
+	type Position,
+} from "../src/index.ts";
+import { delayMs } from "../src/retry.ts";
+import { Service } from "./service.fixture.ts";
+
+const ORDER = {
+	type: "purchase.completed",
+	data: { order_id: "ord_1", customer_email: "ann@example.com", amount_cents: 1999, currency: "EUR", items: [] },
+} as const satisfies NewEvent;
+const QUICK = { retries: 3, maxDelayMs: 5_000 };
+
+let service: Service;
+beforeAll(async () => {
+	service = await Service.start();
+});
+afterAll(() => service.close());
+
+test("publishes typed events, one or many", async () => {
+	const posthorn = await service.project();
+	const one = await posthorn.publish(ORDER);
+	expect(one).toMatchObject({ seq: 1, type: "purchase.completed", project_id: posthorn.id });
+	expect(one.id).toMatch(/^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+	const many = await posthorn.publish([
+		{ ...ORDER, id: "evt_a" },
+		{ type: "delivery.success", data: { order_id: "1" } },
+	]);
+	expect(many.map(({ seq }) => seq)).toEqual([2, 3]);
+	expect(many[0]!.id).toBe("evt_a");
+	const { event, seq } = await posthorn.get("evt_a");
+	expect([seq, event.data]).toEqual([2, ORDER.data]);
+	expect(JSON.parse(event.raw)).toEqual(event);
+	expect(Object.keys(event)).not.toContain("raw");
+
+	// @ts-expect-error the amount is a number
+	const wrongData: NewEvent = { type: "purchase.completed", data: { ...ORDER.data, amount_cents: "19.99" } };
+	// @ts-expect-error there is no such type
+	const wrongType: NewEvent = { type: "purchase.complete", data: {} };
+	expect([wrongData, wrongType]).toHaveLength(2);
+	if (event.type === "purchase.completed") expectTypeOf(event.data.amount_cents).toEqualTypeOf<number>();
+});
+
+test("a lost response is retried with the same id, and nothing is published twice", async () => {
+	let tries = 0;
+	const losing: typeof fetch = async (input, init) => {
+		const response = await fetch(input, init);
+		if (tries++ < 2) throw new TypeError("fetch failed", { cause: new Error("socket hang up") });
+		return response;
+	};
+	const posthorn = await service.project({ fetch: losing, retry: QUICK });
+	const { id } = await posthorn.publish(ORDER);
+	expect(tries).toBe(3);
+	const { events } = await posthorn.read({ after: 0 });
+	expect(events.map((event) => event.id)).toEqual([id]);
+});
+
+test.each([
+	["429, also for calls that aren't idempotent", 429, "1", 2],
+	["an outage", 503, null, 2],
+	["an outage that lasts longer than the client waits", 503, "60", 1],
+	["an error that a retry can't change", 500, null, 1],
+])("after %s it tries as often as it should", async (_, status, after, tries) => {
+	let seen = 0;
+	const failing: typeof fetch = async (input, init) => {
+		if (seen++ > 0) return fetch(input, init);
+		return new Response("busy", { status, headers: after === null ? {} : { "retry-after": after } });
+	};
+	const posthorn = await service.project({ fetch: failing, retry: QUICK });
+	const result = await posthorn.publish(ORDER).catch((error: unknown) => error);
+	expect(seen).toBe(tries);
+	if (tries === 1) expect(result).toMatchObject({ name: "ApiError", status, retryAfter: after && Number(after) });
+	else expect(result).toMatchObject({ seq: 1 });
+});
+
+test("a POST without an id of its own isn't repeated after an outage", async () => {
+	let seen = 0;
+	const failing: typeof fetch = async () => {
+		seen++;
+		return new Response("", { status: 503 });
+	};
+	const { api, id } = await service.project({ fetch: failing, retry: QUICK });
+	const path = { project_id: id };
+	const body = { url: "https://example.com/", events: ["purchase.completed"] as const };
+	await expect(api.POST("/v1/projects/{project_id}/webhooks", { params: { path }, body })).rejects.toThrow(ApiError);
+	expect(seen).toBe(1);
+	await expect(api.GET("/v1/projects/{project_id}/webhooks", { params: { path } })).rejects.toThrow(ApiError);
+	expect(seen).toBe(1 + 1 + QUICK.retries);
+});
+
+test("waits double, keep to Retry-After and are spread", () => {
+	expect([0, 1, 2, 3].map((tries) => delayMs(tries, null, 1_500, () => 1))).toEqual([250, 500, 1_000, 1_500]);
+	expect([0, 1].map((random) => delayMs(2, null, 30_000, () => random))).toEqual([500, 1_000]);
+	expect([0, 1].map((random) => delayMs(0, 3, 30_000, () => random))).toEqual([3_000, 3_125]);
+	expect(delayMs(0, 31, 30_000)).toBeNull();
+});
+
+test("errors say what is wrong, where, and what to do", async () => {
+	const posthorn = await service.project();
+	const bad = { ...ORDER, data: { ...ORDER.data, amount_cents: -5 } };
+	const error = (await posthorn.publish([ORDER, bad]).catch((thrown: unknown) => thrown)) as ApiError;
+	expect(error).toBeInstanceOf(ApiError);
+	expect(error).toMatchObject({ status: 422, code: "invalid", type: "/problems/invalid" });
+	expect(error.errors[0]!.pointer).toBe("/events/1/data/amount_cents");
+	expect(error.message).toContain(`POST /v1/projects/${posthorn.id}/events → 422`);
+	expect(error.message).toContain("/events/1/data/amount_cents must be");
+	expect(error.requestId).toMatch(/\w+/);
+
+	const unknown = createClient({ url: service.url, key: "phk_unknown", project: posthorn.id });
+	await expect(unknown.publish(ORDER)).rejects.toMatchObject({ status: 401, code: "unauthorized" });
+	const elsewhere = createClient({ url: `${service.url}/elsewhere/`, key: "k", project: "p" });
+	await expect(elsewhere.publish(ORDER)).rejects.toMatchObject({ status: 404 });
+	const nobody = createClient({ url: "http://127.0.0.1:9", key: "k", project: "p", retry: { retries: 1 } });
+	await expect(nobody.publish(ORDER)).rejects.toThrow(ConnectionError);
+	expect(() => createClient({ url: service.url, key: "", project: "p" })).toThrow(/"key".*environment variable/);
+});
+
+test("a signal ends a call while it waits for its next try", async () => {
+	const refusing: typeof fetch = async () => new Response("", { status: 429, headers: { "retry-after": "20" } });
+	const posthorn = await service.project({ fetch: refusing });
+	const stop = new AbortController();
+	const publishing = posthorn.publish(ORDER, { signal: stop.signal });
+	stop.abort(new Error("enough"));
+	await expect(publishing).rejects.toThrow("enough");
+});
+
+test("ids are TypeIDs that sort by time", () => {
+	const ids = [0, 1, 1_700_000_000_000, 2 ** 48 - 1].map((now) => newEventId(now));
+	expect(ids.toSorted()).toEqual(ids);
+	expect(ids[0]).toMatch(/^evt_0000000000/);
+	expect(ids[3]).toMatch(/^evt_7zzzzzzzzz/);
+	expect(new Set(Array.from({ length: 1_000 }, () => newEventId())).size).toBe(1_000);
+});
+
+/** Takes pages until `count` events have come. */
+async function take(pages: AsyncGenerator<EventPage>, count: number) {
+	const seen: string[] = [];
+	let position: Position = { after: 0 };
+	while (seen.length < count) {
+		const { value } = await within("a page", pages.next());
+		seen.push(...(value as EventPage).events.map(({ id }) => id));
+		({ position } = value as EventPage);
+	}
+	return { seen, position };
+}
+
+test("follows the log across kills of the service, from a stored position, and loses nothing", async () => {
+	const posthorn = await service.project();
+	const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `evt_${from + i}`);
+	const publish = (names: readonly string[]) => posthorn.publish(names.map((id) => ({ ...ORDER, id })));
+	const retries: Error[] = [];
+	const onRetry = (error: Error) => retries.push(error);
+	await publish(ids(0, 30));
+	const first = await take(posthorn.follow({ limit: 7 }), 14);
+	expect(first.seen).toEqual(ids(0, 14));
+
+	const stop = new AbortController();
+	const pages = posthorn.follow({ from: JSON.parse(JSON.stringify(first.position)), signal: stop.signal, onRetry });
+	expect((await take(pages, 16)).seen).toEqual(ids(14, 30));
+	for (const [from, to] of [
+		[30, 40],
+		[40, 50],
+	] as const) {
+		const next = take(pages, 10);
+		await service.kill();
+		await service.startAgain();
+		await publish(ids(from, to));
+		expect((await next).seen).toEqual(ids(from, to));
+	}
+	expect(retries.length).toBeGreaterThan(0);
+	const waiting = pages.next();
+	stop.abort(new Error("enough"));
+	await expect(waiting).rejects.toThrow("enough");
+});
+
+test("follows only new events and chosen types, with their exact text", async () => {
+	const posthorn = await service.project();
+	await posthorn.publish(ORDER);
+	const pages = posthorn.follow({ from: await posthorn.end(), types: ["delivery.success", "delivery.failed"] });
+	const next = take(pages, 1);
+	await posthorn.publish(ORDER);
+	const body =
+		'{"type":"delivery.success","id":"evt_exact","data":{"order_id":"}],\\"","n":12345678901234567890,"é":1e2}}';
+	await service.post(`/v1/projects/${posthorn.id}/events`, JSON.parse(body));
+	expect((await next).seen).toEqual(["evt_exact"]);
+	const { events } = await posthorn.read({ after: 1 }, { types: ["delivery.success"] });
+	expect(events.map(({ raw }) => raw)).toEqual([(await posthorn.get("evt_exact")).event.raw]);
+	expect(await posthorn.end()).toMatchObject({ after: 3 });
+});
+
+test("says that the log lost its tail, and continues where it is told", async () => {
+	const posthorn = await service.project();
+	await posthorn.publish([{ ...ORDER, id: "evt_kept" }]);
+	const file = join(service.folder, "data/posthorn.db");
+	const copy = join(service.folder, "copy.db");
+	const database = new DatabaseSync(file, { readOnly: true });
+	await backup(database, copy);
+	database.close();
+	await posthorn.publish([{ ...ORDER, id: "evt_lost" }]);
+	const { position } = await posthorn.read({ after: 0 });
+	await service.stop();
+	for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
+	copyFileSync(copy, file);
+	await service.startAgain();
+
+	const failing = posthorn.follow({ from: position }).next();
+	const error = (await failing.catch((thrown: unknown) => thrown)) as LogBehindError;
+	expect(error).toBeInstanceOf(LogBehindError);
+	expect(error).toMatchObject({ status: 409, code: "log-behind", lastSeq: 1, position: { after: 1 } });
+
+	const told: LogBehindError[] = [];
+	const pages = posthorn.follow({ from: position, onLogBehind: (lost) => void told.push(lost) });
+	expect((await pages.next()).value).toMatchObject({ events: [], position: { after: 1 } });
+	await posthorn.publish([{ ...ORDER, id: "evt_new" }]);
+	expect((await take(pages, 1)).seen).toEqual(["evt_new"]);
+	expect(told).toHaveLength(1);
+});

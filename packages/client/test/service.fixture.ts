@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { type Client, createClient } from "../src/index.ts";
+
+const OPERATOR_KEY = "an-operator-key-of-32-characters-or-more";
+
+/** A real service in a folder of its own, which can be killed and started again at the same address. */
+export class Service {
+	readonly folder: string;
+	readonly settings: Readonly<Record<string, string>>;
+	#process: Posthorn;
+
+	private constructor(folder: string, settings: Readonly<Record<string, string>>, process: Posthorn) {
+		this.folder = folder;
+		this.settings = settings;
+		this.#process = process;
+	}
+
+	static async start(): Promise<Service> {
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-client-"));
+		const settings = { POSTHORN_PORT: String(await unusedPort()), POSTHORN_OPERATOR_KEY: OPERATOR_KEY };
+		return new Service(folder, settings, await Posthorn.start({ settings, cwd: folder }));
+	}
+
+	get url(): string {
+		return this.#process.url;
+	}
+
+	/** A client of a new project, with the project's own key. */
+	async project(options: Partial<Parameters<typeof createClient>[0]> = {}): Promise<Client & { readonly id: string }> {
+		const id = ((await this.post("/v1/projects", { name: "Store" })) as { id: string }).id;
+		const { key } = (await this.post(`/v1/projects/${id}/api-keys`, { name: "Client" })) as { key: string };
+		return { ...createClient({ url: this.url, key, project: id, ...options }), id };
+	}
+
+	async post(path: string, body: object): Promise<unknown> {
+		const headers = { authorization: `Bearer ${OPERATOR_KEY}`, "content-type": "application/json" };
+		const response = await fetch(this.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+		if (!response.ok) throw new Error(`POST ${path} → ${response.status} ${await response.text()}`);
+		return response.json();
+	}
+
+	kill(): Promise<void> {
+		return this.#process.kill();
+	}
+
+	async stop(): Promise<void> {
+		await this.#process.stopWith(0);
+	}
+
+	async startAgain(): Promise<void> {
+		this.#process = await Posthorn.start({ settings: this.settings, cwd: this.folder });
+	}
+
+	async close(): Promise<void> {
+		await this.#process.kill();
+		rmSync(this.folder, { recursive: true });
+	}
+}
