@@ -56,6 +56,7 @@ const KEPT = [
 /** @type {Published[]} The published packages. */
 export const PUBLISHED = [
 	{ folder: "webhooks", compiled: ["webhooks/src", "protocol/src"] },
+	{ folder: "client", compiled: ["client/src", "api-types/src", "protocol/src"] },
 	{
 		folder: "cli",
 		command: "bin/posthorn.mjs",
