@@ -545,6 +545,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/deliveries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 1,000 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         */
+        readonly get: operations["listDeliveries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}": {
         readonly parameters: {
             readonly query?: never;
@@ -2616,6 +2636,36 @@ export interface components {
             readonly count: number;
             /** @description Whether counting stopped early, because more than 10,000 match or because a call with `status_code` examined as many attempts as it may. */
             readonly capped: boolean;
+        };
+        /** @description A series of attempts of one event to one webhook. */
+        readonly DeliverySummary: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+            readonly event_type: components["schemas"]["EventType"];
+            /** @description 0 for the first series, then 1, 2 … for each replay. */
+            readonly replay: number;
+            /** @description Whether it is a test event. */
+            readonly test: boolean;
+            /**
+             * @description `waiting`: the next attempt is pending. `failed`: there are no attempts left, or nothing was sent.
+             * @enum {string}
+             */
+            readonly state: "delivered" | "waiting" | "failed";
+            /** @description How many attempts of this series were made. */
+            readonly attempts: number;
+            /** @description Null before the first attempt of a replay or test event. */
+            readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
+            readonly next_retry_at: string | null;
+            /** @description Of a failed delivery: what was done about it; null if nothing was. */
+            readonly handled: "replayed" | null;
         };
         readonly Delivery: {
             /** @enum {string} */
@@ -5048,6 +5098,65 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listDeliveries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Of the last attempt. Repeat the parameter or separate values with commas. */
+                readonly status_code?: readonly string[];
+                /** @description The `error_code` of the last attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
+                /** @description Deliveries of this event. */
+                readonly event_id?: string;
+                /** @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly until?: string;
+                /** @description `true` leaves out failed deliveries that were replayed. */
+                readonly unhandled?: "true";
+                /** @description Rows per page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of deliveries. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["DeliverySummary"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

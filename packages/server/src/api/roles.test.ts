@@ -41,6 +41,7 @@ const EXPECTED = {
 	listAttemptSummaries: "viewer",
 	countAttempts: "viewer",
 	getAttempt: "viewer",
+	listDeliveries: "viewer",
 	getDelivery: "viewer",
 	replayDelivery: "developer",
 	replayFailed: "developer",

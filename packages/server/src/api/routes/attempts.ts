@@ -144,7 +144,7 @@ export function attemptFilter(given: GivenFilter): AttemptFilter {
 }
 
 /** @param text a status code, a class such as `5xx`, or `none` */
-function codeRange(text: string): CodeRange {
+export function codeRange(text: string): CodeRange {
 	if (text === "none") return { from: 0, to: 0 };
 	return { from: Number(text.replace("xx", "00")), to: Number(text.replace("xx", "99")) };
 }

@@ -4,6 +4,7 @@ import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { attemptRoutes } from "./attempts.ts";
 import { deliveryRoutes, replayRoutes } from "./deliveries.ts";
+import { deliveryListRoutes } from "./delivery-list.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
 import { basketRoutes, subscriptionRoutes } from "./facts.ts";
@@ -28,6 +29,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...subscriptionRoutes(parts),
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
+		...deliveryListRoutes(parts),
 		...deliveryRoutes(parts),
 		...replayRoutes(parts),
 		...retryRoutes(parts),

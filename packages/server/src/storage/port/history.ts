@@ -65,6 +65,20 @@ export interface Delivery {
 	readonly attempts: readonly Attempt[];
 }
 
+/** One event's deliveries to one webhook. */
+export interface DeliveryRef {
+	readonly webhookId: string;
+	readonly seq: number;
+}
+
+/** How far an event's deliveries to a webhook have come. */
+export interface LatestAttempt {
+	/** The newest attempt in the log; null if there is none. */
+	readonly newest: Omit<AttemptSummary, "eventId" | "eventType"> | null;
+	/** The pending attempt of a retry or replay; null if there is none. */
+	readonly next: { readonly attempt: number; readonly replay: number; readonly dueAt: number } | null;
+}
+
 /**
  * Reads of the delivery log. Every filter is a union of index ranges, of which a bounded part is read, so a page costs
  * the same at any size of the log.
@@ -74,6 +88,8 @@ export interface HistoryStorage {
 	listAttempts(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: AttemptPage },
 	): Promise<AttemptRows<Attempt>>;
+	/** For each of these, in the same order. */
+	readLatest(p: ProjectRef & { readonly deliveries: readonly DeliveryRef[] }): Promise<LatestAttempt[]>;
 	getAttempt(p: ProjectRef & { readonly attemptId: string }): Promise<Attempt | null>;
 	/** A delivery with its event, or null if this webhook never had a delivery of the event. */
 	getDelivery(p: WebhookRef & { readonly eventId: string }): Promise<Delivery | null>;
@@ -168,6 +184,7 @@ export interface WebhookHealth {
 
 export interface WaitingRetry {
 	readonly webhookId: string;
+	readonly seq: number;
 	readonly eventId: string;
 	readonly eventType: string;
 	readonly queue: RetryQueue;

@@ -2,7 +2,7 @@
 
 import type { Template } from "../verbs/sql.ts";
 import { type Natives, type Part, runAsync, type Steps } from "../verbs/verb.ts";
-import { findProject } from "./connection/names.ts";
+import { findProject, findWebhook } from "./connection/names.ts";
 import type { Session } from "./connection/session.ts";
 import { type Statement, sql } from "./connection/session.ts";
 import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
@@ -31,12 +31,14 @@ type Natively = { readonly [K in keyof Natives]: (c: Session, ...args: Parameter
 
 const NATIVES: Natively = {
 	findProject,
+	findWebhook,
 	lockAccounts: (c) => c.run(LOCK_ACCOUNTS),
 	tellPeers: async (c, project) => c.changed.add(project),
 	openLog: (c, projectId) => c.run(OPEN_LOG, projectId),
 	holdLog: (c, project) => holdLogs(c, [project], true),
 	holdProject: (c, project) => lockProject(c, project),
 	wake: ringForChange,
+	toNodeTime: async (c, at) => c.offset.toNode(at),
 	toDatabaseTime: async (c, at) => c.offset.toDatabase(at),
 	async appendEvents(c, _, project, at, events) {
 		const [appended] = await appendOfFacts(c, project, [{ at, events }]);

@@ -58,6 +58,7 @@ const held = (): void => undefined;
 
 const NATIVES: Omit<Perform, "tellPeers"> = {
 	findProject: (c, projectId) => c.names.project(projectId),
+	findWebhook: (c, project, webhookId) => c.names.webhook(project, webhookId),
 	lockAccounts: held,
 	// Both are in the project's row.
 	openLog: () => undefined,
@@ -66,6 +67,7 @@ const NATIVES: Omit<Perform, "tellPeers"> = {
 	wake: ringForChange,
 	// One process owns the file, so there is one clock.
 	toDatabaseTime: (_, at) => at,
+	toNodeTime: (_, at) => at,
 	appendEvents: (c, projectId, _, at, events) => appendOfFact(c, projectId, at, events),
 };
 

@@ -1,6 +1,7 @@
 /** The cold verbs: the name of each, how it runs, and its function. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
+import * as deliveries from "./deliveries.ts";
 import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
@@ -72,8 +73,9 @@ const PROJECTS = {
 	rotateSecret: writeInProject(webhooks.rotateSecret),
 } satisfies Readonly<Record<string, Verb>>;
 
-/** Retries made early. */
-const RETRIES = {
+/** Lists of deliveries, and retries made early. */
+const DELIVERIES = {
+	readLatest: read(deliveries.readLatest),
 	retryDelivery: writeInProject(retries.retryDelivery),
 	retryWaiting: writeInProject(retries.retryWaiting),
 } satisfies Readonly<Record<string, Verb>>;
@@ -94,7 +96,7 @@ const SETTINGS = {
 	initSetting: write(projects.initSetting),
 } satisfies Readonly<Record<string, Verb>>;
 
-export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...RETRIES, ...FACTS, ...SETTINGS };
+export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SETTINGS };
 
 export type AccountStorage = Methods<typeof PEOPLE>;
 export type KeyStorage = Methods<typeof KEYS>;

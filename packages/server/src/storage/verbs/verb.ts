@@ -15,6 +15,8 @@ import type { Query, Row } from "./sql.ts";
 export interface Natives {
 	/** The project's number in other tables; null if it doesn't exist. Engines cache it. */
 	findProject(projectId: string): number | null;
+	/** The webhook's number in other tables, even if it was deleted; null if the project never had it. */
+	findWebhook(project: number, webhookId: string): number | null;
 	lockAccounts(): void;
 	/** Hints to other nodes that the project has changed, once the transaction is committed. */
 	tellPeers(project: number): void;
@@ -28,6 +30,8 @@ export interface Natives {
 	wake(project: number): void;
 	/** Converts a time of this node's clock to the database's, on which other nodes wait for it. */
 	toDatabaseTime(at: number): number;
+	/** The opposite of `toDatabaseTime`. */
+	toNodeTime(at: number): number;
 	/** Appends to the log, which is held. Throws if one of the ids is taken. */
 	appendEvents(projectId: string, project: number, at: number, events: readonly NewEvent[]): LogEvent[];
 }
@@ -85,8 +89,11 @@ function* alone<K extends keyof Natives>(call: NativeCall<K>): Steps<ReturnType<
 }
 
 export const findProject = (projectId: string): Steps<number | null> => alone(native("findProject")(projectId));
+export const findWebhook = (project: number, webhookId: string): Steps<number | null> =>
+	alone(native("findWebhook")(project, webhookId));
 export const lockAccounts = (): Steps<void> => alone(native("lockAccounts")());
 export const toDatabaseTime = (at: number): Steps<number> => alone(native("toDatabaseTime")(at));
+export const toNodeTime = (at: number): Steps<number> => alone(native("toNodeTime")(at));
 export const tellPeers = (project: number): Steps<void> => alone(native("tellPeers")(project));
 
 export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {

@@ -73,6 +73,41 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await state()).toEqual({ ...delivered, made: ["0.1", "0.2", "1.1"] });
 		});
 
+		test("what is newest of several deliveries is read in their order", async () => {
+			const project = await world.project();
+			const [one, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event, later] = await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			const retrying = world.attempt(one, event!, { status: "retrying", nextRetryAt: START + 30_000 });
+			await world.settle(lease, {
+				attempts: [retrying],
+				schedule: [{ webhookId: one, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START + 30_000 }],
+				lanes: [{ webhookId: one, position: 1, open: [] }],
+			});
+			const failed = await world.finish(lease, other, event!, "failed");
+			const read = () =>
+				world.storage.readLatest({
+					projectId: project,
+					deliveries: [
+						{ webhookId: other, seq: event!.seq },
+						{ webhookId: one, seq: event!.seq },
+						{ webhookId: world.id("webhook"), seq: event!.seq },
+						{ webhookId: one, seq: later!.seq },
+					],
+				});
+			const shown = ({ sent: _, responseBody: __, responseTruncated: ___, eventType: ____, ...rest }: NewAttempt) =>
+				rest;
+			const none = { newest: null, next: null };
+			expect(await read()).toEqual([
+				{ newest: shown(failed), next: null },
+				{ newest: shown(retrying), next: { attempt: 2, replay: 0, dueAt: START + 30_000 } },
+				none,
+				none,
+			]);
+			await world.storage.replayDelivery({ projectId: project, webhookId: other, eventId: event!.id, at: START + 5 });
+			expect((await read())[0]).toEqual({ newest: shown(failed), next: { attempt: 1, replay: 1, dueAt: START + 5 } });
+		});
+
 		test("an event that was never sent to a webhook isn't a delivery", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [early] = await world.publish(project, "a");

@@ -60,7 +60,7 @@ export function listWaitingRetries(
 		const event = tables.events.by.seq.get({ projectNo, seq });
 		if (event === undefined) throw new Error(`Event ${seq} of project ${projectId} is pending but doesn't exist.`);
 		return {
-			...{ webhookId: of, eventId: event.id, eventType: event.type, queue: queueOf(queue) },
+			...{ webhookId: of, seq, eventId: event.id, eventType: event.type, queue: queueOf(queue) },
 			...{ attempt, replay, dueAt: node.offset.toNode(dueAt) },
 		};
 	});

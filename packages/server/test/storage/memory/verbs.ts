@@ -6,6 +6,7 @@ import * as handover from "./handover.ts";
 import * as health from "./health.ts";
 import * as history from "./history.ts";
 import * as lanes from "./lanes.ts";
+import { readLatest } from "./latest.ts";
 import * as leases from "./leases.ts";
 import * as log from "./log.ts";
 import type { MemoryNode } from "./node.ts";
@@ -42,6 +43,7 @@ export const FREE_VERBS = {
 	readBacklogs: backlog.readBacklogs,
 	readEvents: log.readEvents,
 	readHealth: health.readHealth,
+	readLatest,
 	readLog: log.readLog,
 	readLogEnd: epochs.readLogEnd,
 	readRetries: lanes.readRetries,

@@ -138,6 +138,7 @@ export async function readAll(storage: Storage, project: string, webhook: string
 				projectId: project,
 				query: { ...of, since: START - 3 * stepMs, until: START + 3 * stepMs, stepMs },
 			});
+	await storage.readLatest({ projectId: project, deliveries: [{ webhookId: webhook, seq: event!.seq }] });
 	await storage.readHealth({ projectId: project });
 	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });
 	await storage.readBacklogs({ projectId: project, webhookIds: [webhook] });

@@ -134,6 +134,7 @@ export async function listWaitingRetries(
 			throw new Error(`Event ${row.seq} of project ${projectId} is pending but doesn't exist.`);
 		return {
 			webhookId: row.webhook_id as string,
+			seq: row.seq as number,
 			eventId: row.event_id as string,
 			eventType: row.event_type as string,
 			queue: queueOf(row.queue),

@@ -192,6 +192,7 @@ function toWaiting(c: Connection, project: number, row: Row): WaitingRetry {
 		throw new Error(`Event ${row.seq} of project number ${project} is pending but doesn't exist.`);
 	return {
 		webhookId: c.names.webhookId(row.webhook_no as number),
+		seq: row.seq as number,
 		eventId: event.id as string,
 		eventType: c.names.typeName(event.type as number),
 		queue: queueOf(row.queue),

@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import type { Json } from "../../test/api/response.ts";
+import { answered } from "../engine/send/receiver.fixture.ts";
+
+/** So long that no retry is made unless someone asks for it. */
+const DELAYS_MS = [3_600_000];
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start({ retryDelaysMs: DELAYS_MS });
+});
+afterEach(() => {
+	api.receiver.answer = answered(200);
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+
+async function more(count: number): Promise<void> {
+	attempts += count;
+	await api.attempted(attempts);
+}
+
+async function deliver(project: string, status: number, webhooks = 1): Promise<string> {
+	api.receiver.answer = answered(status);
+	const event = await api.publish(project);
+	await more(webhooks);
+	return event;
+}
+
+async function list(project: string, query = ""): Promise<readonly Json[]> {
+	const { status, json, text } = await api.call("GET", `${project}/deliveries?${query}`);
+	expect(status, text).toBe(200);
+	return json.data;
+}
+
+const told = (rows: readonly Json[]) =>
+	rows.map(({ event_id, state, attempts, replay }) => [event_id, state, attempts, replay]);
+
+test("a delivery is one row, whatever its attempts: delivered, waiting or failed", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const delivered = await deliver(project, 200);
+	const waiting = await deliver(project, 503);
+	const failed = await deliver(project, 404);
+	await api.call("POST", `${webhook}/deliveries/${failed}/retry`);
+	await more(1);
+	const rows = await list(project);
+	expect(told(rows)).toEqual([
+		[failed, "failed", 2, 0],
+		[waiting, "waiting", 1, 0],
+		[delivered, "delivered", 1, 0],
+	]);
+	expect(rows[0]).toMatchObject({
+		...{ webhook_id: idOf(webhook), event_type: "delivery.success", test: false, next_retry_at: null, handled: null },
+		last_attempt: { attempt: 2, status: "failed", status_code: 404 },
+	});
+	const { json: attempt } = await api.call("GET", `${project}/attempts?event_id=${waiting}`);
+	expect(attempt.data[0]).toHaveProperty("next_retry_at", expect.any(String));
+	expect(rows[1]).toMatchObject({
+		next_retry_at: (attempt.data[0] as unknown as { next_retry_at: string }).next_retry_at,
+	});
+	for (const [state, event] of [
+		["delivered", delivered],
+		["waiting", waiting],
+		["failed", failed],
+	] as const)
+		expect(told(await list(project, `state=${state}`)).map(([id]) => id)).toEqual([event]);
+	expect(told(await list(project, "state=failed,waiting"))).toHaveLength(2);
+});
+
+test("a retry that was delivered leaves no trace as waiting, and one made early is due now", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const event = await deliver(project, 500);
+	api.receiver.answer = answered(200);
+	await api.call("POST", `${webhook}/deliveries/${event}/retry`);
+	await more(1);
+	expect(told(await list(project))).toEqual([[event, "delivered", 2, 0]]);
+	expect(await list(project, "state=waiting")).toEqual([]);
+});
+
+test("a failed delivery is unhandled until it is replayed", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const event = await deliver(project, 500);
+	const path = `${webhook}/deliveries/${event}`;
+	await api.call("POST", `${path}/retry`);
+	await more(1);
+	const other = await deliver(project, 500);
+	await api.call("POST", `${webhook}/deliveries/${other}/retry`);
+	await more(1);
+	expect(told(await list(project, "state=failed&unhandled=true"))).toHaveLength(2);
+	api.receiver.answer = answered(200);
+	await api.call("POST", `${path}/replay`);
+	await more(1);
+	expect(told(await list(project, "state=failed&unhandled=true"))).toEqual([[other, "failed", 2, 0]]);
+	expect(await list(project, "state=failed")).toMatchObject([
+		{ event_id: other, handled: null },
+		{ event_id: event, handled: "replayed" },
+	]);
+	expect(told(await list(project, `event_id=${event}`))).toEqual([
+		[event, "delivered", 1, 1],
+		[event, "failed", 2, 0],
+	]);
+});
+
+test("filters combine, take several values, and pages lose nothing", async () => {
+	const project = await api.project();
+	const [one, other] = [await api.webhook(project), await api.webhook(project, { events: ["delivery.success"] })];
+	const third = await api.webhook(project, { events: ["delivery.failed"] });
+	const events: string[] = [];
+	for (const status of [200, 500, 404, 503]) events.push(await deliver(project, status, 2));
+	api.receiver.answer = answered(200);
+	await api.call("POST", `${project}/events`, { body: { type: "delivery.failed", data: {} } });
+	await more(1);
+	const [a, b, c] = [one, other, third].map(idOf);
+	const count = async (query: string) => (await list(project, query)).length;
+	expect(await count("")).toBe(9);
+	expect(await count(`webhook_id=${a}`)).toBe(4);
+	expect(await count(`webhook_id=${a},${c}`)).toBe(5);
+	expect(await count(`webhook_id=${a}&webhook_id=${b}&state=waiting`)).toBe(6);
+	expect(await count("type=delivery.failed")).toBe(1);
+	expect(await count("type=delivery.failed,delivery.success")).toBe(9);
+	expect(await count("status_code=5xx")).toBe(4);
+	expect(await count("status_code=404,503&state=waiting")).toBe(4);
+	expect(await count("error=timeout")).toBe(0);
+	expect(await count(`event_id=${events[1]}`)).toBe(2);
+	expect(await count("since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z")).toBe(0);
+	expect(await count("webhook_id=wh_none")).toBe(0);
+	for (const filter of ["", "state=waiting", `webhook_id=${a},${b},${c}`, "status_code=2xx,5xx"]) {
+		const all = told(await list(project, filter));
+		const seen: unknown[] = [];
+		let cursor: string | null = "";
+		do {
+			const { json } = await api.call("GET", `${project}/deliveries?limit=2&${filter}${cursor && `&cursor=${cursor}`}`);
+			seen.push(...told(json.data));
+			cursor = json.next_cursor as unknown as string | null;
+		} while (cursor !== null);
+		expect(seen, filter).toEqual(all);
+	}
+});
+
+test("an attempt that reached no receiver is found by its error", async () => {
+	const project = await api.project();
+	await api.webhook(project, { url: "https://localhost:1/" });
+	await deliver(project, 200);
+	expect(told(await list(project, "error=connection_refused"))).toHaveLength(1);
+	expect(told(await list(project, "error=connection_refused,timeout&status_code=500"))).toHaveLength(1);
+	expect(await list(project, "error=timeout")).toEqual([]);
+	expect(told(await list(project, "status_code=none"))).toHaveLength(1);
+});
+
+test("tests are marked, and the deliveries of a deleted webhook end as failed", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	await more(1);
+	expect(await list(project)).toMatchObject([{ test: true, state: "delivered" }]);
+	await deliver(project, 500);
+	await api.call("DELETE", webhook);
+	await more(1);
+	expect(await list(project, "state=failed")).toMatchObject([{ test: false, last_attempt: { error_code: "deleted" } }]);
+	expect(await list(project, "state=waiting")).toEqual([]);
+});
+
+test.each(["state=lost", "type=nope", "error=x y", "limit=0", "cursor=ZXZ0XzE", "unhandled=no"])(
+	"refuses %s",
+	async (query) => {
+		const project = await api.project();
+		expect((await api.call("GET", `${project}/deliveries?${query}`)).status).toBe(422);
+	},
+);

@@ -1,0 +1,57 @@
+/** What is newest of deliveries, for lists of them. */
+import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
+import type { ProjectRef } from "../port/registry.ts";
+import { type AttemptRow, summaryOf } from "../shared/deliveries.ts";
+import { type Query, sql } from "./sql.ts";
+import { findProject, findWebhook, type Steps, together, toNodeTime } from "./verb.ts";
+
+interface Next {
+	readonly attempt: number;
+	readonly replay: number;
+	readonly dueAt: number;
+}
+
+const newestOf = (project: number, webhook: number, seq: number): Query<AttemptRow> => sql`
+	SELECT id, seq, attempt, replay, status, status_code, error_code, error, started_at, response_ms, next_retry_at, url
+	FROM posthorn.attempts
+	WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
+	ORDER BY replay DESC, attempt DESC LIMIT 1`;
+
+/** As a range with its order, so that PostgreSQL takes the primary key without statistics, too. */
+const nextOf = (project: number, webhook: number, seq: number): Query<Next> => sql`
+	SELECT attempt, replay, due_at AS "dueAt" FROM posthorn.retries
+	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
+		AND (seq, webhook_no) <= (${seq}, ${webhook})
+	ORDER BY seq, webhook_no LIMIT 1`;
+
+function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["newest"] {
+	const { eventId: _, eventType: __, ...newest } = summaryOf(row, { webhookId, eventType: "" });
+	return newest;
+}
+
+export function* readLatest({
+	projectId,
+	deliveries,
+}: ProjectRef & { readonly deliveries: readonly DeliveryRef[] }): Steps<LatestAttempt[]> {
+	const project = yield* findProject(projectId);
+	const numbers = new Map<string, number | null>();
+	for (const { webhookId } of project === null ? [] : deliveries)
+		if (!numbers.has(webhookId)) numbers.set(webhookId, yield* findWebhook(project!, webhookId));
+	const asked = deliveries.map(({ webhookId, seq }) => ({ webhook: numbers.get(webhookId) ?? null, seq }));
+	const known = asked.filter(({ webhook }) => webhook !== null) as { webhook: number; seq: number }[];
+	const newest = (yield* together(
+		...known.map(({ webhook, seq }) => newestOf(project!, webhook, seq)),
+	)) as AttemptRow[][];
+	const next = (yield* together(...known.map(({ webhook, seq }) => nextOf(project!, webhook, seq)))) as Next[][];
+	const latest: LatestAttempt[] = [];
+	let at = 0;
+	for (const [i, { webhook }] of asked.entries()) {
+		const [last, retry] = webhook === null ? [] : [newest[at]![0], next[at]![0]];
+		if (webhook !== null) at++;
+		latest.push({
+			newest: last === undefined ? null : newestAttemptOf(last, deliveries[i]!.webhookId),
+			next: retry === undefined ? null : { ...retry, dueAt: yield* toNodeTime(retry.dueAt) },
+		});
+	}
+	return latest;
+}
