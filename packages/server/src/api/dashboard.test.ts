@@ -1,11 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 
 const PAGE = `<!doctype html><meta name="csp-nonce" content="__CSP_NONCE__"><script src="/assets/app-1a2b.js"></script>`;
 const SCRIPT = "console.log(1);\n";
+/** What the build writes next to a file, which must be smaller to be worth it. */
+const STYLE = "body { margin: 0 }\n".repeat(20);
+const [BROTLI, GZIP] = [brotliCompressSync(STYLE), gzipSync(STYLE)];
 /** Headers with which browsers request a page. */
 const HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 const JSON_TYPE = { accept: "application/json" };
@@ -17,6 +21,10 @@ beforeAll(async () => {
 	mkdirSync(join(folder, "assets"));
 	writeFileSync(join(folder, "index.html"), PAGE);
 	writeFileSync(join(folder, "assets", "app-1a2b.js"), SCRIPT);
+	writeFileSync(join(folder, "assets", "app-1a2b.js.br"), Buffer.alloc(SCRIPT.length));
+	writeFileSync(join(folder, "assets", "style-3c4d.css"), STYLE);
+	writeFileSync(join(folder, "assets", "style-3c4d.css.br"), BROTLI);
+	writeFileSync(join(folder, "assets", "style-3c4d.css.gz"), GZIP);
 	writeFileSync(join(folder, "secret.txt"), "findable");
 	api = await TestApi.start({ parts: () => ({ dashboardFolder: folder }) });
 });
@@ -76,6 +84,35 @@ test("browsers cache assets forever, since changed files have new names", async 
 	expect(headers["x-content-type-options"]).toBe("nosniff");
 	const again = await get("/assets/app-1a2b.js", { "if-none-match": String(headers.etag) });
 	expect(again.statusCode).toBe(304);
+});
+
+test("assets are sent in the smallest form that the client accepts", async () => {
+	const etags = new Set<unknown>();
+	for (const [accepted, encoding, bytes] of [
+		["gzip, deflate, br, zstd", "br", BROTLI],
+		["BR;q=0.5", "br", BROTLI],
+		["*", "br", BROTLI],
+		["gzip", "gzip", GZIP],
+		["br;q=0, *;q=0.1", "gzip", GZIP],
+		["identity", undefined, Buffer.from(STYLE)],
+		["br;q=0, gzip;q=0.0", undefined, Buffer.from(STYLE)],
+		["broccoli", undefined, Buffer.from(STYLE)],
+		["", undefined, Buffer.from(STYLE)],
+	] as const) {
+		const url = "/assets/style-3c4d.css";
+		const { headers, rawPayload } = await get(url, { "accept-encoding": accepted });
+		expect(headers["content-encoding"], accepted).toBe(encoding);
+		expect(rawPayload.equals(bytes), accepted).toBe(true);
+		expect(headers["content-type"]).toBe("text/css; charset=utf-8");
+		expect(headers.vary).toBe("Accept-Encoding");
+		etags.add(headers.etag);
+		const again = await get(url, { "accept-encoding": accepted, "if-none-match": String(headers.etag) });
+		expect(again.statusCode).toBe(304);
+	}
+	expect(etags.size).toBe(3);
+	// One that isn't smaller is never used, and none is a file of its own.
+	expect((await get("/assets/app-1a2b.js", { "accept-encoding": "br" })).payload).toBe(SCRIPT);
+	expect((await get("/assets/style-3c4d.css.br", { "accept-encoding": "br" })).statusCode).toBe(404);
 });
 
 // Each unread download held a file descriptor; with enough of them, deliveries had to wait.

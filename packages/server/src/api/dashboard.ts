@@ -54,10 +54,26 @@ function serveAssets(app: FastifyInstance, folder: string): void {
 	app.get<{ Params: { "*": string } }>(`/${ASSETS}/*`, (request, reply) => {
 		const asset = assets.get(request.params["*"]);
 		if (!asset) return reply.callNotFound();
-		reply.headers({ "Cache-Control": "public, max-age=31536000, immutable", ETag: asset.etag });
-		if (request.headers["if-none-match"]?.includes(asset.etag)) return reply.code(304).send();
-		return reply.type(asset.type).send(asset.bytes);
+		const { bytes, etag, encoding } = bestFor(asset, request.headers["accept-encoding"]);
+		reply.headers({ "Cache-Control": "public, max-age=31536000, immutable", ETag: etag, Vary: "Accept-Encoding" });
+		if (request.headers["if-none-match"]?.includes(etag)) return reply.code(304).send();
+		if (encoding !== null) reply.header("Content-Encoding", encoding);
+		return reply.type(asset.type).send(bytes);
 	});
+}
+
+/** The smallest form that the client accepts (RFC 9110, 12.5.3). */
+function bestFor({ forms }: Asset, accepted = ""): Form {
+	const weights = new Map(
+		accepted.split(",").map((part) => {
+			const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+			const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
+			return [name, Number(weight)];
+		}),
+	);
+	const accepts = (encoding: string) => (weights.get(encoding) ?? weights.get("*") ?? 0) > 0;
+	const last = forms.at(-1)!;
+	return forms.find(({ encoding }) => encoding !== null && accepts(encoding)) ?? last;
 }
 
 /** Allows only its own files, and runtime styles that carry the nonce. */
@@ -82,26 +98,50 @@ const TYPES: Readonly<Record<string, string>> = {
 	".json": "application/json; charset=utf-8",
 	".png": "image/png",
 	".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 	".woff2": "font/woff2",
 };
 
-export interface Asset {
+/** A file's bytes as they're sent. */
+interface Form {
 	readonly bytes: Buffer;
-	readonly type: string;
 	readonly etag: string;
+	/** Null if they're sent as they are. */
+	readonly encoding: "br" | "gzip" | null;
 }
 
+export interface Asset {
+	readonly type: string;
+	/** Smallest first; the last one isn't encoded. */
+	readonly forms: readonly Form[];
+}
+
+/** The encodings that the build writes next to a file, by the end of their names. */
+const ENCODINGS = [
+	[".br", "br"],
+	[".gz", "gzip"],
+] as const;
+
 /**
- * The files of a folder by name. They are kept in memory and shared by all downloads, so a client that doesn't read
- * holds no file descriptor.
+ * The files of a folder by name, with the compressed forms next to them. They are kept in memory and shared by all
+ * downloads, so a client that doesn't read holds no file descriptor.
  */
 export function readAssets(folder: string): ReadonlyMap<string, Asset> {
-	const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-	return new Map(
-		files.map(({ name }) => {
-			const bytes = readFileSync(join(folder, name));
-			const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
-			return [name, { bytes, type: TYPES[extname(name)] ?? "application/octet-stream", etag }];
-		}),
-	);
+	const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+	const all = new Map(names.map(({ name }) => [name, readFileSync(join(folder, name))]));
+	const assets = new Map<string, Asset>();
+	for (const [name, bytes] of all) {
+		const base = name.replace(/\.(?:br|gz)$/, "");
+		if (base !== name && all.has(base)) continue;
+		const forms: Form[] = [];
+		for (const [ending, encoding] of ENCODINGS) {
+			const encoded = all.get(name + ending);
+			if (encoded && encoded.length < bytes.length) forms.push({ bytes: encoded, etag: etagOf(encoded), encoding });
+		}
+		forms.push({ bytes, etag: etagOf(bytes), encoding: null });
+		assets.set(name, { type: TYPES[extname(name)] ?? "application/octet-stream", forms });
+	}
+	return assets;
 }
+
+const etagOf = (bytes: Buffer) => `"${createHash("sha256").update(bytes).digest("base64url")}"`;
