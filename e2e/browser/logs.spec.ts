@@ -188,14 +188,14 @@ test("the live tail can be paused, and continues where it was", async ({ dashboa
 });
 
 // A general rule was overridden by the row's own: the row faded in anyway, and was hardly readable meanwhile.
-test("new rows fade in, unless reduced motion is preferred", async ({ dashboard, page }) => {
+test("new rows are tinted for a moment, unless reduced motion is preferred", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
 	await dashboard.setUp();
 	await dashboard.signIn(page);
 	await page.goto(dashboard.project("/logs"));
-	await page.getByText("Live", { exact: true }).waitFor();
+	await page.getByRole("button", { name: "Live updates: live" }).waitFor();
 	await shop.post(shop.path("/events"), purchase(1));
 	const row = page.getByRole("table", { name: "Attempts" }).locator("[data-new]");
 	await expect(row).toHaveCSS("animation-name", "none");

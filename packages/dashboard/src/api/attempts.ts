@@ -36,7 +36,9 @@ export interface LogFilter extends AttemptFilter {
 }
 
 const ATTEMPTS = "/v1/projects/{project_id}/attempts";
+/** The first page is what a screen shows; whoever wants more wants many. */
 const ROWS = 50;
+const MORE_ROWS = 200;
 
 /** How often to count again during live updates, in milliseconds; hints arrive far more often. */
 const RECOUNT_MS = 10_000;
@@ -57,6 +59,7 @@ export const attemptsQuery = (projectId: string, filter: LogFilter) =>
 		projectKey(projectId, "attempts", "list", filter),
 		`${ATTEMPTS}/summaries`,
 		asked(projectId, filter, ROWS),
+		MORE_ROWS,
 	);
 
 /** The newest entries of the log, one page by default. */

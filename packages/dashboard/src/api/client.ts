@@ -1,4 +1,4 @@
-import { ApiError, type Fault, type ProblemBody, UNREACHABLE } from "./error.ts";
+import { ApiError, type Fault, OFFLINE, type ProblemBody, UNREACHABLE } from "./error.ts";
 import type { Arguments, PathWith, ResponseOf, Verb } from "./operation.ts";
 import { csrfToken, forgetSession } from "./session-cache.ts";
 
@@ -47,7 +47,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 		...(options.signal === undefined ? {} : { signal: options.signal }),
 	}).catch((error: unknown) => {
 		if (options.signal?.aborted === true) throw error;
-		throw new ApiError(UNREACHABLE);
+		throw new ApiError(navigator.onLine === false ? OFFLINE : UNREACHABLE);
 	});
 	if (!response.ok) {
 		const error = await readProblem(response);

@@ -22,7 +22,7 @@ const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{ev
 const REPLAYS = "/v1/projects/{project_id}/replays";
 
 /** How often to poll a delivery until its first response, in addition to hints; in milliseconds. */
-const WATCH_MS = 1_000;
+export const WATCH_MS = 1_000;
 
 const pathOf = (projectId: string, { webhook_id, event_id }: DeliveryId) => ({
 	project_id: projectId,

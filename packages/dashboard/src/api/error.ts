@@ -15,7 +15,7 @@ export interface ProblemBody {
 /** A response other than success (RFC 9457), or status 0 if there was no response at all. */
 export class ApiError extends Error {
 	override readonly name = "ApiError";
-	/** The stable code: the last part of the problem's type, such as `not-found`; `unreachable` without a response. */
+	/** The stable code: the last part of the problem's type, such as `not-found`; `unreachable` or `offline` without a response. */
 	readonly code: string;
 	readonly status: number;
 	readonly title: string;
@@ -43,5 +43,13 @@ export const UNREACHABLE: ProblemBody = {
 	title: "The service isn't responding",
 	status: 0,
 	detail: "There was no response. Check your connection and that the service is running, then try again.",
+	errors: [],
+};
+
+export const OFFLINE: ProblemBody = {
+	type: "/problems/offline",
+	title: "You're offline",
+	status: 0,
+	detail: "Your browser has no connection. Once it's back, the page updates.",
 	errors: [],
 };

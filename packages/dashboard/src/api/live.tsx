@@ -1,74 +1,131 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from "react";
-import { callUrl } from "./client.ts";
-import { HINTED, type Hint, projectKey } from "./keys.ts";
+import { type Query, useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { listenToHints } from "./hint-stream.ts";
+import { HINTED, type Hint, type Resource } from "./keys.ts";
+import { fetchedSince } from "./query-client.ts";
 
-/** Hints are collected for this long, in milliseconds, so that pages refetch at most once a second. */
-const GATHER_MS = 1_000;
+/** Hints are collected for this long, in milliseconds, so that pages refetch at most twice a second. */
+const GATHER_MS = 400;
+/** Delays before reconnecting, in milliseconds; the last one repeats. */
+const RECONNECT_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
+/** How often pages refetch while there is no connection, in milliseconds. */
+export const POLL_MS = 10_000;
 
-export type LiveState = "live" | "connecting" | "paused";
+/** `off` without the Developer app, which is all that changes live. */
+export type LiveState = "live" | "connecting" | "lost" | "paused" | "off";
 
 export interface Live {
 	readonly state: LiveState;
+	/** When the connection was lost, milliseconds since 1970; null unless it is. */
+	readonly lostAt: number | null;
 	readonly pause: () => void;
+	/** Resumes, or reconnects immediately. */
 	readonly resume: () => void;
 }
 
-const LiveContext = createContext<Live>({ state: "paused", pause: () => {}, resume: () => {} });
+const LiveContext = createContext<Live>({ state: "off", lostAt: null, pause: () => {}, resume: () => {} });
 
 /** Whether the project's pages update live, and how to pause and resume. */
 export const useLive = (): Live => use(LiveContext);
 
+const LIVE_RESOURCES = new Set<unknown>(Object.values(HINTED).flat());
+
+interface LiveProviderProps {
+	projectId: string;
+	/** Whether there is anything to listen to. */
+	enabled: boolean;
+	children: ReactNode;
+}
+
+type Connection = { readonly state: "connecting" | "live" } | { readonly state: "lost"; readonly at: number };
+
 /**
- * Listens for the project's changes while it is mounted, and refetches the queries they affect. The browser reconnects
- * after a lost connection. Each new connection refetches everything once, to catch up.
+ * Listens for the project's changes while it is mounted, and refetches the queries they affect. It reconnects with
+ * growing delays, and refetches regularly until it has. Each new connection refetches what was fetched before it.
  */
-export function LiveProvider({ projectId, children }: { projectId: string; children: ReactNode }) {
+export function LiveProvider({ projectId, enabled, children }: LiveProviderProps) {
 	const queryClient = useQueryClient();
 	const [paused, setPaused] = useState(false);
-	const [connected, setConnected] = useState(false);
+	const reconnect = useRef(() => {});
+	const [connection, setConnection] = useState<Connection>({ state: "connecting" });
+
+	const refetch = useCallback(
+		(resources: ReadonlySet<unknown>, isNeeded: (query: Query) => boolean = () => true) =>
+			void queryClient.invalidateQueries({
+				predicate: (query) => {
+					const [scope, project, resource] = query.queryKey;
+					return scope === "project" && project === projectId && resources.has(resource) && isNeeded(query);
+				},
+			}),
+		[projectId, queryClient],
+	);
 
 	useEffect(() => {
-		if (paused) return;
+		if (paused || !enabled) return;
 		const waiting = new Set<Hint>();
-		let timer: number | undefined;
+		let gathering: number | undefined;
+		let reconnecting: number | undefined;
+		let polling: number | undefined;
+		let failures = 0;
+		let stop = () => {};
+
 		const flush = () => {
-			timer = undefined;
-			const resources = new Set([...waiting].flatMap((hint) => HINTED[hint]));
+			gathering = undefined;
+			const resources = new Set<Resource>([...waiting].flatMap((hint) => HINTED[hint]));
 			waiting.clear();
-			for (const resource of resources) {
-				void queryClient.invalidateQueries({ queryKey: projectKey(projectId, resource) });
-			}
+			refetch(resources);
 		};
-		const hear = (hint: Hint) => {
-			waiting.add(hint);
-			timer ??= window.setTimeout(flush, GATHER_MS);
+		const poll = () => {
+			if (document.visibilityState === "visible") refetch(LIVE_RESOURCES);
 		};
-		const source = new EventSource(callUrl("/v1/projects/{project_id}/changes", { path: { project_id: projectId } }));
-		source.addEventListener("open", () => {
-			setConnected(true);
-			// Changes before the connection opened, even the first time, sent no hints.
-			hear("attempts");
-			hear("webhooks");
-		});
-		source.addEventListener("error", () => setConnected(false));
-		source.addEventListener("attempts", () => hear("attempts"));
-		source.addEventListener("webhooks", () => hear("webhooks"));
+		const connect = () => {
+			window.clearTimeout(reconnecting);
+			reconnecting = undefined;
+			stop = listenToHints(projectId, {
+				onOpen(at) {
+					failures = 0;
+					window.clearInterval(polling);
+					polling = undefined;
+					setConnection({ state: "live" });
+					refetch(LIVE_RESOURCES, (query) => !fetchedSince(query, at));
+				},
+				onHint(hint) {
+					waiting.add(hint);
+					gathering ??= window.setTimeout(flush, GATHER_MS);
+				},
+				onLost() {
+					const delay = RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0;
+					// Not all tabs at the same moment after a restart.
+					reconnecting = window.setTimeout(connect, delay * (0.75 + Math.random() / 2));
+					polling ??= window.setInterval(poll, POLL_MS);
+					setConnection((before) => (before.state === "lost" ? before : { state: "lost", at: Date.now() }));
+				},
+			});
+		};
+		const hurry = () => {
+			if (reconnecting !== undefined && document.visibilityState === "visible") connect();
+		};
+		reconnect.current = hurry;
+		connect();
+		window.addEventListener("online", hurry);
+		document.addEventListener("visibilitychange", hurry);
 		return () => {
-			source.close();
-			window.clearTimeout(timer);
-			setConnected(false);
+			window.removeEventListener("online", hurry);
+			document.removeEventListener("visibilitychange", hurry);
+			for (const timer of [gathering, reconnecting, polling]) window.clearTimeout(timer);
+			reconnect.current = () => {};
+			stop();
+			setConnection({ state: "connecting" });
 		};
-	}, [projectId, paused, queryClient]);
+	}, [projectId, paused, enabled, refetch]);
 
 	const pause = useCallback(() => setPaused(true), []);
 	const resume = useCallback(() => {
 		setPaused(false);
-		for (const resource of HINTED.attempts) {
-			void queryClient.invalidateQueries({ queryKey: projectKey(projectId, resource) });
-		}
-	}, [projectId, queryClient]);
-	const state: LiveState = paused ? "paused" : connected ? "live" : "connecting";
-	const live = useMemo(() => ({ state, pause, resume }), [state, pause, resume]);
+		reconnect.current();
+	}, []);
+	const state: LiveState = enabled ? (paused ? "paused" : connection.state) : "off";
+	const lostAt = state === "lost" && connection.state === "lost" ? connection.at : null;
+	const live = useMemo(() => ({ state, lostAt, pause, resume }), [state, lostAt, pause, resume]);
 	return <LiveContext value={live}>{children}</LiveContext>;
 }

@@ -16,18 +16,27 @@ interface Page<Item> {
 	readonly next_cursor: string | null;
 }
 
-/** A list read page by page: `useInfiniteQuery(pagedQuery(key, template, { path, query }))`. */
+/**
+ * A list read page by page: `useInfiniteQuery(pagedQuery(key, template, { path, query }))`.
+ *
+ * @param later how many rows the pages after the first one have, if that differs
+ */
 export const pagedQuery = <P extends ListPath>(
 	queryKey: QueryKey,
 	template: P,
 	{ path, query }: Pick<CallOf<P, "get">, "path" | "query">,
+	later?: number,
 ) =>
 	infiniteQueryOptions({
 		queryKey,
 		queryFn: ({ pageParam, signal }) =>
 			callApi<Page<ItemOf<P>>>("GET", template, {
 				...(path === undefined ? {} : { path }),
-				query: { ...(query as CallOptions["query"]), cursor: pageParam },
+				query: {
+					...(query as CallOptions["query"]),
+					...(pageParam === null || later === undefined ? {} : { limit: later }),
+					cursor: pageParam,
+				},
 				signal,
 			}),
 		initialPageParam: null as string | null,

@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { type Query, QueryClient } from "@tanstack/react-query";
 import { isStatus } from "./error.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
@@ -15,3 +15,13 @@ export const queryClient = new QueryClient({
 		mutations: { retry: false },
 	},
 });
+
+/** When each query's last request began, by `performance.now()`. */
+const begun = new WeakMap<Query, number>();
+
+queryClient.getQueryCache().subscribe((event) => {
+	if (event.type === "updated" && event.action.type === "fetch") begun.set(event.query, performance.now());
+});
+
+/** Whether the query's last request began after `at`, by `performance.now()`. */
+export const fetchedSince = (query: Query, at: number) => (begun.get(query) ?? Number.NEGATIVE_INFINITY) >= at;

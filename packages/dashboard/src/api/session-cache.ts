@@ -1,3 +1,4 @@
+import { releaseSecret } from "../lib/kept-secret.ts";
 import type { Session } from "./model.ts";
 import { queryClient } from "./query-client.ts";
 
@@ -11,7 +12,10 @@ export const csrfToken = () => cached()?.csrf_token ?? null;
 /** Data that needs a session, by the first part of its query keys. */
 const SEEN = new Set<unknown>(["project", "projects", "account"]);
 
-const forgetSeen = () => queryClient.removeQueries({ predicate: ({ queryKey }) => SEEN.has(queryKey[0]) });
+function forgetSeen(): void {
+	queryClient.removeQueries({ predicate: ({ queryKey }) => SEEN.has(queryKey[0]) });
+	releaseSecret();
+}
 
 /** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {

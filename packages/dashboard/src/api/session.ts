@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { releaseSecret } from "../lib/kept-secret.ts";
 import { mayAct, type Role } from "../lib/roles.ts";
 import { api } from "./client.ts";
 import { isStatus } from "./error.ts";
@@ -14,7 +15,10 @@ export const sessionQuery = queryOptions<Session | null>({
 		try {
 			return keepVisited(await api.get("/v1/session", { signal }));
 		} catch (error) {
-			if (isStatus(error, 401)) return null;
+			if (isStatus(error, 401)) {
+				releaseSecret();
+				return null;
+			}
 			throw error;
 		}
 	},

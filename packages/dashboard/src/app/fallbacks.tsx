@@ -1,14 +1,22 @@
 import { Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { createContext, type ReactNode, use, useEffect, useState } from "react";
 import { ApiError } from "../api/error.ts";
+import { problemWords } from "../api/problem-words.ts";
+import { MissingPart, reloadOnce } from "../lib/part.ts";
 import { Mark } from "../ui/logo.tsx";
+import { useOnline } from "../ui/use-online.ts";
+
+/** Whether the shell is around a page. */
+export const InShell = createContext(false);
 
 function Fallback({ title, children, actions }: { title: string; children: ReactNode; actions: ReactNode }) {
 	useDocumentTitle(`${title} · Posthorn`);
+	// Within the shell, its main landmark is already around this.
+	const isInside = use(InShell);
 	return (
-		<Center component="main" mih="70dvh" p="lg">
+		<Center component={isInside ? "div" : "main"} mih="70dvh" p="lg">
 			<Stack align="center" maw={460}>
 				<Mark size={44} />
 				<Title order={1} size="h3" ta="center">
@@ -39,12 +47,14 @@ export function NotFoundPage() {
 	);
 }
 
-/** A page crashed. Everything else is safe on the server. */
+/** A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. */
 export function CrashPage({ error, reset }: ErrorComponentProps) {
+	if (error instanceof MissingPart) return <MissingPartPage />;
 	const known = error instanceof ApiError;
+	const words = problemWords(error);
 	return (
 		<Fallback
-			title={known ? error.title : "Something broke on this page"}
+			title={known ? words.title : "Something broke on this page"}
 			actions={
 				<>
 					<Button onClick={() => reset()}>Try again</Button>
@@ -55,13 +65,41 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 			}
 		>
 			{known
-				? error.detail
+				? words.detail
 				: "Something in the dashboard went wrong. Deliveries aren't affected. Try again, and if it keeps happening, report it with the message below."}
 			{known ? null : (
 				<Text component="code" ff="monospace" size="xs" display="block" mt="sm">
 					{error instanceof Error ? error.message : String(error)}
 				</Text>
 			)}
+		</Fallback>
+	);
+}
+
+/** A page's code couldn't be loaded. Online, one reload fetches the version that replaced it. */
+function MissingPartPage() {
+	const online = useOnline();
+	const [wasOffline] = useState(!online);
+	const [tried, setTried] = useState(false);
+	useEffect(() => {
+		if (!online) return;
+		if (wasOffline) window.location.reload();
+		else setTried(!reloadOnce(Date.now()));
+	}, [online, wasOffline]);
+	if (!online) {
+		return (
+			<Fallback title="You're offline" actions={null}>
+				This page isn't loaded yet. It opens once you're online again. Deliveries aren't affected.
+			</Fallback>
+		);
+	}
+	if (!tried) return <PendingPage />;
+	return (
+		<Fallback
+			title="This page couldn't be loaded"
+			actions={<Button onClick={() => window.location.reload()}>Reload</Button>}
+		>
+			The dashboard may just have been upgraded, or the connection broke. Deliveries aren't affected.
 		</Fallback>
 	);
 }

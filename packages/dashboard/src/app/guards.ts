@@ -1,4 +1,5 @@
 import { notFound, redirect } from "@tanstack/react-router";
+import { openEarly } from "../api/hint-stream.ts";
 import type { Session } from "../api/model.ts";
 import { queryClient } from "../api/query-client.ts";
 import { sessionQuery, setupNeeded, visitProject } from "../api/session.ts";
@@ -18,10 +19,21 @@ export function startPage({ context: { session } }: { context: { session: Sessio
 	throw redirect({ to: "/p/$projectId", params: { projectId: first.id } });
 }
 
+interface ProjectVisit {
+	readonly params: { readonly projectId: string };
+	/** Whether a page is only loaded in advance. */
+	readonly preload: boolean;
+}
+
 /** Responds 404 for a project the session doesn't list, after one more request in case it is new. */
-export async function requireProject({ params: { projectId } }: { params: { projectId: string } }): Promise<void> {
-	const names = (session: Session | null) => session?.projects.some(({ id }) => id === projectId) === true;
-	if (names(await queryClient.ensureQueryData(sessionQuery))) return;
+export async function requireProject({ params: { projectId }, preload }: ProjectVisit): Promise<void> {
+	const find = (session: Session | null) => session?.projects.find(({ id }) => id === projectId);
+	const names = (session: Session | null) => find(session) !== undefined;
+	const known = find(await queryClient.ensureQueryData(sessionQuery));
+	if (known !== undefined) {
+		if (!preload && known.apps.includes("developer")) openEarly(projectId);
+		return;
+	}
 	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
 	if (names(session) || (session !== null && (await visitProject(session, projectId)))) return;
 	throw notFound();

@@ -9,7 +9,7 @@ import {
 } from "@tabler/icons-react";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ComponentType } from "react";
-import { useProject } from "../api/session.ts";
+import type { SessionProject } from "../api/model.ts";
 import { mayAct } from "../lib/roles.ts";
 import classes from "./project-nav.module.css";
 
@@ -34,8 +34,7 @@ const MEMBERS: Entry = { to: "/p/$projectId/members", label: "Members", Icon: Ic
 const AUDIT: Entry = { to: "/p/$projectId/audit", label: "Audit log", Icon: IconHistory };
 
 /** Links to the project's pages. An app's pages need the app, and the audit log needs the owner role. */
-export function ProjectNav() {
-	const { id, apps, role } = useProject();
+export function ProjectNav({ project: { id, apps, role } }: { project: SessionProject }) {
 	return (
 		<div className={classes.nav}>
 			<Group entries={MAIN} projectId={id} />

@@ -1,16 +1,15 @@
 import { Menu, Text, UnstyledButton } from "@mantine/core";
 import { IconCheck, IconLayoutGrid, IconSelector } from "@tabler/icons-react";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
+import type { SessionProject } from "../api/model.ts";
 import { useSession } from "../api/session.ts";
 import { ROLE_WORDS } from "../lib/roles.ts";
 import { Mark } from "../ui/logo.tsx";
 import classes from "./project-switcher.module.css";
 
-/** The current project, and links to others. */
-export function ProjectSwitcher() {
+/** The current project, or the last one outside of projects, and links to others. */
+export function ProjectSwitcher({ current }: { current: SessionProject | undefined }) {
 	const { projects } = useSession();
-	const { projectId } = useParams({ strict: false });
-	const current = projects.find(({ id }) => id === projectId);
 	return (
 		<Menu position="bottom-start" width={260} shadow="md">
 			<Menu.Target>
@@ -30,7 +29,7 @@ export function ProjectSwitcher() {
 						key={id}
 						component={Link}
 						to={`/p/${id}`}
-						rightSection={id === projectId ? <IconCheck size={16} aria-label="Current" /> : null}
+						rightSection={id === current?.id ? <IconCheck size={16} aria-label="Current" /> : null}
 					>
 						<Text size="sm" fw={550} truncate>
 							{name}

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import { part } from "../lib/part.ts";
 import { validateLogsSearch } from "../pages/logs/search.ts";
 import { validateOverviewSearch } from "../pages/overview/search.ts";
 import { validateWebhookSearch } from "../pages/webhook/search.ts";
@@ -15,7 +16,10 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPag
 const setup = createRoute({
 	getParentRoute: () => root,
 	path: "/setup",
-	component: lazyRouteComponent(() => import("../pages/setup/setup-page.tsx"), "SetupPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/setup/setup-page.tsx")),
+		"SetupPage",
+	),
 });
 
 const signIn = createRoute({
@@ -23,13 +27,19 @@ const signIn = createRoute({
 	path: "/sign-in",
 	validateSearch: (search: Record<string, unknown>): { next?: string } =>
 		typeof search.next === "string" ? { next: search.next } : {},
-	component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/sign-in/sign-in-page.tsx")),
+		"SignInPage",
+	),
 });
 
 const invitation = createRoute({
 	getParentRoute: () => root,
 	path: "/invitation",
-	component: lazyRouteComponent(() => import("../pages/invitation/invitation-page.tsx"), "InvitationPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/invitation/invitation-page.tsx")),
+		"InvitationPage",
+	),
 });
 
 // For signed-in users.
@@ -48,13 +58,19 @@ const plain = createRoute({ getParentRoute: () => signedIn, id: "plain", compone
 const projects = createRoute({
 	getParentRoute: () => plain,
 	path: "/projects",
-	component: lazyRouteComponent(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/projects/projects-page.tsx")),
+		"ProjectsPage",
+	),
 });
 
 const account = createRoute({
 	getParentRoute: () => plain,
 	path: "/account",
-	component: lazyRouteComponent(() => import("../pages/account/account-page.tsx"), "AccountPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/account/account-page.tsx")),
+		"AccountPage",
+	),
 });
 
 // A project's pages.
@@ -70,25 +86,37 @@ const overview = createRoute({
 	getParentRoute: () => project,
 	path: "/",
 	validateSearch: validateOverviewSearch,
-	component: lazyRouteComponent(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/overview/overview-page.tsx")),
+		"OverviewPage",
+	),
 });
 
 const apps = createRoute({
 	getParentRoute: () => project,
 	path: "/apps",
-	component: lazyRouteComponent(() => import("../pages/apps/apps-page.tsx"), "AppsPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/apps/apps-page.tsx")),
+		"AppsPage",
+	),
 });
 
 const members = createRoute({
 	getParentRoute: () => project,
 	path: "/members",
-	component: lazyRouteComponent(() => import("../pages/members/members-page.tsx"), "MembersPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/members/members-page.tsx")),
+		"MembersPage",
+	),
 });
 
 const audit = createRoute({
 	getParentRoute: () => project,
 	path: "/audit",
-	component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/audit/audit-page.tsx")),
+		"AuditPage",
+	),
 });
 
 // The pages of the Developer app.
@@ -98,26 +126,38 @@ const developer = createRoute({ getParentRoute: () => project, id: "developer", 
 const webhooks = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks",
-	component: lazyRouteComponent(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/webhooks/webhooks-page.tsx")),
+		"WebhooksPage",
+	),
 });
 
 const newWebhook = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks/new",
-	component: lazyRouteComponent(() => import("../pages/webhook/new-webhook-page.tsx"), "NewWebhookPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/webhook/new-webhook-page.tsx")),
+		"NewWebhookPage",
+	),
 });
 
 const webhook = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks/$webhookId",
 	validateSearch: validateWebhookSearch,
-	component: lazyRouteComponent(() => import("../pages/webhook/webhook-page.tsx"), "WebhookPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/webhook/webhook-page.tsx")),
+		"WebhookPage",
+	),
 });
 
 const apiKeys = createRoute({
 	getParentRoute: () => developer,
 	path: "/api-keys",
-	component: lazyRouteComponent(() => import("../pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/api-keys/api-keys-page.tsx")),
+		"ApiKeysPage",
+	),
 });
 
 /** The list stays visible next to the drawer, so the drawer is a child route of the list. */
@@ -125,13 +165,19 @@ const logs = createRoute({
 	getParentRoute: () => developer,
 	path: "/logs",
 	validateSearch: validateLogsSearch,
-	component: lazyRouteComponent(() => import("../pages/logs/logs-page.tsx"), "LogsPage"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/logs/logs-page.tsx")),
+		"LogsPage",
+	),
 });
 
 const delivery = createRoute({
 	getParentRoute: () => logs,
 	path: "/$attemptId",
-	component: lazyRouteComponent(() => import("../pages/delivery/delivery-drawer.tsx"), "DeliveryDrawer"),
+	component: lazyRouteComponent(
+		part(() => import("../pages/delivery/delivery-drawer.tsx")),
+		"DeliveryDrawer",
+	),
 });
 
 const routeTree = root.addChildren([

@@ -1,11 +1,12 @@
 import { AppShell, Burger, Drawer, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useLocation } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { LiveProvider } from "../api/live.tsx";
 import { useProjectId, useSession } from "../api/session.ts";
+import { lastProject, rememberProject } from "../lib/last-project.ts";
 import { AccountMenu } from "./account-menu.tsx";
-import { NotFoundPage } from "./fallbacks.tsx";
+import { InShell, NotFoundPage } from "./fallbacks.tsx";
 import { JumpBox } from "./jump-box.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { LiveToggle } from "./live-toggle.tsx";
@@ -59,17 +60,26 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 				</Group>
 			</AppShell.Header>
 			<AppShell.Main id="content" tabIndex={-1}>
-				{children}
+				<InShell value={true}>{children}</InShell>
 			</AppShell.Main>
 			<KeyboardHelp opened={helpOpened} onOpen={help.open} onClose={help.close} />
 		</AppShell>
 	);
 }
 
-/** Wraps pages outside of a project: the list of projects, the account. */
+/** Wraps pages outside of a project: the list of projects, the account. Its menu leads back to the last project. */
 export function SignedInShell() {
+	const { projects } = useSession();
+	const last = projects.find(({ id }) => id === lastProject());
 	return (
-		<Shell nav={<ProjectSwitcher />}>
+		<Shell
+			nav={
+				<>
+					<ProjectSwitcher current={last} />
+					{last === undefined ? null : <ProjectNav project={last} />}
+				</>
+			}
+		>
 			<Outlet />
 		</Shell>
 	);
@@ -78,15 +88,16 @@ export function SignedInShell() {
 /** Wraps a project's pages, which update live. */
 export function ProjectShell() {
 	const projectId = useProjectId();
-	const seen = useSession().projects.some(({ id }) => id === projectId);
-	if (!seen) return <NotFoundPage />;
+	const project = useSession().projects.find(({ id }) => id === projectId);
+	useEffect(() => rememberProject(projectId), [projectId]);
+	if (project === undefined) return <NotFoundPage />;
 	return (
-		<LiveProvider key={projectId} projectId={projectId}>
+		<LiveProvider key={projectId} projectId={projectId} enabled={project.apps.includes("developer")}>
 			<Shell
 				nav={
 					<>
-						<ProjectSwitcher />
-						<ProjectNav />
+						<ProjectSwitcher current={project} />
+						<ProjectNav project={project} />
 					</>
 				}
 				search={

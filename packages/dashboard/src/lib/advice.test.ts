@@ -56,6 +56,22 @@ describe("says what helps", () => {
 	});
 });
 
+describe("reads the response's body", () => {
+	const refused = (status_code: number, response_body: string) =>
+		adviceFor({ ...failed, status_code, error_code: null, response_body }).why;
+
+	it.each([400, 401, 403, 422])("where the receiver answers %i and explains it", (status) => {
+		expect(refused(status, '{"error":"Invalid signature"}')).toMatch(/signature is invalid/);
+		expect(refused(status, "HMAC mismatch")).toMatch(/signature is invalid/);
+		expect(refused(status, "timestamp outside the tolerance zone")).toMatch(/timestamp is too old/);
+		expect(refused(status, "missing field order_id")).toBe(answered(status).why);
+	});
+
+	it("but not where the status says something else", () => {
+		expect(refused(500, "invalid signature")).toBe(answered(500).why);
+	});
+});
+
 describe("depends on what has become of the delivery", () => {
 	const attempt = { ...failed, status_code: 500, error_code: null };
 	const triesOf = (...rest: Parameters<typeof adviceFor>) => adviceFor(...rest).tries.join(" ");

@@ -6,6 +6,8 @@ export interface AdviceFacts extends ResponseFacts {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly url: string;
 	readonly response_ms: number;
+	/** The beginning of the response's body, if it is known. */
+	readonly response_body?: string;
 }
 
 /** Why an attempt ended as it did, and what to try. */
@@ -24,6 +26,8 @@ interface Told {
 	readonly isRetried: boolean;
 	/** How long the attempt took: `15.0 s`. */
 	readonly took: string;
+	/** The beginning of the response's body. */
+	readonly body: string;
 }
 
 type Teller = (told: Told) => Advice;
@@ -241,7 +245,36 @@ const BEYOND_WORDS: Teller = ({ host }) => ({
 	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
 
+/** Statuses with which receivers refuse a signature. */
+const REFUSALS = new Set([400, 401, 403, 422]);
+const SIGNATURE = /signature|hmac|\bsigned?\b|verif(?:y|ication)/i;
+const TIMESTAMP = /timestamp|too old|\bclock\b|tolerance|replay attack/i;
+
+/** The commonest reason to refuse a request, if the body says so. */
+function ofSignature({ host, body }: Told): Advice | null {
+	if (TIMESTAMP.test(body)) {
+		return {
+			why: `${host} says that the request’s timestamp is too old or too new.`,
+			tries: [
+				"Set the receiver’s clock by NTP. Every request is signed right before it’s sent.",
+				"Accept timestamps within 5 minutes.",
+			],
+		};
+	}
+	if (!SIGNATURE.test(body)) return null;
+	return {
+		why: `${host} says that the signature is invalid.`,
+		tries: [
+			"Check that the receiver uses this webhook’s current secret. If it’s lost or was rotated, rotate it again.",
+			"Verify the body exactly as received, before parsing it: parsed and written again, it’s another text.",
+			"Compare with the code under Verify on the webhook’s page.",
+		],
+	};
+}
+
 function ofStatus(status: number, told: Told): Advice {
+	const refusal = REFUSALS.has(status) ? ofSignature(told) : null;
+	if (refusal !== null) return refusal;
 	const own = BY_STATUS[status];
 	if (own !== undefined) return own(told);
 	const { host, isRetried } = told;
@@ -281,8 +314,9 @@ export function adviceFor(attempt: AdviceFacts, prospect = prospectOf(attempt)):
 const PROSPECTS = { delivered: "delivered", retrying: "open", failed: "over" } as const;
 const prospectOf = ({ status }: AdviceFacts): Prospect => PROSPECTS[status];
 
-function explain({ status, status_code, error_code, url, response_ms }: AdviceFacts, isRetried: boolean): Advice {
-	const told: Told = { host: hostOf(url), took: formatMs(response_ms), isRetried };
+function explain(attempt: AdviceFacts, isRetried: boolean): Advice {
+	const { status, status_code, error_code, url, response_ms, response_body: body = "" } = attempt;
+	const told: Told = { host: hostOf(url), took: formatMs(response_ms), isRetried, body };
 	if (status === "delivered") {
 		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
 		return { why: `${told.host} ${result} after ${told.took}.`, tries: [] };

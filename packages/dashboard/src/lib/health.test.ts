@@ -128,7 +128,7 @@ describe("webhookSentence", () => {
 		const waiting = { events: 1, oldest_at: at(14, 29) };
 		expect(webhookSentence({ ...HEALTHY, state: "idle", backlog: waiting }, NOW).action).toBeNull();
 		expect(webhookSentence({ ...HEALTHY, state: "paused", backlog: { ...waiting, events: 37 } }, NOW)).toEqual({
-			text: "Paused. Nothing is sent; 37 events wait.",
+			text: "Paused. Nothing is sent. Waiting: 37 new events.",
 			action: "resume",
 		});
 	});

@@ -1,5 +1,6 @@
 import { type ResponseFacts, responsePhrases } from "./health-words.ts";
 import { formatCount, plural } from "./numbers.ts";
+import { pendingOf, pendingWords } from "./pending.ts";
 import { coarseSpan, relativeTime, shortTime } from "./time.ts";
 
 interface AttemptFacts extends ResponseFacts {
@@ -115,10 +116,11 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 	const failed = `${plural(dead, "event")} failed for good and can be replayed`;
 	switch (health.state) {
 		case "paused": {
+			const waiting = pendingWords(pendingOf(health, health));
 			const text =
-				backlog.events === 0
+				waiting === ""
 					? "Paused. Nothing is sent. Events wait until it's resumed."
-					: `Paused. Nothing is sent; ${plural(backlog.events, "event")} ${backlog.events === 1 ? "waits" : "wait"}.`;
+					: `Paused. Nothing is sent. Waiting: ${waiting}.`;
 			return { text, action: "resume" };
 		}
 		case "failing":

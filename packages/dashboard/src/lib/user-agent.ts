@@ -2,7 +2,7 @@ const BROWSERS: readonly (readonly [RegExp, string])[] = [
 	[/\bEdg(?:e|A|iOS)?\//, "Edge"],
 	[/\bOPR\//, "Opera"],
 	[/\bFirefox\/|\bFxiOS\//, "Firefox"],
-	[/\bChrome\/|\bCriOS\//, "Chrome"],
+	[/\b(?:Headless)?Chrome\/|\bCriOS\//, "Chrome"],
 	[/\bSafari\//, "Safari"],
 	[/^curl\//, "curl"],
 ];

@@ -3,12 +3,14 @@ import { lazy, type ReactNode, Suspense, useId } from "react";
 import { STATS_RANGES, type Stats, type StatsRange } from "../api/stats.ts";
 import { outcomesInWords, totalOf } from "../lib/health-figures.ts";
 import { formatCount, formatMs, formatRate } from "../lib/numbers.ts";
+import { part } from "../lib/part.ts";
 import classes from "./charts.module.css";
 import { bucketLabel, RANGE_WORDS } from "./charts-labels.ts";
 import { outcomeColor } from "./outcome.tsx";
 
-const OutcomesPlot = lazy(() => import("./charts-plots.tsx").then((module) => ({ default: module.OutcomesPlot })));
-const TimesPlot = lazy(() => import("./charts-plots.tsx").then((module) => ({ default: module.TimesPlot })));
+const loadPlots = part(() => import("./charts-plots.tsx"));
+const OutcomesPlot = lazy(async () => ({ default: (await loadPlots()).OutcomesPlot }));
+const TimesPlot = lazy(async () => ({ default: (await loadPlots()).TimesPlot }));
 
 /** The plot's size, in pixels: the same while it loads. */
 const HEIGHT = 220;

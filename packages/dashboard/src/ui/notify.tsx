@@ -1,6 +1,6 @@
 import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle, IconCheck, IconInfoCircle } from "@tabler/icons-react";
-import { ApiError } from "../api/error.ts";
+import { problemWords } from "../api/problem-words.ts";
 
 /** A notification that something was done. */
 export function notifyDone(message: string): void {
@@ -14,10 +14,10 @@ export function notifyUndone(message: string): void {
 
 /** A notification that says what went wrong and what to do; stays until it is closed. */
 export function notifyProblem(error: unknown): void {
-	const known = error instanceof ApiError;
+	const { title, detail } = problemWords(error);
 	notifications.show({
-		title: known ? error.title : "Something went wrong",
-		message: known ? error.detail : "Reload the page and try again.",
+		title,
+		message: detail,
 		color: "red",
 		icon: <IconAlertTriangle size={16} aria-hidden />,
 		autoClose: false,

@@ -47,9 +47,10 @@ export function SecretDialog({ title, onClose, ...secret }: SecretDialogProps) {
 			closeOnClickOutside={false}
 			closeOnEscape={kept}
 			withCloseButton={false}
+			classNames={{ body: classes.body }}
 		>
 			<SecretOnce {...secret} />
-			<Group justify="space-between" mt="lg">
+			<Group className={classes.footer} justify="space-between">
 				<Checkbox
 					label={<Text size="sm">I've stored it</Text>}
 					checked={kept}

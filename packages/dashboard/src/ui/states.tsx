@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { ApiError } from "../api/error.ts";
+import { problemWords } from "../api/problem-words.ts";
 import classes from "./states.module.css";
 
 interface EmptyStateProps {
@@ -40,23 +40,9 @@ export function EmptyState({ title, children, icon, action, preview }: EmptyStat
 	);
 }
 
-const detailOf = (error: unknown) =>
-	error instanceof ApiError
-		? error.detail
-		: "The page couldn't read the response. Reload it, and report the problem if it keeps happening.";
-
-/** What to do about an error, by its status. */
-function adviceOf(error: unknown): string | null {
-	if (!(error instanceof ApiError)) return null;
-	if (error.status === 403) return "Ask an owner of the project for the required role.";
-	if (error.status === 404) return "It may have been deleted, or you may no longer have access.";
-	if (error.status === 429 && error.retryAfter !== null) return `Try again in ${error.retryAfter} seconds.`;
-	return null;
-}
-
 /** Something couldn't be loaded or done: what happened, what to do, and a way to try again. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
-	const advice = adviceOf(error);
+	const { title, detail } = problemWords(error);
 	return (
 		<Alert
 			className={classes.error}
@@ -64,14 +50,9 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
 			color="red"
 			variant="outline"
 			icon={<IconAlertTriangle size={18} aria-hidden />}
-			title={error instanceof ApiError ? error.title : "Something went wrong"}
+			title={title}
 		>
-			<Text size="sm">{detailOf(error)}</Text>
-			{advice === null ? null : (
-				<Text size="sm" mt={4}>
-					{advice}
-				</Text>
-			)}
+			<Text size="sm">{detail}</Text>
 			{onRetry === undefined ? null : (
 				<Button mt="sm" size="xs" variant="default" onClick={() => void onRetry()}>
 					Try again

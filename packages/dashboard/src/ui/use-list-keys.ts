@@ -1,4 +1,4 @@
-import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { stepIndex } from "../lib/keys.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 
@@ -12,25 +12,43 @@ interface ListKeysOptions<Item> {
 	keys?: Readonly<Record<string, (item: Item) => void>>;
 	/** The row whose detail is open, null if none is: it gets the focus once the detail is closed. */
 	openKey?: string | null;
+	/** Scrolls to a row that isn't rendered because it is far away. */
+	reveal?: (index: number) => void;
 }
 
 /**
  * Makes the rows of a list reachable by keyboard: `j` and `k` (or the arrows within it) move the focus, Enter opens.
- * One row is in the tab order at a time. Spread `rowProps(index)` on each row.
+ * One row is in the tab order at a time. Spread `rowProps(index)` on each row; what it contains stays valid for as long
+ * as the row's item and index do.
  */
-export function useListKeys<Item>({ items, keyOf, onOpen, keys = {}, openKey = null }: ListKeysOptions<Item>) {
+export function useListKeys<Item>(options: ListKeysOptions<Item>) {
+	const { items, keyOf, keys = {}, openKey = null } = options;
 	const rows = useRef(new Map<string, HTMLElement>());
 	const [activeKey, setActiveKey] = useState<string | null>(null);
 	const at = activeKey === null ? -1 : items.findIndex((item) => keyOf(item) === activeKey);
 	const active = at === -1 ? null : at;
-	const rowOf = (index: number) => {
-		const item = items[index];
-		return item === undefined ? undefined : rows.current.get(keyOf(item));
-	};
-	const step = (by: 1 | -1) => {
-		const to = stepIndex(active, by, items.length);
-		if (to !== null) rowOf(to)?.focus();
-	};
+	const latest = useRef({ ...options, active });
+	useEffect(() => {
+		latest.current = { ...options, active };
+	});
+	/** A row to focus once it is rendered. */
+	const awaited = useRef<string | null>(null);
+
+	const focusRow = useCallback((key: string, index: number) => {
+		const row = rows.current.get(key);
+		if (row !== undefined) return row.focus();
+		awaited.current = key;
+		latest.current.reveal?.(index);
+	}, []);
+	const step = useCallback(
+		(by: 1 | -1) => {
+			const { items: all, active: from, keyOf: nameOf } = latest.current;
+			const to = stepIndex(from, by, all.length);
+			const item = to === null ? undefined : all[to];
+			if (to !== null && item !== undefined) focusRow(nameOf(item), to);
+		},
+		[focusRow],
+	);
 	const actOn = (act: (item: Item) => void) => () => {
 		const item = active === null ? undefined : items[active];
 		if (item !== undefined) act(item);
@@ -49,28 +67,34 @@ export function useListKeys<Item>({ items, keyOf, onOpen, keys = {}, openKey = n
 		k: () => step(-1),
 		...Object.fromEntries(Object.entries(keys).map(([key, act]) => [key, actOn(act)])),
 	});
-	const rowProps = (index: number) => {
-		const item = items[index];
-		const key = item === undefined ? "" : keyOf(item);
-		return {
-			ref: (element: HTMLElement | null) => {
-				if (element === null) rows.current.delete(key);
-				else rows.current.set(key, element);
-			},
-			tabIndex: index === (active ?? 0) ? 0 : -1,
-			"data-active": index === active || undefined,
-			onFocus: () => setActiveKey(key),
-			onKeyDown: (event: ReactKeyboardEvent<HTMLElement>) => {
-				if (event.target !== event.currentTarget) return;
-				if (event.key === "Enter" && onOpen !== undefined && item !== undefined) {
-					event.preventDefault();
-					onOpen(item);
-				} else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-					event.preventDefault();
-					step(event.key === "ArrowDown" ? 1 : -1);
-				}
-			},
-		};
-	};
+	const rowProps = useCallback(
+		(item: Item, index: number, isActive: boolean) => {
+			const key = latest.current.keyOf(item);
+			return {
+				ref: (element: HTMLElement | null) => {
+					if (element === null) return void rows.current.delete(key);
+					rows.current.set(key, element);
+					if (awaited.current !== key) return;
+					awaited.current = null;
+					element.focus();
+				},
+				"data-active": isActive || undefined,
+				"data-index": index,
+				onFocus: () => setActiveKey(key),
+				onKeyDown: (event: ReactKeyboardEvent<HTMLElement>) => {
+					if (event.target !== event.currentTarget) return;
+					const { onOpen } = latest.current;
+					if (event.key === "Enter" && onOpen !== undefined) {
+						event.preventDefault();
+						onOpen(item);
+					} else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+						event.preventDefault();
+						step(event.key === "ArrowDown" ? 1 : -1);
+					}
+				},
+			};
+		},
+		[step],
+	);
 	return { active, rowProps };
 }

@@ -1,6 +1,5 @@
 import { Button, Checkbox, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useState } from "react";
 import { type CreatedApiKey, createApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
 import { nameFault } from "../../lib/account-rules.ts";
@@ -8,6 +7,7 @@ import { expiryAfter, KEY_LIFETIMES, KEY_SCOPES, type KeyScope, SCOPE_WORDS } fr
 import { keyTrial } from "../../lib/key-trial.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { SecretDialog } from "../../ui/secret-once.tsx";
+import { useShownSecret } from "../../ui/shown-secret.ts";
 import { ErrorState } from "../../ui/states.tsx";
 import { useSubmit } from "../../ui/use-submit.ts";
 
@@ -19,21 +19,16 @@ interface NewKeyDialogProps {
 /** Asks for a name, scopes and expiry, then shows the key once, with a command to try it. */
 export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 	const projectId = useProjectId();
-	const [created, setCreated] = useState<CreatedApiKey | null>(null);
-	if (created !== null) {
+	const { shown, show, done } = useShownSecret(`keys of ${projectId}`);
+	if (shown !== null) {
 		return (
-			<SecretDialog
-				title={`Your new key: ${created.name}`}
-				what="key"
-				secret={created.key}
-				onClose={() => setCreated(null)}
-			>
-				{created.scopes.includes("read") ? (
+			<SecretDialog title={shown.title} what="key" secret={shown.secret} onClose={done}>
+				{shown.reads === true ? (
 					<div>
 						<Text size="sm" mb={6}>
 							Try it by listing the project's webhooks.
 						</Text>
-						<CodeBlock code={keyTrial(window.location.origin, projectId, created.key)} label="command" wrap />
+						<CodeBlock code={keyTrial(window.location.origin, projectId, shown.secret)} label="command" wrap />
 					</div>
 				) : null}
 			</SecretDialog>
@@ -43,8 +38,8 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 		<Modal opened={opened} onClose={onClose} title="New API key">
 			<NewKeyForm
 				onClose={onClose}
-				onCreated={(key) => {
-					setCreated(key);
+				onCreated={({ name, key, scopes }) => {
+					show({ title: `Your new key: ${name}`, secret: key, reads: scopes.includes("read") });
 					onClose();
 				}}
 			/>

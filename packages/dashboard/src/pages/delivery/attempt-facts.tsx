@@ -15,8 +15,8 @@ export function AttemptFacts({ attempt }: { attempt: Attempt }) {
 				<Outcome kind={attempt.status} />
 			</Fact>
 			<Fact name="Response">{responsePhrases(attempt).short}</Fact>
-			<Fact name="Took">{formatMs(attempt.response_ms)}</Fact>
-			<Fact name="Began">
+			<Fact name="Duration">{formatMs(attempt.response_ms)}</Fact>
+			<Fact name="Started">
 				<Exact at={attempt.started_at} />
 			</Fact>
 			<Fact name="Next retry">{attempt.next_retry_at === null ? "none" : <Exact at={attempt.next_retry_at} />}</Fact>

@@ -1,7 +1,7 @@
 import { Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
@@ -29,30 +29,48 @@ export function DeliveryDrawer() {
 	const { rows, loadMore } = useLogList();
 	const at = rows.findIndex(({ id }) => id === attemptId);
 	const row = rows[at];
-	const { attempt, delivery, attempts, error, retry } = useDelivery(projectId, attemptId, row);
+	// After a replay, the series whose first attempt is opened as soon as it's made.
+	const [awaited, setAwaited] = useState<{ attemptId: string; replay: number } | null>(null);
+	const isAwaited = awaited?.attemptId === attemptId;
+	const { attempt, delivery, attempts, error, retry } = useDelivery(projectId, attemptId, row, isAwaited);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const known = attempt ?? row;
 	const state = known === undefined ? null : stateOf(known, delivery);
 	const webhook = webhooks === undefined ? undefined : (webhooks.find(({ id }) => id === known?.webhook_id) ?? null);
 	const name = webhook == null ? "the webhook" : webhookName(webhook);
-	const replay = useReplay({ projectId, delivery: known, state, name });
+	const replay = useReplay({
+		projectId,
+		delivery: known,
+		state,
+		name,
+		onReplayed: () => setAwaited({ attemptId, replay: (delivery?.replay ?? 0) + 1 }),
+	});
 	const plan = useSession();
 	useTitleWhile(
 		known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known, plan)}`,
 	);
 
 	const close = () => void navigate({ to: "/p/$projectId/logs", params: { projectId }, search, resetScroll: false });
+	const show = useCallback(
+		(id: string) =>
+			void navigate({
+				to: "/p/$projectId/logs/$attemptId",
+				params: { projectId, attemptId: id },
+				search,
+				replace: true,
+				resetScroll: false,
+			}),
+		[navigate, projectId, search],
+	);
+	const made = isAwaited ? attempts?.find(({ replay: series }) => series >= awaited.replay) : undefined;
+	useEffect(() => {
+		if (made !== undefined) show(made.id);
+	}, [made, show]);
 	const step = (by: 1 | -1) => {
 		const to = rows[stepIndex(at === -1 ? null : at, by, rows.length) ?? -1];
 		if (at === rows.length - 1 && by === 1) loadMore();
 		if (to === undefined || to.id === attemptId) return;
-		void navigate({
-			to: "/p/$projectId/logs/$attemptId",
-			params: { projectId, attemptId: to.id },
-			search,
-			replace: true,
-			resetScroll: false,
-		});
+		show(to.id);
 	};
 	useShortcuts(
 		replay.asking

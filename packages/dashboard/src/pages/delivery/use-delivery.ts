@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Attempt, type AttemptSummary, attemptQuery, newestAttemptsQuery } from "../../api/attempts.ts";
-import { type Delivery, type DeliveryId, deliveryQuery } from "../../api/deliveries.ts";
+import { type Delivery, type DeliveryId, deliveryQuery, WATCH_MS } from "../../api/deliveries.ts";
 
 export interface OpenDelivery {
 	/** The attempt in the address bar; undefined until it is known. */
@@ -21,12 +21,22 @@ const MOST = 200;
  * An attempt and its delivery. A delivery is deleted with its webhook; its attempts stay in the log.
  *
  * @param row what the list already knows of it, so that both can be fetched at once
+ * @param isWatched whether its next attempt is expected any moment
  */
-export function useDelivery(projectId: string, attemptId: string, row: AttemptSummary | undefined): OpenDelivery {
+export function useDelivery(
+	projectId: string,
+	attemptId: string,
+	row: AttemptSummary | undefined,
+	isWatched: boolean,
+): OpenDelivery {
 	const attempt = useQuery(attemptQuery(projectId, attemptId));
 	const { webhook_id, event_id } = attempt.data ?? row ?? NONE;
 	const id = { webhook_id, event_id };
-	const delivery = useQuery({ ...deliveryQuery(projectId, id), enabled: webhook_id !== "" });
+	const delivery = useQuery({
+		...deliveryQuery(projectId, id),
+		enabled: webhook_id !== "",
+		refetchInterval: isWatched ? WATCH_MS : false,
+	});
 	const logged = useQuery({ ...newestAttemptsQuery(projectId, id, MOST), enabled: delivery.data === null });
 	const failed = [attempt, delivery, logged].find(({ data, error }) => data === undefined && error !== null);
 	return {

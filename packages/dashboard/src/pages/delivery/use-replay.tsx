@@ -12,6 +12,8 @@ interface ReplayOptions {
 	state: StandingState | null;
 	/** The webhook's display name. */
 	name: string;
+	/** Called once the replay has begun. */
+	onReplayed: () => void;
 }
 
 export interface Replay {
@@ -23,7 +25,7 @@ export interface Replay {
 }
 
 /** Sends the open delivery again: immediately if it failed, after a confirmation if it was already delivered. */
-export function useReplay({ projectId, delivery, state, name }: ReplayOptions): Replay {
+export function useReplay({ projectId, delivery, state, name, onReplayed }: ReplayOptions): Replay {
 	const { may } = useRole();
 	const [asking, setAsking] = useState(false);
 	const [busy, setBusy] = useState(false);
@@ -35,6 +37,7 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 			const { webhook_id, event_id } = delivery;
 			await replayDelivery(projectId, { webhook_id, event_id });
 			notifyDone(`Sending to ${name} again.`);
+			onReplayed();
 		} catch (error) {
 			notifyProblem(error);
 		} finally {

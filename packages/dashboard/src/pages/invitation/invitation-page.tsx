@@ -18,7 +18,7 @@ import { JoinWithAccount } from "./join-with-account.tsx";
  */
 export function InvitationPage() {
 	const token = useFragmentToken();
-	return token === null ? <Over /> : <Invited token={token} />;
+	return token === null ? <Over /> : <Invited key={token} token={token} />;
 }
 
 function Invited({ token }: { token: string }) {

@@ -17,7 +17,7 @@ const CARD_HEIGHT = 118;
 
 /** The log as cards, for narrow screens. */
 export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
-	const { rowProps } = useListKeys({ items: rows ?? [], keyOf: ({ id }) => id, onOpen, keys, openKey: openId });
+	const { active, rowProps } = useListKeys({ items: rows ?? [], keyOf: ({ id }) => id, onOpen, keys, openKey: openId });
 	if (rows === undefined) return <SkeletonRows count={SKELETONS} height={CARD_HEIGHT} />;
 	return (
 		<ul className={classes.cards} aria-label="Attempts">
@@ -27,7 +27,8 @@ export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, k
 					className={classes.card}
 					data-new={isNew(row) || undefined}
 					data-open={row.id === openId || undefined}
-					{...rowProps(index)}
+					{...rowProps(row, index, index === active)}
+					tabIndex={index === (active ?? 0) ? 0 : -1}
 				>
 					<CardBody row={row} name={nameOf(row.webhook_id)} checked={selection.has(row.id)} onSet={selection.set} />
 				</li>

@@ -52,8 +52,8 @@ export const NameCell = ({ name }: { name: string }) => (
 	</span>
 );
 
-export const TookCell = ({ attempt: { response_ms } }: { attempt: AttemptSummary }) => (
-	<span className={classes.took}>{formatMs(response_ms)}</span>
+export const DurationCell = ({ attempt: { response_ms } }: { attempt: AttemptSummary }) => (
+	<span className={classes.duration}>{formatMs(response_ms)}</span>
 );
 
 interface NextRetryProps {

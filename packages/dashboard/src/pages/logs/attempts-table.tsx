@@ -6,7 +6,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { When } from "../../ui/when.tsx";
-import { EventCell, NameCell, NextRetryCell, SelectBox, TookCell } from "./attempt-cells.tsx";
+import { DurationCell, EventCell, NameCell, NextRetryCell, SelectBox } from "./attempt-cells.tsx";
 import type { NameOf } from "./filter-words.ts";
 import type { Selection } from "./use-selection.ts";
 
@@ -19,6 +19,8 @@ export interface AttemptsProps {
 	openId: string | null;
 	isNew: (row: AttemptSummary) => boolean;
 	onOpen: (row: AttemptSummary) => void;
+	/** Where a row opens in another tab. */
+	hrefOf: (row: AttemptSummary) => string;
 	/** Keys for the focused row. */
 	keys: Readonly<Record<string, (row: AttemptSummary) => void>>;
 }
@@ -28,20 +30,23 @@ const SKELETON_ROWS = 12;
 const MIN_WIDTH = 900;
 
 /** The log as a table, for wide screens. */
-export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
+export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
 	const stable = useMemo(() => columnsOf(nameOf), [nameOf]);
+	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);
 	return (
 		<DataTable
 			label="Attempts"
-			columns={[selectColumn(rows ?? [], selection), ...stable]}
+			columns={columns}
 			rows={rows}
 			rowKey={({ id }) => id}
 			openKey={openId}
 			isNew={isNew}
 			onOpen={onOpen}
+			hrefOf={hrefOf}
 			keys={keys}
 			skeletonRows={SKELETON_ROWS}
 			dense
+			uniform
 			minWidth={MIN_WIDTH}
 		/>
 	);
@@ -74,7 +79,13 @@ const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 	},
 	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short, width: 120 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 128 },
-	{ key: "took", header: "Took", render: (attempt) => <TookCell attempt={attempt} />, align: "right", width: 72 },
+	{
+		key: "duration",
+		header: "Duration",
+		render: (attempt) => <DurationCell attempt={attempt} />,
+		align: "right",
+		width: 84,
+	},
 	{
 		key: "next",
 		header: "Next retry",

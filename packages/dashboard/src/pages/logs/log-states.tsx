@@ -27,6 +27,7 @@ export function NothingYet({ projectId, narrow }: { projectId: string; narrow: b
 						openId={null}
 						isNew={() => false}
 						onOpen={() => {}}
+						hrefOf={() => "#"}
 						keys={{}}
 					/>
 				)

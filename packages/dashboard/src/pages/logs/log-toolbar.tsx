@@ -91,15 +91,17 @@ function NewerButton({ log }: { log: Log }) {
 const TAIL = {
 	live: { label: "Live", verb: "Pause" },
 	connecting: { label: "Connecting", verb: "Pause" },
+	lost: { label: "Not live", verb: "Reconnect" },
 	paused: { label: "Paused", verb: "Follow live" },
+	off: { label: "Not live", verb: "Pause" },
 } as const;
 
 /** Whether the list updates live. */
 function TailButton({ still }: { still: boolean }) {
 	const { state, pause, resume } = useLive();
 	const { label, verb } = TAIL[state];
-	const paused = state === "paused";
-	const Icon = paused ? IconPlayerPlay : IconPlayerPause;
+	const isOver = state === "paused" || state === "lost";
+	const Icon = isOver ? IconPlayerPlay : IconPlayerPause;
 	return (
 		<Group gap={8} wrap="nowrap">
 			<span className={classes.state} data-state={state}>
@@ -109,7 +111,7 @@ function TailButton({ still }: { still: boolean }) {
 				size="compact-sm"
 				variant="default"
 				leftSection={<Icon size={14} aria-hidden />}
-				onClick={paused ? resume : pause}
+				onClick={isOver ? resume : pause}
 			>
 				{verb}
 			</Button>

@@ -2,7 +2,7 @@ import { Box, Button, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { type DeliveryId, retryDeliveries } from "../../api/deliveries.ts";
@@ -15,6 +15,7 @@ import { LoadMore } from "../../ui/load-more.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
+import { useAttention } from "../../ui/use-attention.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { useScrolled } from "../../ui/use-scrolled.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
@@ -48,12 +49,14 @@ export function LogsPage() {
 	const search = useLogsSearch();
 	const { attemptId = null } = useParams({ strict: false });
 	const navigate = useNavigate();
+	const router = useRouter();
 	const { may } = useRole();
 	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
 	const scrolled = useScrolled(AT_TOP);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
-	const log = useLog(projectId, search, scrolled || selection.size > 0);
+	const attention = useAttention();
+	const log = useLog(projectId, search, scrolled || selection.size > 0 || attention.isHeld);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
 	const now = useNow(0);
@@ -70,13 +73,12 @@ export function LogsPage() {
 	);
 	const filter = (next: LogsSearch) =>
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false });
-	const open = (id: string) =>
-		void navigate({
-			to: "/p/$projectId/logs/$attemptId",
-			params: { projectId, attemptId: id },
-			search,
-			resetScroll: false,
-		});
+	const placeOf = (id: string) => ({
+		to: "/p/$projectId/logs/$attemptId" as const,
+		params: { projectId, attemptId: id },
+		search,
+	});
+	const open = (id: string) => void navigate({ ...placeOf(id), resetScroll: false });
 	const retry = async (deliveries: readonly DeliveryId[]) => {
 		try {
 			const { count, skipped } = await retryDeliveries(projectId, deliveries);
@@ -106,6 +108,7 @@ export function LogsPage() {
 		openId: attemptId,
 		isNew: log.isNew,
 		onOpen: ({ id }) => open(id),
+		hrefOf: ({ id }) => router.buildLocation(placeOf(id)).href,
 		keys: { r: replay, c: ({ id }) => void copyCurl(projectId, id) },
 	};
 	const nothing = rows?.length === 0 && !log.outdated;
@@ -152,13 +155,15 @@ export function LogsPage() {
 						onReplay={replaySelected}
 						onRetry={() => void retry(selection.deliveries)}
 					/>
-					{narrow ? (
-						<AttemptCards {...attempts} />
-					) : (
-						<Section flush>
-							<AttemptsTable {...attempts} />
-						</Section>
-					)}
+					<div {...attention.props}>
+						{narrow ? (
+							<AttemptCards {...attempts} />
+						) : (
+							<Section flush>
+								<AttemptsTable {...attempts} />
+							</Section>
+						)}
+					</div>
 				</div>
 			)}
 			<LoadMore hasMore={log.hasMore} loading={log.loadingMore} onMore={loadMore} label="Show older attempts" />

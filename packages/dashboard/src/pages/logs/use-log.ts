@@ -11,7 +11,7 @@ import { useLive } from "../../api/live.tsx";
 import type { LogsSearch } from "./search.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
-const MAX_FOLLOWED_PAGES = 4;
+const MAX_FOLLOWED_PAGES = 2;
 
 export interface Log {
 	/** Newest first; undefined until they are known. */

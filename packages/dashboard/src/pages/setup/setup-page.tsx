@@ -28,7 +28,7 @@ export function SetupPage() {
 			</AuthCard>
 		);
 	}
-	return needed ? <SetupForm token={token} /> : <SetUpAlready />;
+	return needed ? <SetupForm key={token} token={token} /> : <SetUpAlready />;
 }
 
 function SetUpAlready() {

@@ -5,5 +5,5 @@ import { PasswordSignIn } from "./password-sign-in.tsx";
 /** Signs in with the password, or with the token of a link from the operator. */
 export function SignInPage() {
 	const token = useFragmentToken();
-	return token === null ? <PasswordSignIn /> : <LinkSignIn token={token} />;
+	return token === null ? <PasswordSignIn /> : <LinkSignIn key={token} token={token} />;
 }

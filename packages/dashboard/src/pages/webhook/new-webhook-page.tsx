@@ -3,17 +3,15 @@ import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { EventType } from "../../api/model.ts";
-import { useProjectId } from "../../api/session.ts";
-import { type CreatedWebhook, createWebhook } from "../../api/webhooks.ts";
-import { webhookName } from "../../lib/health.ts";
+import { useProjectId, useSession } from "../../api/session.ts";
+import { createWebhook } from "../../api/webhooks.ts";
+import { keepSecret } from "../../lib/kept-secret.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
-import { SecretDialog } from "../../ui/secret-once.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { useSubmit } from "../../ui/use-submit.ts";
 import { EventPicker } from "./event-picker.tsx";
-import { ReceiverCode } from "./receiver-code.tsx";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
 import { UrlField } from "./url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
@@ -29,18 +27,26 @@ function firstLine(url: string, events: number): string {
 	return `${plural(events, "event type")} will be sent to ${where}.`;
 }
 
-/** Registers a webhook and then shows its secret, once, with receiver code. */
+/** Registers a webhook and then opens its page, which shows its secret, once. */
 export function NewWebhookPage() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();
-	const [created, setCreated] = useState<CreatedWebhook | null>(null);
+	const account = useSession().account.id;
 	const [looked, setLooked] = useState<EventType | null>(null);
 	const form = useForm({
 		initialValues: { url: "", description: "", events: [] as EventType[] },
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
 	const { busy, problem, submit } = useSubmit(form, async ({ url, description, events }) => {
-		setCreated(await createWebhook(projectId, { url: url.trim(), description: description.trim(), events }));
+		const { id, secret } = await createWebhook(projectId, { url: url.trim(), description: description.trim(), events });
+		// The webhook's page shows it, so that a reload neither loses the secret nor creates another webhook.
+		keepSecret({ account, owner: id, title: "Webhook created: store its signing secret", secret, at: Date.now() });
+		await navigate({
+			to: "/p/$projectId/webhooks/$webhookId",
+			params: { projectId, webhookId: id },
+			search: {},
+			replace: true,
+		});
 	});
 	const { url, description, events } = form.values;
 	const previewed = looked !== null && events.includes(looked) ? looked : (events[0] ?? SAMPLE_TYPE);
@@ -101,22 +107,6 @@ export function NewWebhookPage() {
 					</Stack>
 				</Grid.Col>
 			</Grid>
-			{created === null ? null : (
-				<SecretDialog
-					title={`${webhookName(created)} is ready`}
-					what="signing secret"
-					secret={created.secret}
-					onClose={() =>
-						void navigate({
-							to: "/p/$projectId/webhooks/$webhookId",
-							params: { projectId, webhookId: created.id },
-							search: {},
-						})
-					}
-				>
-					<ReceiverCode />
-				</SecretDialog>
-			)}
 		</Page>
 	);
 }

@@ -1,6 +1,6 @@
 import { Box, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type AttemptSummary, newestAttemptsQuery } from "../../api/attempts.ts";
 import { useSession } from "../../api/session.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
@@ -25,7 +25,13 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 		render: (attempt) => <AttemptNumber attempt={attempt} />,
 		from: "md",
 	},
-	{ key: "took", header: "Took", render: ({ response_ms }) => formatMs(response_ms), align: "right", width: 100 },
+	{
+		key: "duration",
+		header: "Duration",
+		render: ({ response_ms }) => formatMs(response_ms),
+		align: "right",
+		width: 100,
+	},
 ];
 
 function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
@@ -37,6 +43,12 @@ function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
 export function RecentAttempts({ projectId, webhookId }: { projectId: string; webhookId: string }) {
 	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: webhookId }, SHOWN));
 	const navigate = useNavigate();
+	const router = useRouter();
+	const placeOf = ({ id }: AttemptSummary) => ({
+		to: "/p/$projectId/logs/$attemptId" as const,
+		params: { projectId, attemptId: id },
+		search: { webhook_id: webhookId },
+	});
 	if (error !== null && data === undefined) {
 		return (
 			<Box p="md">
@@ -59,13 +71,8 @@ export function RecentAttempts({ projectId, webhookId }: { projectId: string; we
 			rowKey={({ id }) => id}
 			skeletonRows={SHOWN}
 			minWidth={620}
-			onOpen={({ id }) =>
-				void navigate({
-					to: "/p/$projectId/logs/$attemptId",
-					params: { projectId, attemptId: id },
-					search: { webhook_id: webhookId },
-				})
-			}
+			onOpen={(row) => void navigate(placeOf(row))}
+			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>
 	);
 }

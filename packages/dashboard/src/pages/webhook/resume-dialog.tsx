@@ -1,8 +1,9 @@
 import { Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
+import type { Health } from "../../api/health.ts";
 import { changeWebhook, type ResumeFrom, type Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
-import { plural } from "../../lib/numbers.ts";
+import { pendingOf, pendingWords } from "../../lib/pending.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 
@@ -13,13 +14,18 @@ interface StateDialogProps {
 	onClose: () => void;
 }
 
-/** Resumes a paused webhook, with or without its backlog. */
-export function ResumeDialog({ projectId, webhook, opened, onClose }: StateDialogProps) {
+interface ResumeDialogProps extends StateDialogProps {
+	/** Undefined until it is known. */
+	health: Health | undefined;
+}
+
+/** Resumes a paused webhook, with or without what waits for it. */
+export function ResumeDialog({ projectId, webhook, health, opened, onClose }: ResumeDialogProps) {
 	const [from, setFrom] = useState<ResumeFrom>("backlog");
-	const waiting = webhook.backlog.events;
-	const [events, wait] = [plural(waiting, "event"), waiting === 1 ? "waits" : "wait"];
+	const waiting = pendingOf(webhook, health);
+	const one = waiting.total === 1;
 	const resume = async () => {
-		await changeWebhook(projectId, webhook.id, { status: "active", from: waiting === 0 ? "backlog" : from });
+		await changeWebhook(projectId, webhook.id, { status: "active", from: waiting.total === 0 ? "backlog" : from });
 		notifyDone(`${webhookName(webhook)} is active again.`);
 	};
 	return (
@@ -29,25 +35,26 @@ export function ResumeDialog({ projectId, webhook, opened, onClose }: StateDialo
 			title={`Resume ${webhookName(webhook)}`}
 			action="Resume"
 			onConfirm={resume}
+			ready={health !== undefined}
 		>
-			{waiting === 0 ? (
+			{waiting.total === 0 ? (
 				<Text size="sm">Nothing is waiting. Events are sent again from now on.</Text>
 			) : (
 				<Radio.Group
-					label={`${events} ${wait}. What about ${waiting === 1 ? "it" : "them"}?`}
+					label={`${pendingWords(waiting)} ${one ? "is" : "are"} waiting. What about ${one ? "it" : "them"}?`}
 					value={from}
 					onChange={(value) => setFrom(value === "now" ? "now" : "backlog")}
 				>
 					<Stack gap="sm" mt="sm">
 						<Radio
 							value="backlog"
-							label={`Send ${waiting === 1 ? "it" : "them"}`}
-							description={`Sends the ${events} in order, and then new events.`}
+							label={`Send ${one ? "it" : "them"}`}
+							description={`Sends ${one ? "it" : "them, first attempts in order"}, and then new events.`}
 						/>
 						<Radio
 							value="now"
-							label={`Skip ${waiting === 1 ? "it" : "them"}`}
-							description={`Only sends new events. The ${events} won't be sent to this webhook.`}
+							label={`Skip ${one ? "it" : "them"}`}
+							description={`Only sends new events. ${pendingWords(waiting)} won't be sent to this webhook.${waiting.again === 0 ? "" : " Skipped retries fail when they are due, and can then be replayed."}`}
 						/>
 					</Stack>
 				</Radio.Group>

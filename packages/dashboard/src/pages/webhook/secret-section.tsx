@@ -7,14 +7,13 @@ import { retrySpan } from "../../lib/track.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Section } from "../../ui/page.tsx";
-import { SecretDialog } from "../../ui/secret-once.tsx";
-import { ReceiverCode } from "./receiver-code.tsx";
+import { useShownSecret } from "../../ui/shown-secret.ts";
 import type { SettingsProps } from "./settings-props.ts";
 
-/** Rotates the signing secret and shows the new one, once. */
+/** Rotates the signing secret. The webhook's page shows the new one, once. */
 export function SecretSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
-	const [secret, setSecret] = useState<string | null>(null);
+	const { show } = useShownSecret(webhook.id);
 	const plan = useSession();
 	const name = webhookName(webhook);
 	return (
@@ -38,21 +37,13 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 				title={`Rotate the signing secret of ${name}`}
 				action="Rotate now"
 				danger
-				onConfirm={async () => setSecret(await rotateSecret(projectId, webhook.id))}
+				onConfirm={async () =>
+					show({ title: `New signing secret of ${name}`, secret: await rotateSecret(projectId, webhook.id) })
+				}
 			>
 				The old secret stops working immediately. From then on every request, including retries, is signed with the new
 				one. Requests that your receiver rejects until it has the new secret are retried for {retrySpan(plan)}.
 			</Confirm>
-			{secret === null ? null : (
-				<SecretDialog
-					title={`New signing secret of ${name}`}
-					what="signing secret"
-					secret={secret}
-					onClose={() => setSecret(null)}
-				>
-					<ReceiverCode />
-				</SecretDialog>
-			)}
 		</Section>
 	);
 }

@@ -1,6 +1,8 @@
 import { Button, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { plural } from "../../lib/numbers.ts";
+import { healthQuery } from "../../api/health.ts";
+import { pendingOf, pendingWords } from "../../lib/pending.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Section } from "../../ui/page.tsx";
 import { PauseDialog, ResumeDialog } from "./resume-dialog.tsx";
@@ -10,14 +12,18 @@ import type { SettingsProps } from "./settings-props.ts";
 export function StateSection({ projectId, webhook }: SettingsProps) {
 	const [opened, setOpened] = useState(false);
 	const paused = webhook.status === "paused";
-	const waiting = webhook.backlog.events;
+	const { data: health } = useQuery({
+		...healthQuery(projectId),
+		select: (all) => all.find(({ webhook_id }) => webhook_id === webhook.id),
+	});
+	const waiting = pendingOf(webhook, health);
 	const dialog = { projectId, webhook, opened, onClose: () => setOpened(false) };
 	return (
 		<Section title={paused ? "Paused" : "Active"}>
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
 					{paused
-						? `Nothing is sent. ${waiting === 0 ? "No event is waiting." : `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}.`}`
+						? `Nothing is sent. ${waiting.total === 0 ? "Nothing is waiting." : `Waiting: ${pendingWords(waiting)}.`}`
 						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
 				</Text>
 				<ForRole needs="developer">
@@ -28,7 +34,7 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 					)}
 				</ForRole>
 			</Group>
-			{paused ? <ResumeDialog {...dialog} /> : <PauseDialog {...dialog} />}
+			{paused ? <ResumeDialog {...dialog} health={health} /> : <PauseDialog {...dialog} />}
 		</Section>
 	);
 }

@@ -9,16 +9,20 @@ import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { HealthState } from "../../ui/outcome.tsx";
 import { Page, PageHeader } from "../../ui/page.tsx";
+import { SecretDialog } from "../../ui/secret-once.tsx";
+import { useShownSecret } from "../../ui/shown-secret.ts";
 import { ErrorState } from "../../ui/states.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { ActivityTab } from "./activity-tab.tsx";
 import { FailingBanner } from "./failing-banner.tsx";
+import { ReceiverCode } from "./receiver-code.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { ResumeDialog } from "./resume-dialog.tsx";
-import { validateWebhookSearch } from "./search.ts";
+import { isTab, validateWebhookSearch } from "./search.ts";
 import { SettingsTab } from "./settings-tab.tsx";
 import { TestDialog } from "./test-dialog.tsx";
 import { useWebhook } from "./use-webhook.ts";
+import { VerifyTab } from "./verify-tab.tsx";
 import classes from "./webhook-page.module.css";
 
 /** One webhook: its health, its activity, and its settings. */
@@ -56,6 +60,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
 	const [dialog, setDialog] = useState<Exclude<HelpfulAction, null> | null>(null);
 	const close = () => setDialog(null);
+	const secret = useShownSecret(webhook.id);
 	const name = webhookName(webhook);
 	const lastAt = health?.last_delivered_at ?? null;
 	const now = useNow(lastAt === null ? 0 : Date.parse(lastAt));
@@ -93,7 +98,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 					void navigate({
 						search: (before) => {
 							const { tab: _, ...rest } = before;
-							return tab === "settings" ? { ...rest, tab } : rest;
+							return isTab(tab) ? { ...rest, tab } : rest;
 						},
 					})
 				}
@@ -101,10 +106,14 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 			>
 				<Tabs.List mb="lg">
 					<Tabs.Tab value="activity">Activity</Tabs.Tab>
+					<Tabs.Tab value="verify">Verify</Tabs.Tab>
 					<Tabs.Tab value="settings">Settings</Tabs.Tab>
 				</Tabs.List>
 				<Tabs.Panel value="activity">
 					<ActivityTab projectId={projectId} webhook={webhook} health={health} range={search.range ?? "day"} />
+				</Tabs.Panel>
+				<Tabs.Panel value="verify">
+					<VerifyTab />
 				</Tabs.Panel>
 				<Tabs.Panel value="settings">
 					<SettingsTab projectId={projectId} webhook={webhook} />
@@ -117,7 +126,13 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				opened={dialog === "replay"}
 				onClose={close}
 			/>
-			<ResumeDialog projectId={projectId} webhook={webhook} opened={dialog === "resume"} onClose={close} />
+			<ResumeDialog
+				projectId={projectId}
+				webhook={webhook}
+				health={health}
+				opened={dialog === "resume"}
+				onClose={close}
+			/>
 			<TestDialog
 				projectId={projectId}
 				webhook={webhook}
@@ -125,6 +140,16 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				opened={dialog === "test"}
 				onClose={close}
 			/>
+			{secret.shown === null ? null : (
+				<SecretDialog
+					title={secret.shown.title}
+					what="signing secret"
+					secret={secret.shown.secret}
+					onClose={secret.done}
+				>
+					<ReceiverCode />
+				</SecretDialog>
+			)}
 		</Page>
 	);
 }

@@ -2,7 +2,7 @@ import { formatMs, formatRate } from "../../lib/numbers.ts";
 import { HealthState } from "../../ui/outcome.tsx";
 import { OutcomeBars } from "../../ui/outcome-bars.tsx";
 import { SkeletonRows } from "../../ui/states.tsx";
-import { BacklogCell, NameCell, ResponseCell, type WebhookRow } from "./webhook-cells.tsx";
+import { NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 import classes from "./webhooks-page.module.css";
 
 interface WebhookCardsProps {
@@ -37,9 +37,9 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 							</dd>
 						</div>
 						<div>
-							<dt>Backlog</dt>
+							<dt>Waiting</dt>
 							<dd>
-								<BacklogCell webhook={webhook} />
+								<WaitingCell webhook={webhook} health={health} />
 							</dd>
 						</div>
 						<div>

@@ -5,6 +5,7 @@ import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
 import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
+import { pendingOf, pendingWords } from "../../lib/pending.ts";
 import { coarseSpan } from "../../lib/time.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
@@ -67,17 +68,20 @@ export function DayCell({ health }: { health: Health | undefined }) {
 	);
 }
 
-/** The backlog of first attempts, and its age. */
-export function BacklogCell({ webhook }: { webhook: Webhook }) {
-	const { events, oldest_at } = webhook.backlog;
+/** How many events wait, for their first attempt or a retry, and for how long the oldest first attempt has. */
+export function WaitingCell({ webhook, health }: WebhookRow) {
+	const pending = pendingOf(webhook, health);
+	const { oldest_at } = webhook.backlog;
 	const oldest = oldest_at === null ? null : Date.parse(oldest_at);
 	const now = useNow(oldest ?? 0);
-	if (events === 0) return <span className={classes.quiet}>None</span>;
+	if (pending.total === 0) return <span className={classes.quiet}>None</span>;
 	return (
-		<span className={classes.late}>
-			{compactCount(events)}
-			{oldest === null ? "" : ` for ${coarseSpan(now - oldest)}`}
-		</span>
+		<Tooltip label={pendingWords(pending)}>
+			<span className={classes.late}>
+				{compactCount(pending.total)}
+				{oldest === null || pending.first === 0 ? "" : `, for ${coarseSpan(now - oldest)}`}
+			</span>
+		</Tooltip>
 	);
 }
 

@@ -1,8 +1,8 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { HealthState } from "../../ui/outcome.tsx";
 import { OutcomeBars } from "../../ui/outcome-bars.tsx";
-import { BacklogCell, DayCell, NameCell, ResponseCell, type WebhookRow } from "./webhook-cells.tsx";
+import { DayCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {
 	projectId: string;
@@ -33,13 +33,19 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		align: "right",
 		width: 110,
 	},
-	{ key: "backlog", header: "Backlog", render: ({ webhook }) => <BacklogCell webhook={webhook} />, width: 120 },
+	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 120 },
 	{ key: "answer", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 140 },
 ];
 
 /** Webhooks as a table, for wide screens. */
 export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 	const navigate = useNavigate();
+	const router = useRouter();
+	const placeOf = ({ webhook }: WebhookRow) => ({
+		to: "/p/$projectId/webhooks/$webhookId" as const,
+		params: { projectId, webhookId: webhook.id },
+		search: {},
+	});
 	return (
 		<DataTable
 			label="Webhooks"
@@ -48,13 +54,8 @@ export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 			rowKey={({ webhook }) => webhook.id}
 			skeletonRows={3}
 			minWidth={860}
-			onOpen={({ webhook }) =>
-				void navigate({
-					to: "/p/$projectId/webhooks/$webhookId",
-					params: { projectId, webhookId: webhook.id },
-					search: {},
-				})
-			}
+			onOpen={(row) => void navigate(placeOf(row))}
+			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>
 	);
 }

@@ -1,0 +1,154 @@
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
+
+test("a new project opens no live stream until the app is installed, and then is live", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const refused: string[] = [];
+	page.on("response", (response) => {
+		if (response.status() === 409) refused.push(response.url());
+	});
+	const { body } = await dashboard.shop.post("/v1/projects", { name: "New", apps: [] });
+	await page.goto(`${dashboard.url}/p/${body.id}`);
+	await expect(page.getByRole("button", { name: "Install" })).toBeVisible();
+	await expect(page.getByRole("button", { name: /Live updates/ })).toHaveCount(0);
+	await page.getByRole("button", { name: "Install" }).click();
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	expect(refused).toEqual([]);
+});
+
+// After one 502, EventSource gave up for good.
+test("live updates come back after an outage, and pages refresh meanwhile", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.clock.install();
+	let isDown = true;
+	await page.route("**/changes", (route) => (isDown ? route.fulfill({ status: 502, body: "" }) : route.continue()));
+	await page.goto(dashboard.project("/logs"));
+	const toggle = page.getByRole("button", { name: /Live updates/ });
+	await expect(toggle).toHaveText(/^Not live since \d\d:\d\d$/);
+	await expectAccessible(page);
+
+	await shop.post(shop.path("/events"), purchase(1));
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await page.clock.runFor(11_000);
+	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 1);
+
+	isDown = false;
+	await page.clock.runFor(40_000);
+	await expect(toggle).toHaveText("Live");
+	await shop.post(shop.path("/events"), purchase(2));
+	await expect(async () => {
+		await page.clock.runFor(1_000);
+		await expect(rows).toHaveCount(1 + 2, { timeout: 500 });
+	}).toPass();
+});
+
+test("what a page fetches after its stream has opened isn't fetched again", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await shop.webhook("https://example.com/hooks");
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const asked: string[] = [];
+	page.on("request", (request) => {
+		const { pathname, search } = new URL(request.url());
+		if (pathname.startsWith("/v1/")) asked.push(pathname + search);
+	});
+	// The stream opens before the page's code is there.
+	const opened = page.waitForResponse((response) => response.url().endsWith("/changes"));
+	await page.route("**/assets/overview-page-*.js", async (route) => {
+		await opened;
+		await route.continue();
+	});
+	await page.goto(dashboard.project());
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+	expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+});
+
+test("offline, a page that isn't loaded says so, and opens once the browser is online again", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	await context.setOffline(true);
+	await page.getByRole("link", { name: "Members" }).click();
+	await expect(page.getByRole("heading", { name: "You're offline" })).toBeVisible();
+	await expectAccessible(page);
+	await context.setOffline(false);
+	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+});
+
+test("a part that an upgrade has replaced reloads the page once", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	let loads = 0;
+	page.on("request", (request) => {
+		if (request.isNavigationRequest()) loads++;
+	});
+	await page.route("**/assets/members-page-*", (route) => route.fulfill({ status: 404, body: "" }));
+	await page.getByRole("link", { name: "Members" }).click();
+	await expect(page.getByRole("heading", { name: "This page couldn't be loaded" })).toBeVisible();
+	expect(loads).toBe(1);
+	await page.unrouteAll();
+	await page.getByRole("button", { name: "Reload" }).click();
+	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+});
+
+test("a link pasted into an open tab works, and leaves no token in the address bar", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	const link = async (): Promise<string> =>
+		String((await dashboard.shop.post("/v1/sign-in-links", { email: "operator@example.com" })).body.url);
+	await page.goto(`${dashboard.url}/sign-in`);
+	await expect(page.getByLabel("E-mail")).toBeVisible();
+	const first = await link();
+	await page.evaluate(`location.assign(${JSON.stringify(first)})`);
+	await expect(page.getByRole("heading", { name: "Sign in with your link" })).toBeVisible();
+	expect(page.url()).not.toContain("#");
+	// The next link replaces one that has been used.
+	await fetch(`${dashboard.url}/v1/session`, {
+		method: "POST",
+		headers: { "content-type": "application/json" },
+		body: JSON.stringify({ token: first.split("#")[1] }),
+	});
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await expect(page.getByRole("heading", { name: "This link has expired" })).toBeVisible();
+	const second = await link();
+	await page.evaluate(`location.assign(${JSON.stringify(second)})`);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await expect(page.getByRole("heading", { name: "Account" })).toBeVisible();
+});
+
+test("errors speak to people, not to programs", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await page.goto(`${dashboard.url}/sign-in`);
+	await page.getByLabel("E-mail").fill("operator@example.com");
+	await page.getByLabel(/^Password/).fill(`not ${PASSWORD}`);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	const alert = page.getByRole("alert");
+	await expect(alert).toContainText("You couldn't be signed in");
+	await expect(alert).not.toContainText("API key");
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/webhooks/wh_0000000000000000000000"));
+	await expect(page.getByRole("alert")).toContainText("It may have been deleted, or you no longer have access.");
+	await expect(page.getByRole("alert")).not.toContainText("this key");
+});
+
+test("pages outside of a project lead back to it", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.getByRole("button", { name: /Account of/ }).click();
+	await page.getByRole("menuitem", { name: "Account" }).click();
+	await expect(page.getByRole("heading", { name: "Account", level: 1 })).toBeVisible();
+	await expect(page.getByText(/Chrome on/)).toBeVisible();
+	await page.getByRole("navigation").getByRole("link", { name: "Webhooks" }).click();
+	await expect(page).toHaveURL(dashboard.project("/webhooks"));
+});

@@ -1,0 +1,148 @@
+import { join } from "node:path";
+import { writePast } from "../past.ts";
+import { purchase } from "../shop.ts";
+import { expect, test } from "./dashboard.ts";
+
+const EVENTS = 450;
+
+test("a long log only renders the rows in sight, by scrolling and by keyboard", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const url = "https://example.com/hooks";
+	const { id } = await shop.webhook(url, { events: ["purchase.completed"] });
+	await dashboard.setUp();
+	await shop.service.stop();
+	const webhook = { id, url, events: ["purchase.completed"], attemptsOf: () => [{ statusCode: 200, responseMs: 20 }] };
+	const now = Date.now();
+	const times = Array.from({ length: EVENTS * 11 }, (_, n) => now - (EVENTS * 11 - n) * 1_000);
+	await writePast({ path: join(shop.folder, "posthorn.db"), projectId: shop.projectId, webhooks: [webhook], times });
+	await shop.start();
+	const total = (await shop.get(shop.path("/attempts/count"))).body.count as number;
+	expect(total).toBeGreaterThan(300);
+
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	const table = page.getByRole("table", { name: "Attempts" });
+	await page.getByRole("button", { name: "Show older attempts" }).click();
+	// More pages load as one scrolls.
+	await expect(async () => {
+		await page.mouse.wheel(0, 20_000);
+		await expect(table).toHaveAttribute("aria-rowcount", String(total + 1), { timeout: 500 });
+	}).toPass();
+	await expect(async () => {
+		await page.mouse.wheel(0, 20_000);
+		await expect(table.locator(`tr[aria-rowindex="${total + 1}"]`)).toBeInViewport({ timeout: 500 });
+	}).toPass();
+	expect(await table.locator("tbody tr").count()).toBeLessThan(120);
+
+	// The keyboard continues at the row it was on, however far away that is.
+	const first = table.locator('tr[aria-rowindex="2"]');
+	await first.focus();
+	await page.mouse.wheel(0, 20_000);
+	await expect(first).not.toBeInViewport();
+	await page.keyboard.press("j");
+	const second = table.locator('tr[aria-rowindex="3"]');
+	await expect(second).toBeFocused();
+	await expect(second).toBeInViewport();
+});
+
+test("a busy log keeps still under the pointer", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 1);
+	await rows.nth(1).hover();
+	await shop.post(shop.path("/events"), purchase(2));
+	const newer = page.getByRole("button", { name: "1 newer attempt" });
+	await expect(newer).toBeVisible();
+	await expect(rows).toHaveCount(1 + 1);
+	await page.mouse.move(0, 0);
+	await expect(rows).toHaveCount(1 + 2);
+	await expect(newer).toHaveCount(0);
+	// The same with the keyboard.
+	await page.keyboard.press("j");
+	await shop.post(shop.path("/events"), purchase(3));
+	await newer.click();
+	await expect(rows).toHaveCount(1 + 3);
+});
+
+test("a row opens in another tab with Ctrl or the middle button", async ({ dashboard, page, context }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	const cell = page.getByRole("table", { name: "Attempts" }).getByRole("cell", { name: "Delivered" });
+	for (const options of [{ modifiers: ["ControlOrMeta"] as "ControlOrMeta"[] }, { button: "middle" as const }]) {
+		const opened = context.waitForEvent("page");
+		await cell.click(options);
+		const other = await opened;
+		await expect(other).toHaveURL(/\/logs\/att_/);
+		await expect(other.getByRole("dialog")).toContainText("Delivered on the first attempt");
+		await other.close();
+	}
+	await expect(page).toHaveURL(/\/logs$/);
+});
+
+test.describe("after one attempt", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "600" } });
+
+	test("resuming says everything that it drops, retries included", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await shop.post(shop.path("/events"), purchase(1));
+		await expect.poll(async () => (await shop.get(shop.path("/waiting"))).body.data.length).toBe(1);
+		await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+		for (const n of [2, 3]) await shop.post(shop.path("/events"), purchase(n));
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await page.goto(dashboard.project("/webhooks"));
+		await expect(page.getByRole("row", { name: /Accounting/ }).getByText(/^3, for/)).toBeVisible();
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await expect(page.getByText("Paused. Nothing is sent. Waiting: 2 new events and 1 retry.")).toBeVisible();
+		await page.getByRole("button", { name: "Resume" }).click();
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("2 new events and 1 retry are waiting.");
+		await expect(dialog).toContainText("2 new events and 1 retry won't be sent to this webhook");
+		await dialog.getByLabel("Skip them").check();
+		await dialog.getByRole("button", { name: "Resume" }).click();
+		await expect(dialog).toHaveCount(0);
+		expect((await shop.get(shop.path(`/webhooks/${id}`))).body).toMatchObject({
+			status: "active",
+			backlog: { events: 0 },
+		});
+	});
+});
+
+test.describe("after the last attempt", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0" } });
+
+	test("after a replay, the drawer shows the replay's attempt", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 400, body: '{"error":"Invalid signature"}' }));
+		await shop.webhook(receiver.url("/hooks"));
+		await shop.post(shop.path("/events"), purchase(1));
+		await expect.poll(async () => (await shop.get(shop.path("/attempts/count?status=failed"))).body.count).toBe(1);
+		const [attempt] = (await shop.get(shop.path("/attempts/summaries"))).body.data;
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await page.goto(dashboard.project(`/logs/${attempt.id}`));
+		const drawer = page.getByRole("dialog");
+		await expect(drawer).toContainText("says that the signature is invalid");
+		receiver.respondWith(() => ({ status: 200 }));
+		await drawer.getByRole("button", { name: "Replay" }).click();
+		await expect(drawer).toContainText("Delivered on the first attempt");
+		expect(page.url()).not.toContain(attempt.id);
+	});
+});

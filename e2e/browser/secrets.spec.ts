@@ -1,0 +1,78 @@
+import { expect, expectAccessible, test } from "./dashboard.ts";
+
+test.use({ viewport: { width: 1280, height: 720 } });
+
+test("a webhook's secret survives a reload until it is stored, and then is gone", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/webhooks/new"));
+	await page.getByLabel("URL").fill(receiver.url("/hooks"));
+	await page.getByLabel("purchase.completed", { exact: true }).check();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	const dialog = page.getByRole("dialog", { name: "Webhook created: store its signing secret" });
+	const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
+	expect(secret).toMatch(/^whsec_/);
+	// "Done" was below the fold.
+	await expect(dialog.getByRole("button", { name: "Done" })).toBeInViewport({ ratio: 1 });
+	await expect(dialog.getByLabel("I've stored it")).toBeInViewport({ ratio: 1 });
+	await expectAccessible(page);
+
+	await page.reload();
+	await expect(dialog.getByTestId("secret")).toHaveText(secret);
+	await dialog.getByLabel("I've stored it").check();
+	await dialog.getByRole("button", { name: "Done" }).click();
+	await expect(dialog).toHaveCount(0);
+	await page.reload();
+	await expect(page.getByRole("tab", { name: "Verify" })).toBeVisible();
+	await expect(dialog).toHaveCount(0);
+	expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain(secret);
+	expect((await shop.get(shop.path("/webhooks"))).body.data).toHaveLength(1);
+
+	// The receiver's code stays within reach.
+	await page.getByRole("tab", { name: "Verify" }).click();
+	await page.getByRole("tab", { name: "Python" }).click();
+	await expect(page.getByLabel("Python receiver", { exact: true })).toContainText("hmac");
+	await expectAccessible(page);
+});
+
+test("a kept secret ends after ten minutes, with the session, and for other accounts", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const create = async (name: string): Promise<void> => {
+		await page.goto(dashboard.project("/api-keys"));
+		await page.getByRole("button", { name: "New key" }).first().click();
+		await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill(name);
+		await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+		await expect(page.getByTestId("secret")).toBeVisible();
+	};
+	const kept = () => page.evaluate(() => sessionStorage.getItem("posthorn-shown-secret"));
+	await create("First");
+	await page.reload();
+	await expect(page.getByRole("dialog", { name: "Your new key: First" })).toBeVisible();
+	await page.evaluate(() => {
+		const value = JSON.parse(sessionStorage.getItem("posthorn-shown-secret") ?? "");
+		sessionStorage.setItem("posthorn-shown-secret", JSON.stringify({ ...value, at: value.at - 600_000 }));
+	});
+	await page.reload();
+	await expect(page.getByRole("row", { name: /First/ })).toBeVisible();
+	await expect(page.getByTestId("secret")).toHaveCount(0);
+	expect(await kept()).toBeNull();
+
+	await create("Second");
+	await page.evaluate(() => {
+		const value = JSON.parse(sessionStorage.getItem("posthorn-shown-secret") ?? "");
+		sessionStorage.setItem("posthorn-shown-secret", JSON.stringify({ ...value, account: "acc_another" }));
+	});
+	await page.reload();
+	await expect(page.getByRole("row", { name: /Second/ })).toBeVisible();
+	await expect(page.getByTestId("secret")).toHaveCount(0);
+	expect(await kept()).toBeNull();
+
+	await create("Third");
+	await page.context().clearCookies();
+	await page.reload();
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	expect(await kept()).toBeNull();
+});

@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { ApiError } from "./error.ts";
+import { problemWords } from "./problem-words.ts";
+
+const problem = (code: string, title: string, detail: string, errors: { pointer: string; detail: string }[] = []) =>
+	new ApiError({ type: `/problems/${code}`, title, status: 400, detail, errors });
+
+it.each([
+	[
+		problem("unauthorized", "A valid API key is needed", "The e-mail address or the password is wrong."),
+		"You couldn't be signed in: The e-mail address or the password is wrong.",
+	],
+	[
+		problem("unauthorized", "A valid API key is needed", "Send an API key in the header Authorization: Bearer KEY."),
+		"You're signed out: Your session has ended. Sign in again.",
+	],
+	[
+		problem("forbidden", "This key may not do that", "The header X-CSRF-Token is missing or wrong."),
+		"This page is outdated: Reload the page and try again.",
+	],
+	[
+		problem("not-found", "Not found", "There is no such webhook, or this key may not see it."),
+		"Not found: There is no such webhook. It may have been deleted, or you no longer have access.",
+	],
+	[
+		problem("invalid", "Some fields are not acceptable", 'One field is not acceptable; "errors" says where and why.', [
+			{ pointer: "/current", detail: "That's not your current password." },
+		]),
+		"That can't be saved: That's not your current password.",
+	],
+	[
+		problem("too-many-requests", "Too many requests", "There were too many wrong tries. Try again in 5 seconds."),
+		"Too many requests: There were too many wrong tries. Try again in 5 seconds.",
+	],
+	[
+		new TypeError("x is not a function"),
+		"Something went wrong: The page couldn't read the response. Reload it, and report the problem if it keeps happening.",
+	],
+])("%o", (error, words) => {
+	const { title, detail } = problemWords(error);
+	expect(`${title}: ${detail}`).toBe(words);
+});

@@ -1,0 +1,28 @@
+/** A part of the dashboard that couldn't be loaded: the browser is offline, or an upgrade has replaced its file. */
+export class MissingPart extends Error {
+	override readonly name = "MissingPart";
+
+	constructor(cause: unknown) {
+		super(cause instanceof Error ? cause.message : String(cause), { cause });
+	}
+}
+
+/** Loads a part of the dashboard. Rejects with {@link MissingPart}. */
+export const part =
+	<Module>(load: () => Promise<Module>) =>
+	() =>
+		load().catch((cause: unknown): never => {
+			throw new MissingPart(cause);
+		});
+
+const RELOADED = "posthorn-reloaded-at";
+/** After a reload, a part that is missing again within this time, in milliseconds, isn't worth another one. */
+const PATIENCE_MS = 60_000;
+
+/** Reloads the page to get the current version, unless that was just tried. Returns whether it does. */
+export function reloadOnce(now: number): boolean {
+	if (now - Number(sessionStorage.getItem(RELOADED)) < PATIENCE_MS) return false;
+	sessionStorage.setItem(RELOADED, String(now));
+	window.location.reload();
+	return true;
+}

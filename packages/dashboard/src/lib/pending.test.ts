@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { pendingOf, pendingWords } from "./pending.ts";
+
+it.each([
+	[2, 79, 81, "2 new events and 79 retries"],
+	[1, 0, 1, "1 new event"],
+	[0, 1, 1, "1 retry"],
+	[0, 0, 0, ""],
+])("counts %i first attempts and %i retries", (events, count, total, words) => {
+	const pending = pendingOf({ backlog: { events } }, { waiting: { count } });
+	expect(pending.total).toBe(total);
+	expect(pendingWords(pending)).toBe(words);
+});
