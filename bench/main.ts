@@ -19,6 +19,7 @@ import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { formatReport } from "./report.ts";
 import type { Results, ThroughputRun } from "./results.ts";
+import { measureSingle } from "./single/measure.ts";
 import { measureThroughput } from "./throughput.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -82,6 +83,12 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("facts") ? { facts: await measureFacts(workspace, service, engines, progress) } : {}),
 			...(parts.has("neighbours")
 				? { neighbours: await measureNeighbours(workspace, receiver, service, seconds, options.neighbour, progress) }
+				: {}),
+			...(parts.has("single")
+				? {
+						single: await measureSingle(workspace, receiver, service, options, progress),
+						latency_ms: await measureLatency(workspace, receiver, service, seconds, progress),
+					}
 				: {}),
 			...(parts.has("client") ? { client: await measureClient(receiver, progress) } : {}),
 			...(options.against !== null

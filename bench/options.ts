@@ -15,6 +15,7 @@ Usage: npm run bench -- [options]
   --nodes          only two nodes on PostgreSQL compared with one, each with the same share of a core
   --neighbours     only a quiet project's latency next to each of a dozen hostile neighbors
   --neighbour NAME only the neighbors with NAME in their description
+  --single         only the CPU time of one event in a request, by thread, and its latency
   --client         only the CPU time of the HTTP client that sends the requests
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
   --rounds N       how many pairs of services --against starts (default 7)
@@ -38,7 +39,7 @@ const QUICK_SECONDS = 2;
 export type Engine = "sqlite" | "postgres";
 
 /** Measurements that can be selected individually. */
-const ALONE = ["log", "pending", "nodes", "facts", "neighbours", "client", "against"] as const;
+const ALONE = ["log", "pending", "nodes", "facts", "neighbours", "single", "client", "against"] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
 export interface Options {
@@ -100,6 +101,7 @@ function parse(args: readonly string[]) {
 				facts: flag,
 				neighbours: flag,
 				neighbour: text,
+				single: flag,
 				client: flag,
 				against: text,
 				rounds: text,

@@ -8,8 +8,11 @@ import type {
 	Nodes,
 	Pending,
 	Results,
+	SingleRun,
 	ThroughputRun,
 } from "./results.ts";
+
+import { SINGLE_MOST_TIMES } from "./single/measure.ts";
 
 /** The results as readable text. */
 export function formatReport(results: Results): string {
@@ -25,6 +28,7 @@ export function formatReport(results: Results): string {
 		neighbours,
 		client,
 		against,
+		single,
 		machine,
 	} = results;
 	const parts = [
@@ -72,6 +76,15 @@ export function formatReport(results: Results): string {
 		parts.push(table(NEIGHBOUR_COLUMNS, neighbours));
 		for (const { neighbour, refusals } of neighbours)
 			for (const refusal of refusals) parts.push(`${neighbour}: ${refusal.split("\r\n", 1)[0]}`);
+	}
+	if (single !== undefined) {
+		parts.push(
+			"One event in a request, 50 connections over 100 projects: CPU from the request to the settled delivery,\n" +
+				`compared with a bare Fastify JSON POST and a bare signed send (goal: at most ${SINGLE_MOST_TIMES} times both)`,
+		);
+		parts.push(table(SINGLE_COLUMNS, single));
+		for (const { engine, threads } of single)
+			parts.push(`${engine}: ${threads.map(({ thread, us }) => `${thread} ${us} µs`).join(" · ")}`);
 	}
 	if (client !== undefined) {
 		parts.push("Main-thread CPU time of the HTTP client:");
@@ -141,6 +154,17 @@ const NEIGHBOUR_COLUMNS: readonly Column<NeighbourRun>[] = [
 	{ title: "missing", cell: ({ beside, neighbour_missing }) => count(beside.missing + (neighbour_missing ?? 0)) },
 	{ title: "memory", cell: ({ resident_mb }) => (resident_mb === null ? "?" : `${resident_mb} MB`) },
 	{ title: "", cell: ({ within }) => (within ? pc.green("✓") : pc.red("✗")) },
+];
+
+const SINGLE_COLUMNS: readonly Column<SingleRun>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
+	{ title: "events/s", cell: ({ per_s }) => count(per_s) },
+	{ title: "CPU of an event", cell: ({ cpu_us }) => `${cpu_us} µs` },
+	{ title: "bare POST", cell: ({ bare_request_us }) => `${bare_request_us} µs` },
+	{ title: "bare send", cell: ({ bare_send_us }) => `${bare_send_us} µs` },
+	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+	{ title: "each round", cell: ({ ratios }) => ratios.map((ratio) => ratio.toFixed(2)).join(" ") },
+	{ title: "", cell: ({ ratio }) => (ratio <= SINGLE_MOST_TIMES ? pc.green("✓") : pc.red("✗")) },
 ];
 
 const AGAINST_COLUMNS: readonly Column<Against["engines"][number]>[] = [

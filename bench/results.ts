@@ -12,6 +12,7 @@ export interface Results {
 	readonly neighbours?: readonly NeighbourRun[];
 	readonly client?: readonly ClientCost[];
 	readonly against?: Against;
+	readonly single?: readonly SingleRun[];
 	readonly machine: Machine;
 }
 
@@ -57,6 +58,28 @@ export interface Memory {
 export interface ClientCost {
 	readonly what: string;
 	/** Microseconds. */
+	readonly us: number;
+}
+
+/** One event in a request, on 50 connections over 100 projects: CPU time from the request to the settled delivery. */
+export interface SingleRun {
+	readonly engine: "sqlite" | "postgres";
+	/** The service's CPU time for an event, without PostgreSQL's own, microseconds: the median of the rounds. */
+	readonly cpu_us: number;
+	/** A bare Fastify JSON POST, and a bare signed send, in the same rounds. */
+	readonly bare_request_us: number;
+	readonly bare_send_us: number;
+	/** Each round's `cpu_us` over the sum of the two bare ones, and the median. */
+	readonly ratios: readonly number[];
+	readonly ratio: number;
+	/** Published events per second. */
+	readonly per_s: number;
+	readonly threads: readonly ThreadCost[];
+}
+
+/** CPU time of the service's threads with one name, microseconds per event. */
+export interface ThreadCost {
+	readonly thread: string;
 	readonly us: number;
 }
 

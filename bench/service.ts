@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { unusedPort } from "@posthorn/testkit";
@@ -87,6 +87,18 @@ export class Service {
 		// The second field, the command in brackets, may contain spaces. Fields 14 and 15 count ticks of 10 ms.
 		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 		return (Number(fields[11]) + Number(fields[12])) * 10_000;
+	}
+
+	/** The same by thread, by name: V8 has several threads of one name. Linux only. */
+	threadMicros(): Map<string, number> {
+		const micros = new Map<string, number>();
+		for (const task of readdirSync(`/proc/${this.pid}/task`)) {
+			const [stat, name] = [`task/${task}/stat`, `task/${task}/comm`].map((file) => readProc(this.pid, file) ?? "");
+			const fields = stat!.slice(stat!.lastIndexOf(")") + 2).split(" ");
+			const thread = Number(task) === this.pid ? "main" : name!.trim();
+			micros.set(thread, (micros.get(thread) ?? 0) + (Number(fields[11]) + Number(fields[12])) * 10_000);
+		}
+		return micros;
 	}
 
 	/** The process's resident memory, MB (10⁶ bytes). Null without /proc. */

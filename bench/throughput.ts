@@ -18,7 +18,7 @@ const WARMING = 1.2;
 /** The limit is read right before and after each round. */
 const ROUNDS = 5;
 /** After this time, settling, counting and writes after a delivery have finished, and the limit can be measured. */
-const REST_MS = 300;
+export const REST_MS = 300;
 
 /**
  * Deliveries per second on the whole path: events are published over the API in batches while the service delivers them

@@ -1,0 +1,192 @@
+/**
+ * What one event in a request costs, from the request to its settled delivery: the service's CPU time by thread, next to
+ * that of a bare Fastify JSON POST and of a bare signed send, which take turns with it in the same run.
+ */
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import type { Engine } from "../options.ts";
+import type { Progress } from "../progress.ts";
+import type { Receiver } from "../receiver.ts";
+import type { SingleRun, ThreadCost } from "../results.ts";
+import type { ServiceOptions } from "../service.ts";
+import { median } from "../side-by-side.ts";
+import { received, type Stage, setStage } from "../stage.ts";
+import { REST_MS } from "../throughput.ts";
+import { WorkerProcess } from "../worker-process.ts";
+import type { Workspace } from "../workspace.ts";
+import type { FastifyReply, FastifyTask } from "./fastify-process.ts";
+import type { SingleTask } from "./publish-process.ts";
+import type { SendReading, SendTask } from "./send-process.ts";
+
+const PROJECTS = 100;
+const CONNECTIONS = 50;
+const ROUNDS = 5;
+/** Requests of a round per second of `seconds`, and of the warm-up. */
+const REQUESTS_PER_S = 1_500;
+const WARM_UP = 30_000;
+/** The goal: at most this many times the two bare ones together. */
+export const SINGLE_MOST_TIMES = 2;
+
+export async function measureSingle(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	{ engines, seconds }: { readonly engines: readonly Engine[]; readonly seconds: number },
+	progress: Progress,
+): Promise<SingleRun[]> {
+	const bare = await Bare.start(workspace, receiver);
+	const runs: SingleRun[] = [];
+	for (const engine of engines) {
+		const postgres = engine === "postgres" ? await PostgresServer.start({ fsync: true }) : null;
+		progress.start(`one event in a request, ${engine}: setting up`);
+		const shape = { webhooks: PROJECTS, fanout: 1 };
+		const stage = await setStage(workspace, receiver, { ...options, postgres }, shape);
+		try {
+			const run = await new Side(workspace, stage, bare).measure(engine, seconds, progress);
+			progress.finish(`${run.ratio.toFixed(2)} times a bare request and a bare send`);
+			runs.push(run);
+		} finally {
+			await stage.service.stop();
+			await postgres?.stop();
+		}
+	}
+	await bare.close();
+	return runs;
+}
+
+/** The two things that the service's cost is compared with. */
+class Bare {
+	readonly #fastify: WorkerProcess<FastifyTask, FastifyReply>;
+	readonly #publisher: WorkerProcess<SingleTask, null>;
+	readonly #sender: WorkerProcess<SendTask, SendReading>;
+	readonly #receiver: Receiver;
+	readonly #firstPath: number;
+	#origin = "";
+
+	private constructor(workspace: Workspace, receiver: Receiver) {
+		this.#fastify = new WorkerProcess(workspace, "./single/fastify-process.ts");
+		this.#publisher = new WorkerProcess(workspace, "./single/publish-process.ts");
+		this.#sender = new WorkerProcess(workspace, "./single/send-process.ts");
+		this.#receiver = receiver;
+		this.#firstPath = receiver.takePaths(CONNECTIONS);
+	}
+
+	static async start(workspace: Workspace, receiver: Receiver): Promise<Bare> {
+		const bare = new Bare(workspace, receiver);
+		bare.#origin = `http://127.0.0.1:${await bare.#fastify.run({ kind: "listen" })}`;
+		return bare;
+	}
+
+	/** CPU time of a request to Fastify, microseconds. */
+	async request(requests: number): Promise<number> {
+		const before = await this.#fastify.run({ kind: "cpu" });
+		await this.#publisher.run({
+			origin: this.#origin,
+			key: null,
+			paths: Array(PROJECTS).fill("/events"),
+			connections: CONNECTIONS,
+			requests,
+			firstNumber: 0,
+		});
+		return ((await this.#fastify.run({ kind: "cpu" })) - before) / requests;
+	}
+
+	/** CPU time of a signed request to the receiver, microseconds. */
+	send(requests: number): Promise<number> {
+		const { origin, caFile } = this.#receiver;
+		return this.#sender.run({ origin, caFile, firstPath: this.#firstPath, connections: CONNECTIONS, requests });
+	}
+
+	async close(): Promise<void> {
+		await Promise.all([this.#fastify.close(), this.#publisher.close(), this.#sender.close()]);
+	}
+}
+
+/** The service on one engine. */
+class Side {
+	readonly #stage: Stage;
+	readonly #bare: Bare;
+	readonly #publisher: WorkerProcess<SingleTask, null>;
+
+	constructor(workspace: Workspace, stage: Stage, bare: Bare) {
+		this.#stage = stage;
+		this.#bare = bare;
+		this.#publisher = new WorkerProcess(workspace, "./single/publish-process.ts");
+	}
+
+	async measure(engine: Engine, seconds: number, progress: Progress): Promise<SingleRun> {
+		const requests = Math.ceil((REQUESTS_PER_S * seconds) / PROJECTS) * PROJECTS;
+		const warmUp = Math.min(WARM_UP, 8 * requests);
+		progress.start(`one event in a request, ${engine}: warming up`);
+		await Promise.all([this.#bare.request(warmUp), this.#bare.send(warmUp)]);
+		await this.#work(warmUp);
+		progress.start(`one event in a request, ${engine}`);
+		const rounds: Reading[] = [];
+		for (let round = 0; round < ROUNDS; round++) {
+			const requestUs = await this.#bare.request(requests);
+			const sendUs = await this.#bare.send(requests);
+			rounds.push({ requestUs, sendUs, ...(await this.#work(requests)) });
+			progress.update(round + 1, ROUNDS);
+		}
+		await this.#publisher.close();
+		const middle = (of: (reading: Reading) => number): number => Number(median(rounds.map(of)).toFixed(1));
+		const ratios = rounds.map(({ cpuUs, requestUs, sendUs }) => cpuUs / (requestUs + sendUs));
+		return {
+			engine,
+			cpu_us: middle(({ cpuUs }) => cpuUs),
+			bare_request_us: middle(({ requestUs }) => requestUs),
+			bare_send_us: middle(({ sendUs }) => sendUs),
+			ratios: ratios.map((ratio) => Number(ratio.toFixed(2))),
+			ratio: Number(median(ratios).toFixed(2)),
+			per_s: Math.round(median(rounds.map(({ perSecond }) => perSecond))),
+			threads: medianThreads(rounds.map(({ threads }) => threads)),
+		};
+	}
+
+	/** Publishes, waits until everything is delivered and settled, and says what it cost. */
+	async #work(requests: number): Promise<Omit<Reading, "requestUs" | "sendUs">> {
+		const { service, receiver, projectIds } = this.#stage;
+		await receiver.reset();
+		const firstNumber = this.#stage.published;
+		this.#stage.published += requests / PROJECTS;
+		const before = service.threadMicros();
+		const begun = performance.now();
+		const publishing = this.#publisher
+			.run({
+				origin: service.api.origin,
+				key: service.api.key,
+				paths: projectIds.map((id) => `/v1/projects/${id}/events`),
+				connections: CONNECTIONS,
+				requests,
+				firstNumber,
+			})
+			.then(() => performance.now() - begun);
+		const [ms] = await Promise.all([publishing, received(this.#stage, requests, () => {}, 200)]);
+		await new Promise((resolve) => setTimeout(resolve, REST_MS));
+		const after = service.threadMicros();
+		const { distinct, out_of_order } = await receiver.stats();
+		if (distinct < requests || out_of_order > 0)
+			throw new Error(`${requests - distinct} deliveries are missing, ${out_of_order} came out of order.`);
+		const threads = [...after].map(([thread, us]) => ({ thread, us: (us - (before.get(thread) ?? 0)) / requests }));
+		const cpuUs = threads.reduce((sum, { us }) => sum + us, 0);
+		return { cpuUs, threads, perSecond: (requests * 1_000) / ms };
+	}
+}
+
+interface Reading {
+	readonly cpuUs: number;
+	readonly requestUs: number;
+	readonly sendUs: number;
+	readonly threads: readonly ThreadCost[];
+	readonly perSecond: number;
+}
+
+function medianThreads(rounds: readonly (readonly ThreadCost[])[]): ThreadCost[] {
+	const names = [...new Set(rounds.flat().map(({ thread }) => thread))];
+	return names
+		.map((thread) => {
+			const costs = rounds.map((round) => round.find((each) => each.thread === thread)?.us ?? 0);
+			return { thread, us: Number(median(costs).toFixed(1)) };
+		})
+		.filter(({ us }) => us >= 0.5)
+		.toSorted((a, b) => b.us - a.us);
+}
