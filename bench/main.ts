@@ -6,6 +6,7 @@ import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
 import { measureClient } from "./client.ts";
 import { measureFacts } from "./facts.ts";
+import { measureIdleNodes } from "./idle-nodes.ts";
 import { measureLatency } from "./latency.ts";
 import { Limit } from "./limit.ts";
 import { measureLogPages } from "./log-pages.ts";
@@ -80,6 +81,9 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 				? { pending: await measurePending(workspace, receiver, service, seconds, progress) }
 				: {}),
 			...(parts.has("nodes") ? { nodes: await measureNodes(workspace, receiver, service, seconds, progress) } : {}),
+			...(parts.has("idle-nodes")
+				? { idle_nodes: await measureIdleNodes(workspace, receiver, service, seconds, progress) }
+				: {}),
 			...(parts.has("facts") ? { facts: await measureFacts(workspace, service, engines, progress) } : {}),
 			...(parts.has("neighbours")
 				? { neighbours: await measureNeighbours(workspace, receiver, service, seconds, options.neighbour, progress) }

@@ -13,6 +13,7 @@ Usage: npm run bench -- [options]
   --log            only pages of a log with a million attempts, compared with an empty one
   --pending        only deliveries with ten million retries and a backlog of a million, on PostgreSQL
   --nodes          only two nodes on PostgreSQL compared with one, each with the same share of a core
+  --idle-nodes     only the database's transactions and connections with more and more idle nodes
   --neighbours     only a quiet project's latency next to each of a dozen hostile neighbors
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
@@ -39,7 +40,7 @@ const QUICK_SECONDS = 2;
 export type Engine = "sqlite" | "postgres";
 
 /** Measurements that can be selected individually. */
-const ALONE = ["log", "pending", "nodes", "facts", "neighbours", "single", "client", "against"] as const;
+const ALONE = ["log", "pending", "nodes", "idle-nodes", "facts", "neighbours", "single", "client", "against"] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
 export interface Options {
@@ -98,6 +99,7 @@ function parse(args: readonly string[]) {
 				log: flag,
 				pending: flag,
 				nodes: flag,
+				"idle-nodes": flag,
 				facts: flag,
 				neighbours: flag,
 				neighbour: text,

@@ -3,6 +3,7 @@ import type {
 	Against,
 	ClientCost,
 	Facts,
+	IdleNodes,
 	LogPages,
 	NeighbourRun,
 	Nodes,
@@ -24,6 +25,7 @@ export function formatReport(results: Results): string {
 		log_pages,
 		pending,
 		nodes,
+		idle_nodes,
 		facts,
 		neighbours,
 		client,
@@ -66,6 +68,10 @@ export function formatReport(results: Results): string {
 		const { share, ratio } = nodes;
 		parts.push(`Two nodes with ${share} of a core each: ${ratio.toFixed(2)} times the deliveries of one`);
 		parts.push(table(NODE_COLUMNS, nodes.rounds));
+	}
+	if (idle_nodes !== undefined) {
+		parts.push("The database while one project gets 15 events a second, and all nodes but one have nothing to do:");
+		parts.push(table(IDLE_NODE_COLUMNS, idle_nodes));
 	}
 	if (facts !== undefined) {
 		parts.push(`Store facts with ${count(facts.many)} baskets and customers, and with ${count(facts.few)}:`);
@@ -134,6 +140,12 @@ const PENDING_COLUMNS: readonly Column<Pending["rounds"][number]>[] = [
 const NODE_COLUMNS: readonly Column<Nodes["rounds"][number]>[] = [
 	{ title: "one node/s", cell: ({ one_per_s }) => count(one_per_s) },
 	{ title: "two nodes/s", cell: ({ two_per_s }) => count(two_per_s) },
+];
+
+const IDLE_NODE_COLUMNS: readonly Column<IdleNodes>[] = [
+	{ title: "nodes", cell: ({ nodes }) => count(nodes) },
+	{ title: "transactions/s", cell: ({ transactions_per_s }) => transactions_per_s.toFixed(1) },
+	{ title: "connections", cell: ({ connections }) => count(connections) },
 ];
 
 const FACT_COLUMNS: readonly Column<Facts["costs"][number]>[] = [

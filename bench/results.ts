@@ -8,6 +8,7 @@ export interface Results {
 	readonly log_pages?: LogPages;
 	readonly pending?: Pending;
 	readonly nodes?: Nodes;
+	readonly idle_nodes?: readonly IdleNodes[];
 	readonly facts?: Facts;
 	readonly neighbours?: readonly NeighbourRun[];
 	readonly client?: readonly ClientCost[];
@@ -81,6 +82,14 @@ export interface SingleRun {
 export interface ThreadCost {
 	readonly thread: string;
 	readonly us: number;
+}
+
+/** What the database does while one project gets a few events a second, with this many nodes. */
+export interface IdleNodes {
+	readonly nodes: number;
+	readonly transactions_per_s: number;
+	/** Of all nodes together. */
+	readonly connections: number;
 }
 
 /** Pages of the delivery log, for a project with many attempts and one without any. */
