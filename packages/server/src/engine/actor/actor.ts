@@ -148,7 +148,7 @@ export class Actor {
 
 	/** When the project next has work if no message arrives: now, at a time, or null for never. */
 	get wakeAt(): number | null {
-		let wakeAt = this.#loop.lanes.wakeAt(this.#reader.lastSeq);
+		let wakeAt = this.#loop.lanes.wakeAt();
 		for (const { until } of [...this.#loop.applied.remote.attempts, ...this.#loop.retirement.attempts])
 			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
@@ -196,7 +196,7 @@ export class Actor {
 	#isIdle(): boolean {
 		if (this.mark === null || this.#open.count > 0 || !this.inbox.isEmpty || this.#holds > 0) return false;
 		if (this.#loop.applied.remote.attempts.length > 0 || this.#loop.lanes.hasMarked) return false;
-		return this.#loop.lanes.isIdle(this.#reader.lastSeq);
+		return this.#loop.lanes.isIdle();
 	}
 
 	async #becomeQuiet(): Promise<void> {

@@ -89,11 +89,11 @@ export class AppliedLanes {
 		for (const lane of this.#lanes.load(lanes, only)) this.#drop(lane);
 		if (only !== null) {
 			const lane = this.#lanes.get(only);
-			if (hasNewEvents) this.#lanes.mark(null);
+			if (hasNewEvents) this.#lanes.announceAll();
 			else if (lane) this.#lanes.mark(lane);
 			return;
 		}
-		this.#lanes.mark(null);
+		this.#lanes.announceAll();
 		for (const lane of this.#lanes)
 			lane.inFlightElsewhere(handedOver.filter(({ webhookId }) => webhookId === lane.webhookId));
 		this.remote.loaded(handedOver);

@@ -60,13 +60,16 @@ export class Dispatcher {
 			this.#halted.add(lane);
 			return;
 		}
-		const now = this.#work.context.clock.now();
+		const { context, reader } = this.#work;
+		const now = context.clock.now();
+		lane.unfollow(reader.announced);
 		if (lane.active) {
 			if (lane.hasQueued(now)) {
 				this.queued.startRequested(lane);
 				this.#takeTurns(lane);
 				this.queued.load(lane);
 			} else while (this.#startFirst(lane) === "started");
+			lane.following = lane.awaits === null && !lane.isBehind(reader);
 		} else if (lane.deleted) {
 			if (this.queued.close(lane)) this.#allClosed(lane);
 		} else {

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { Seal } from "../../base/seal.ts";
-import type { LaneState } from "../../storage/port.ts";
+import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { WindowBudget } from "../lanes/window-budget.ts";
 import type { ActorContext } from "./context.ts";
 import { LaneSet } from "./lane-set.ts";
@@ -11,16 +11,17 @@ const seal = new Seal(new Uint8Array(32));
 function setUp() {
 	const clock = new VirtualClock();
 	const context = { clock, seal, budget: new WindowBudget(), eventTypes: 2 } as unknown as ActorContext;
-	return { clock, lanes: new LaneSet("proj_1", context) };
+	const log = { lastSeq: 0, announced: 0 };
+	return { clock, log, lanes: new LaneSet("proj_1", context, log) };
 }
 
-const stateOf = (webhookId: string, position = 0): LaneState => ({
+const stateOf = (webhookId: string, position = 0, type = "a"): LaneState => ({
 	webhookId,
 	url: `https://${webhookId}.example/`,
 	status: "active",
 	maxInFlight: 1,
 	sealedDigest: seal.seal(new Uint8Array(32), webhookId),
-	subscriptions: new Map([["a", 0]]),
+	subscriptions: new Map([[type, 0]]),
 	position,
 	open: [],
 	skipThrough: 0,
@@ -36,7 +37,7 @@ test("returns lanes that storage no longer has, among all or the one that was re
 });
 
 test("a project is idle once every lane has reached the end of its log; until then it wakes immediately", () => {
-	const { clock, lanes } = setUp();
+	const { clock, log, lanes } = setUp();
 	lanes.load([stateOf("a", 5), stateOf("b", 3)], null);
 	for (const lane of lanes) {
 		lane.sweeping = false;
@@ -46,11 +47,45 @@ test("a project is idle once every lane has reached the end of its log; until th
 			queue.endLoad([], queue.beginLoad(0), () => false);
 		}
 	}
-	expect([lanes.isIdle(3), lanes.wakeAt(3)]).toEqual([true, null]);
-	expect([lanes.isIdle(5), lanes.wakeAt(5)]).toEqual([false, clock.now()]);
+	log.lastSeq = 3;
+	expect([lanes.isIdle(), lanes.wakeAt()]).toEqual([true, null]);
+	log.lastSeq = 5;
+	expect([lanes.isIdle(), lanes.wakeAt()]).toEqual([false, clock.now()]);
 	lanes.get("a")?.queue("retry").add({ webhookId: "a", seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: 2_000 });
 	lanes.get("b")?.queue("retry").add({ webhookId: "b", seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: 1_000 });
-	expect(lanes.wakeAt(3)).toBe(1_000);
+	log.lastSeq = 3;
+	expect(lanes.wakeAt()).toBe(1_000);
+});
+
+test("an event is announced only to the lanes that follow the log and want it", () => {
+	const { log, lanes } = setUp();
+	lanes.load([stateOf("wants", 7), stateOf("behind", 3), stateOf("other", 7, "b")], null);
+	for (const name of ["wants", "other"]) lanes.get(name)!.following = true;
+	Object.assign(log, { lastSeq: 10, announced: 7 });
+	lanes.announce([8, 9, 10].map((seq) => ({ seq, type: "a" }) as LogEvent));
+	const looked: string[] = [];
+	lanes.lookAtMarked(({ webhookId }) => looked.push(webhookId), 10);
+	expect(looked).toEqual(["wants"]);
+	expect(["wants", "behind", "other"].map((name) => lanes.get(name)!.position)).toEqual([7, 3, 7]);
+	// The other lane moves past all three when its own event comes.
+	log.lastSeq = 11;
+	lanes.announce([{ seq: 11, type: "b" } as LogEvent]);
+	expect(lanes.get("other")!.position).toBe(10);
+	expect(log.announced).toBe(11);
+});
+
+test("events of unknown types are announced to all lanes", () => {
+	const { log, lanes } = setUp();
+	lanes.load([stateOf("a", 7), stateOf("b", 5, "b")], null);
+	for (const lane of lanes) lane.following = true;
+	Object.assign(log, { lastSeq: 9, announced: 8 });
+	lanes.announceAll();
+	const looked: [string, number][] = [];
+	lanes.lookAtMarked(({ webhookId, position }) => looked.push([webhookId, position]), 10);
+	expect(looked).toEqual([
+		["a", 8],
+		["b", 8],
+	]);
 });
 
 test("visits marked lanes in order, a limited number at a time, including those marked meanwhile", () => {

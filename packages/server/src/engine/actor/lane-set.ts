@@ -1,8 +1,8 @@
 /** The lanes of one project, and which of them need attention. Only the actor's loop changes them. */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
-import type { LaneState } from "../../storage/port.ts";
+import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
-import type { Chunk } from "../lanes/log-reader.ts";
+import type { Chunk, LogReader } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
 import type { Message } from "./messages.ts";
 
@@ -12,12 +12,16 @@ const NO_KEY = signingKey(new Uint8Array(32));
 export class LaneSet {
 	readonly #projectId: string;
 	readonly #context: ActorContext;
+	readonly #reader: Pick<LogReader, "lastSeq" | "announced">;
 	readonly #lanes = new Map<string, Lane>();
+	/** The lanes that want each type; null until it is needed. */
+	#byType: Map<string, Lane[]> | null = null;
 	#marked: Lane[] = [];
 
-	constructor(projectId: string, context: ActorContext) {
+	constructor(projectId: string, context: ActorContext, reader: Pick<LogReader, "lastSeq" | "announced">) {
 		this.#projectId = projectId;
 		this.#context = context;
+		this.#reader = reader;
 	}
 
 	[Symbol.iterator](): IterableIterator<Lane> {
@@ -38,12 +42,14 @@ export class LaneSet {
 			const known = this.#lanes.get(state.webhookId);
 			const key = this.#keyOf(state, known);
 			if (known) {
+				known.unfollow(this.#reader.announced);
 				known.reload(state, key, eventTypes);
 			} else {
 				this.#lanes.set(state.webhookId, new Lane(this.#projectId, state, key, eventTypes));
 				budget.countLanes(1);
 			}
 		}
+		this.#byType = null;
 		return missing.values();
 	}
 
@@ -54,6 +60,7 @@ export class LaneSet {
 	drop(lane: Lane): void {
 		lane.end();
 		this.#lanes.delete(lane.webhookId);
+		this.#byType = null;
 		this.#context.budget.countLanes(-1);
 	}
 
@@ -61,6 +68,7 @@ export class LaneSet {
 		for (const lane of this) lane.end();
 		this.#context.budget.countLanes(-this.#lanes.size);
 		this.#lanes.clear();
+		this.#byType = null;
 	}
 
 	/** Marks this lane (every lane, if null) for a visit once the current messages are handled. */
@@ -70,6 +78,27 @@ export class LaneSet {
 			lane.marked = true;
 			this.#marked.push(lane);
 		}
+	}
+
+	/**
+	 * Events were appended right after {@link LogReader.announced}: marks the lanes that follow the log and want one of
+	 * them. Others that want it are behind, and get there.
+	 */
+	announce(events: readonly LogEvent[]): void {
+		for (const { type, seq } of firstOfTypes(events))
+			for (const lane of this.#wanting(type)) {
+				if (!lane.following) continue;
+				lane.unfollow(seq - 1);
+				this.mark(lane);
+			}
+		this.#reader.announced = this.#reader.lastSeq;
+	}
+
+	/** The log has events that lanes may not know of: marks all of them. */
+	announceAll(): void {
+		for (const lane of this) lane.unfollow(this.#reader.announced);
+		this.#reader.announced = this.#reader.lastSeq;
+		this.mark(null);
 	}
 
 	/** Whether marked lanes are still to be visited. */
@@ -115,19 +144,23 @@ export class LaneSet {
 		this.mark(null);
 	}
 
-	/** The furthest position of any active lane; minus infinity if none is active. */
-	get foremost(): number {
+	/** The furthest position of any active lane that wants one of these events; minus infinity if there is none. */
+	foremostFor(events: readonly LogEvent[]): number {
 		let foremost = Number.NEGATIVE_INFINITY;
-		for (const lane of this) if (lane.active && lane.position > foremost) foremost = lane.position;
+		for (const { type } of firstOfTypes(events))
+			for (const lane of this.#wanting(type)) {
+				if (lane.following) return this.#reader.announced;
+				if (lane.active && lane.position > foremost) foremost = lane.position;
+			}
 		return foremost;
 	}
 
-	/** When a lane next has work, if the log ends at `lastSeq`: now, at a time, or null for never. */
-	wakeAt(lastSeq: number): number | null {
+	/** When a lane next has work: now, at a time, or null for never. */
+	wakeAt(): number | null {
 		let wakeAt: number | null = null;
 		for (const lane of this) {
 			if (!lane.active && !lane.deleted) continue;
-			const isDue = lane.deleted || lane.isBehind(lastSeq);
+			const isDue = lane.deleted || lane.isBehind(this.#reader);
 			const due = isDue ? this.#context.clock.now() : lane.nextDueAt;
 			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
 		}
@@ -135,12 +168,17 @@ export class LaneSet {
 	}
 
 	/** Whether no lane has anything to do now. */
-	isIdle(lastSeq: number): boolean {
+	isIdle(): boolean {
 		for (const lane of this) {
 			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;
-			if (lane.active && lane.isBehind(lastSeq)) return false;
+			if (lane.active && lane.isBehind(this.#reader)) return false;
 		}
 		return true;
+	}
+
+	#wanting(type: string): readonly Lane[] {
+		this.#byType ??= groupByType(this.#lanes.values());
+		return this.#byType.get(type) ?? [];
 	}
 
 	#entry(webhookId: string): [string, Lane][] {
@@ -154,4 +192,26 @@ export class LaneSet {
 		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
 		return signingKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
 	}
+}
+
+/** The first event of each type, in order: a batch has many events, but there are few types. */
+function firstOfTypes(events: readonly LogEvent[]): readonly LogEvent[] {
+	if (events.length <= 1) return events;
+	const types = new Set<string>();
+	return events.filter(({ type }) => {
+		if (types.has(type)) return false;
+		types.add(type);
+		return true;
+	});
+}
+
+function groupByType(lanes: Iterable<Lane>): Map<string, Lane[]> {
+	const groups = new Map<string, Lane[]>();
+	for (const lane of lanes)
+		for (const type of lane.state.subscriptions.keys()) {
+			const group = groups.get(type);
+			if (group) group.push(lane);
+			else groups.set(type, [lane]);
+		}
+	return groups;
 }

@@ -32,8 +32,6 @@ export class Loop {
 	readonly #options: LoopOptions;
 	readonly #dispatcher: Dispatcher;
 	readonly #check: LogCheck;
-	/** The end of the log when all lanes were last visited for it. */
-	#lookedTo: number;
 	/** Whether the other marked lanes are visited in the next turn of the event loop. */
 	#isPaused = false;
 
@@ -41,12 +39,11 @@ export class Loop {
 		this.#work = work;
 		this.#options = options;
 		this.lastActive = work.context.clock.now();
-		this.lanes = new LaneSet(work.projectId, work.context);
+		this.lanes = new LaneSet(work.projectId, work.context, work.reader);
 		this.applied = new AppliedLanes(work, this.lanes, (lane) => this.#drop(lane));
 		this.attempts = new Attempts(work);
 		this.retirement = new Retirement(work, this.attempts);
 		this.#check = new LogCheck(work);
-		this.#lookedTo = work.reader.lastSeq;
 		this.#dispatcher = new Dispatcher(work, this.attempts, (lane) => {
 			this.#drop(lane);
 			this.attempts.endDeletion(lane);
@@ -115,12 +112,12 @@ export class Loop {
 			case "reaches":
 				this.#isActive();
 				reader.reaches(message.lastSeq);
-				this.#lookAtAll();
+				lanes.announceAll();
 				break;
 			case "window":
 				lanes.windowRead(message.key, message.chunk);
 				// The read may have found another node's events before their announcement, which then brings no news.
-				if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();
+				if (reader.lastSeq > reader.announced) lanes.announceAll();
 				break;
 			case "open":
 				this.#dispatcher.openRead(message);
@@ -186,14 +183,15 @@ export class Loop {
 
 	#appended(events: readonly LogEvent[]): void {
 		this.#isActive();
-		const doubtful = this.#work.reader.appended(events, this.lanes.foremost);
+		const { reader } = this.#work;
+		// If other events are in between, their types are unknown here. A lane may be about to want more types while a change
+		// is being stored.
+		const follows = events.every(({ seq }, index) => seq === reader.announced + 1 + index);
+		const isNews = reader.lastSeq === reader.announced && follows && !this.#options.isHeld();
+		const doubtful = reader.appended(events, this.lanes.foremostFor(events));
 		if (doubtful) this.#check.check(doubtful);
-		this.#lookAtAll();
-	}
-
-	#lookAtAll(): void {
-		this.#lookedTo = this.#work.reader.lastSeq;
-		this.lanes.mark(null);
+		if (isNews) this.lanes.announce(events);
+		else this.lanes.announceAll();
 	}
 
 	#ended(message: Extract<Message, { kind: "ended" }>): void {

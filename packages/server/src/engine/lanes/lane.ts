@@ -10,7 +10,7 @@ import type {
 	Retry,
 } from "../../storage/port.ts";
 import type { Target } from "../send/sender.ts";
-import { ANY_READ, type Chunk } from "./log-reader.ts";
+import { ANY_READ, type Chunk, type LogEnd } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
@@ -50,6 +50,11 @@ export class Lane {
 	sweepingQueues = true;
 	/** The chunk that it reads from; undefined if it must find one. */
 	chunk: Chunk | undefined;
+	/**
+	 * Nothing is left for it in the log, and it is told of the next event of its types. Meanwhile its position stays
+	 * where it is: an event costs nothing for webhooks that don't want it.
+	 */
+	following = false;
 	/** The key of the read that it is waiting for. */
 	awaits: string | null = null;
 	/** Body size of the next event if it found no slot, bytes. It is then read again only with a slot in hand. */
@@ -123,9 +128,16 @@ export class Lane {
 		return this.#position - this.#committedPosition;
 	}
 
-	/** Whether first attempts wait in a log that ends at `lastSeq`. */
-	isBehind(lastSeq: number): boolean {
-		return this.#position < lastSeq || this.#open.hasWaiting;
+	/** Whether first attempts may wait in the log. */
+	isBehind({ lastSeq, announced }: LogEnd): boolean {
+		return (this.following ? announced : this.#position) < lastSeq || this.#open.hasWaiting;
+	}
+
+	/** Ends following, and moves on: nothing up to this number is for it. */
+	unfollow(announced: number): void {
+		if (!this.following) return;
+		this.following = false;
+		this.#pass(announced);
 	}
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
@@ -135,6 +147,7 @@ export class Lane {
 		this.target.url = state.url;
 		this.target.key = key;
 		this.target.active = this.active;
+		this.following = false;
 		this.chunk = undefined;
 		this.refusedBytes = null;
 		this.#open.join(state, this.#position);

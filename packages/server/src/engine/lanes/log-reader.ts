@@ -11,6 +11,14 @@ export const ANY_READ = "any";
 /** Awaited by a lane that reads its open events by sequence number. */
 export const OPEN_READ = "open";
 
+/** The end of a project's log as its actor knows it. */
+export interface LogEnd {
+	/** The last number that the log is known to have. */
+	readonly lastSeq: number;
+	/** Lanes that follow the log were told of everything up to here. */
+	readonly announced: number;
+}
+
 /** The parts of a lane that a read depends on. */
 export interface Reading {
 	/** The last `seq` that the lane has passed. */
@@ -33,13 +41,14 @@ export interface LogReaderOptions {
  * gets a window of the types that it wants, starting at its position; lanes at the same position share it. Rows go
  * directly to the lanes that asked for them, so an overflowing cache can delay lanes but not stall them.
  */
-export class LogReader {
+export class LogReader implements LogEnd {
 	readonly #options: LogReaderOptions;
 	readonly #budget: WindowBudget;
 	readonly #chunks: Chunk[] = [];
 	readonly #reads = new Set<string>();
 	/** The known end of the log. */
 	lastSeq = 0;
+	announced = 0;
 	/** The last event published here or read. {@link lastSeq} may be known only as a number. */
 	lastKnown: Pick<LogEvent, "seq" | "id"> | null = null;
 	#over = false;
