@@ -6,17 +6,17 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/people.ts", inAccounts("people"), [
 		{
 			name: "people-right-counts-as-wrong",
-			find: "if (answer === null) return null;\n\t\t\ttakeBack();",
-			replace: "if (answer === null) return null;",
+			find: "if (result === null) return null;\n\t\t\ttakeBack();",
+			replace: "if (result === null) return null;",
 			only: "sign-ins from an address don",
 			why: "A hundred people who sign in from one office lock it out.",
 			review: "people.ts: a successful sign-in is not subtracted",
 		},
 		{
 			name: "people-tries-at-once",
-			find: "for (const [throttle, name] of tried) throttle.failed(name);\n\t\ttry {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) return null;",
+			find: "for (const [throttle, name] of tried) throttle.failed(name);\n\t\ttry {\n\t\t\tconst result = await work();\n\t\t\tif (result === null) return null;",
 			replace:
-				"try {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) {\n\t\t\t\tfor (const [throttle, name] of tried) throttle.failed(name);\n\t\t\t\treturn null;\n\t\t\t}",
+				"try {\n\t\t\tconst result = await work();\n\t\t\tif (result === null) {\n\t\t\t\tfor (const [throttle, name] of tried) throttle.failed(name);\n\t\t\t\treturn null;\n\t\t\t}",
 			only: "concurrent tries are limited like successive|concurrent tries don",
 			why: "A thousand concurrent guesses are only counted once they are done.",
 		},

@@ -34,7 +34,7 @@ export const API = [
 			why: "A page whose name is made to resolve to this machine passes for the dashboard.",
 		},
 	]),
-	...of("server/src/api/routes/events.ts", inApi("arrivals"), [
+	...of("server/src/api/routes/events.ts", inApi("long-poll"), [
 		{
 			name: "waiting-outlives-rights",
 			find: "\t\t\t\tawait authorizeAgain();\n",

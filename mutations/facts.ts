@@ -152,11 +152,11 @@ export const FACTS = [
 			tests: inStore("recorder"),
 		},
 	]),
-	...of("server/src/store/order-facts.ts", inStore("store"), [
+	...of("server/src/store/orders.ts", inStore("store"), [
 		{
 			name: "refunds-whole-is-partial",
-			find: "partial: candidate(true),\n\t\t\t\twhole: candidate(false),",
-			replace: "partial: candidate(false),\n\t\t\t\twhole: candidate(true),",
+			find: "partial: candidate(true),\n\t\t\t\t\twhole: candidate(false),",
+			replace: "partial: candidate(false),\n\t\t\t\t\twhole: candidate(true),",
 			only: "any series of facts",
 			why: "Full refunds are reported as partial, and vice versa.",
 		},
@@ -168,17 +168,17 @@ export const FACTS = [
 			tests: inStore("payload"),
 		},
 	]),
-	...of("server/src/store/order-facts.ts", inStore("store"), [
+	...of("server/src/store/orders.ts", inStore("store"), [
 		{
 			name: "deliverables-any-outcome",
-			find: "digest: digestOf({ orderId, deliverableId, ...input }),",
-			replace: "digest: digestOf({ orderId, deliverableId }),",
+			find: "const digest = digestOf({ orderId, deliverableId, ...input });",
+			replace: "const digest = digestOf({ orderId, deliverableId });",
 			only: "on SQLite",
 			why: "A deliverable that failed and is then reported as delivered is reported as recorded.",
 		},
 	]),
 	...of(
-		"server/src/store/payload.ts",
+		"server/src/store/recorder.ts",
 		["server/src/api/facts-limits.test.ts"],
 		[
 			{

@@ -188,7 +188,7 @@ export class People {
 				if (!order) return;
 				const amount_cents = Math.max(1, Math.floor(order.leftCents * step.part));
 				const refund = { refund_id: `refund-${step.id}`, amount_cents };
-				await fact(`refund of ${order.id}`, ({ store }) => store.refunds.record(projectId, order.id, refund));
+				await fact(`refund of ${order.id}`, ({ store }) => store.orders.refund(projectId, order.id, refund));
 				return;
 			}
 			case "basket": {

@@ -330,7 +330,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report a recurring subscription
-         * @description Makes `subscription.created`.
+         * @description Publishes `subscription.created`.
          */
         readonly post: operations["recordSubscription"];
         readonly delete?: never;
@@ -6034,7 +6034,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The member's account's identifier. */
+                /** @description The member's identifier. */
                 readonly account_id: string;
             };
             readonly cookie?: never;
@@ -6084,7 +6084,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The member's account's identifier. */
+                /** @description The member's identifier. */
                 readonly account_id: string;
             };
             readonly cookie?: never;

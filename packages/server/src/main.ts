@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { ApiKeys, createOperatorKey, findOperatorKey, startAccounts } from "./accounts/index.ts";
 import { SessionCookie } from "./api/auth/authorize.ts";
 import { Changes, RemoteChanges } from "./api/live/changes.ts";
-import { Arrivals } from "./api/live/long-poll.ts";
+import { LongPolls } from "./api/live/long-poll.ts";
 import { createMetrics, type Metrics } from "./api/metrics.ts";
 import { createApi } from "./api/server.ts";
 import { CONNECTIONS, STOP } from "./base/budgets.ts";
@@ -135,7 +135,7 @@ async function build(
 	undo.push(() => sender.close());
 
 	const changes = new Changes(clock);
-	const arrivals = new Arrivals(clock);
+	const longPolls = new LongPolls(clock);
 	const { attempted } = logAttempts(logger);
 	const engine = startEngine({
 		storage,
@@ -155,7 +155,7 @@ async function build(
 		observer: {
 			published(projectId, count, events) {
 				metrics.engine.published(projectId, count, events);
-				arrivals.note(projectId, events);
+				longPolls.published(projectId, events);
 				changes.note(projectId, "webhooks");
 			},
 			attempted(projectId, eventId, attempt) {
@@ -171,7 +171,7 @@ async function build(
 	metrics.watchBudgets(engine.budgets);
 	metrics.watchShortages(shortages);
 	metrics.watchHandshakes(handshakes);
-	engine.watchMarks(new RemoteChanges({ storage, arrivals, changes }));
+	engine.watchMarks(new RemoteChanges({ storage, longPolls, changes }));
 
 	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
 	const store = startStore({ storage, engine, clock, ids, logger, ...limits });
@@ -198,7 +198,7 @@ async function build(
 		connectionLimits: { connections: Math.min(descriptors.api, CONNECTIONS.most) },
 		dashboardFolder: dashboardFolder(),
 		changes,
-		arrivals,
+		longPolls,
 		shortages,
 		metrics,
 		clock,
@@ -207,7 +207,7 @@ async function build(
 	});
 	undo.push(() => api.close());
 	// Waiting calls get a response, or they would delay the shutdown.
-	undo.push(async () => arrivals.close());
+	undo.push(async () => longPolls.close());
 	await listen(api, config);
 
 	const { port } = api.server.address() as AddressInfo;

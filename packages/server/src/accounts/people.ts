@@ -28,7 +28,7 @@ export interface PeopleOptions {
 	readonly passwords: Passwords;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
-	/** Told who signs in and from where, who fails to, and what changes how an account is accessed. */
+	/** Records who signs in and from where, who fails to, and what changes how an account is accessed. */
 	readonly logger: Logger;
 }
 
@@ -246,12 +246,12 @@ export class People {
 		};
 		for (const [throttle, name] of tried) throttle.failed(name);
 		try {
-			const answer = await work();
-			if (answer === null) return null;
+			const result = await work();
+			if (result === null) return null;
 			takeBack();
 			// Earlier wrong tries were typing errors, except those for other accounts from the same network.
 			for (const [throttle, name] of tried) if (throttle !== this.#wrongFromNetwork) throttle.forget(name);
-			return answer;
+			return result;
 		} catch (error) {
 			takeBack();
 			throw error;

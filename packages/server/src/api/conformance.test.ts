@@ -31,6 +31,7 @@ const NOTHING_THERE = new Set([
 	"getAttempt",
 	"removeMember",
 	"replayDelivery",
+	"retryDelivery",
 	"revokeInvitation",
 	"updateMember",
 ]);

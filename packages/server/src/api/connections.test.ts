@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
 import { CONNECTIONS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
-import { Arrivals } from "./live/long-poll.ts";
+import { LongPolls } from "./live/long-poll.ts";
 
 let api: TestApi;
 let port: number;
@@ -249,13 +249,13 @@ test("an unknown client that holds most connections without reading loses some t
 test("the address with most connections, all busy, gets no more at the expense of others", async () => {
 	const busy = Promise.withResolvers<void>();
 	let calls = 0;
-	class Counted extends Arrivals {
-		override wait(...call: Parameters<Arrivals["wait"]>) {
+	class Counted extends LongPolls {
+		override wait(...call: Parameters<LongPolls["wait"]>) {
 			if (++calls === 3) busy.resolve();
 			return super.wait(...call);
 		}
 	}
-	await start({ arrivals: new Counted(systemClock), parts: () => ({ connectionLimits: { connections: 4 } }) });
+	await start({ longPolls: new Counted(systemClock), parts: () => ({ connectionLimits: { connections: 4 } }) });
 	const project = await api.project();
 	const mine = await open(GET("/healthz"), "127.0.0.2");
 	expect(await answers(mine, 1)).toContain(" 200 ");
@@ -321,13 +321,13 @@ test("sends 100 Continue only after accepting the key", async () => {
 test("refuses new connections while all are busy", async () => {
 	const both = Promise.withResolvers<void>();
 	let calls = 0;
-	class Counted extends Arrivals {
-		override wait(...call: Parameters<Arrivals["wait"]>) {
+	class Counted extends LongPolls {
+		override wait(...call: Parameters<LongPolls["wait"]>) {
 			if (++calls === 2) both.resolve();
 			return super.wait(...call);
 		}
 	}
-	await start({ arrivals: new Counted(systemClock), parts: () => ({ connectionLimits: { connections: 2 } }) });
+	await start({ longPolls: new Counted(systemClock), parts: () => ({ connectionLimits: { connections: 2 } }) });
 	const project = await api.project();
 	const waiting = await Promise.all([1, 2].map(() => open(GET(`${project}/events?wait=30`))));
 	await both.promise;

@@ -3,11 +3,11 @@ import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { OrderInput, PreparedOrder, Store } from "../store/index.ts";
 import { parseBody } from "./http/json-body.ts";
-import { orderFactRoutes } from "./routes/orders.ts";
+import { orderRoutes } from "./routes/orders.ts";
 
 const ORDERS = 1_000;
 const CONFIG = { maxEventBytes: 262_144, maxBatchBytes: REQUESTS.batchBytes } as Parameters<
-	typeof orderFactRoutes
+	typeof orderRoutes
 >[0]["config"];
 
 // All orders of a batch were once checked and encoded in one turn of the event loop.
@@ -22,7 +22,7 @@ test("orders of a batch are prepared in slices", async () => {
 		},
 		recordAll: async (_project: string, prepared: readonly PreparedOrder[]) => prepared,
 	};
-	const [, batch] = orderFactRoutes({ store: { orders } as unknown as Store, config: CONFIG });
+	const [, batch] = orderRoutes({ store: { orders } as unknown as Store, config: CONFIG });
 	const order: OrderInput = {
 		order_id: "o",
 		customer_email: "ada@example.com",

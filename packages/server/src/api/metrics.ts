@@ -10,7 +10,8 @@ import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port
 import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
 
-const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** For requests and for commits. */
+const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 /** Storage is queried for its gauges at most this often, however many scrapers there are. */
 const GAUGES_EVERY_MS = 1_000;
@@ -64,7 +65,7 @@ export function createMetrics(): Metrics {
 		name: "posthorn_http_request_duration_seconds",
 		help: "Duration of API requests by route, method and status class.",
 		labelNames: ["route", "method", "status"],
-		buckets: REQUEST_BUCKETS_S,
+		buckets: BUCKETS_S,
 		registers,
 	});
 	const published = new Counter({
@@ -170,17 +171,41 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 	);
 }
 
+/** Values by their labels; none for a metric without labels. */
+type Values = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
+
+/** Shows values that are read on each scrape. A counter's are totals. */
+function show(
+	registry: Registry,
+	kind: "gauge" | "counter",
+	name: string,
+	help: string,
+	labelNames: string[],
+	read: () => Values,
+): void {
+	const options = { name, help, labelNames, registers: [registry] };
+	if (kind === "gauge")
+		new Gauge({
+			...options,
+			collect() {
+				for (const [labels, value] of read()) this.set(labels, value);
+			},
+		});
+	else
+		new Counter({
+			...options,
+			collect() {
+				this.reset();
+				for (const [labels, value] of read()) this.inc(labels, value);
+			},
+		});
+}
+
 function watchRates(registry: Registry, read: () => Iterable<readonly [RateName, number]>): void {
-	new Counter({
-		name: "posthorn_rate_refusals_total",
-		help: "Requests that were refused because there were too many of their kind, by rate.",
-		labelNames: ["rate"],
-		registers: [registry],
-		collect() {
-			this.reset();
-			for (const [rate, refusals] of read()) this.inc({ rate }, refusals);
-		},
-	});
+	const help = "Requests that were refused because there were too many of their kind, by rate.";
+	show(registry, "counter", "posthorn_rate_refusals_total", help, ["rate"], () =>
+		Array.from(read(), ([rate, refusals]) => [{ rate }, refusals]),
+	);
 }
 
 /** The metrics of a budget. */
@@ -189,30 +214,13 @@ export type WatchedBudget = Pick<Budget, "name" | "limit" | "used" | "refusals">
 /** Shows budgets by their names: the returned function adds more. */
 export function showBudgets(registry: Registry): (budgets: readonly WatchedBudget[]) => void {
 	const watched: WatchedBudget[] = [];
-	const registers = [registry];
-	const labelNames = ["budget"] as const;
-	const gauge = (name: string, help: string, read: (budget: WatchedBudget) => number) =>
-		new Gauge({
-			name,
-			help,
-			labelNames,
-			registers,
-			collect() {
-				for (const budget of watched) this.set({ budget: budget.name }, read(budget));
-			},
-		});
-	gauge("posthorn_budget_limit", "The budget's limit for all owners together.", ({ limit }) => limit);
-	gauge("posthorn_budget_used", "The amount in use.", ({ used }) => used);
-	new Counter({
-		name: "posthorn_budget_refusals_total",
-		help: "Refusals because an owner's share or the whole budget was used up.",
-		labelNames,
-		registers,
-		collect() {
-			this.reset();
-			for (const budget of watched) this.inc({ budget: budget.name }, budget.refusals);
-		},
-	});
+	const values = (field: "limit" | "used" | "refusals") => (): Values =>
+		watched.map((budget) => [{ budget: budget.name }, budget[field]]);
+	const limit = "The budget's limit for all owners together.";
+	const refusals = "Refusals because an owner's share or the whole budget was used up.";
+	show(registry, "gauge", "posthorn_budget_limit", limit, ["budget"], values("limit"));
+	show(registry, "gauge", "posthorn_budget_used", "The amount in use.", ["budget"], values("used"));
+	show(registry, "counter", "posthorn_budget_refusals_total", refusals, ["budget"], values("refusals"));
 	return (budgets) => {
 		for (const budget of budgets) {
 			if (watched.some(({ name }) => name === budget.name))
@@ -222,92 +230,56 @@ export function showBudgets(registry: Registry): (budgets: readonly WatchedBudge
 	};
 }
 
-const COMMIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
 /** Metrics of each node. Its id is new at each start. */
-export function watchNode(registry: Registry, read: () => NodeState): void {
-	const registers = [registry];
-	new Gauge({
-		name: "posthorn_node_info",
-		help: "Always 1; the label is this node's id, as in the database and in logs.",
-		labelNames: ["node"],
-		registers,
-	}).set({ node: read().id }, 1);
-	new Gauge({
-		name: "posthorn_node_projects",
-		help: "Projects that this node runs.",
-		registers,
-		collect() {
-			this.set(read().projects);
-		},
-	});
-	new Gauge({
-		name: "posthorn_projects_refused",
-		help: "Projects paused on this node because their outcomes can't be committed: storage refuses them, or there is a bug.",
-		registers,
-		collect() {
-			this.set(read().refused);
-		},
-	});
+function watchNode(registry: Registry, read: () => NodeState): void {
+	const gauge = (name: string, help: string, value: (state: NodeState) => number) =>
+		show(registry, "gauge", name, help, [], () => [[{}, value(read())]]);
+	show(
+		registry,
+		"gauge",
+		"posthorn_node_info",
+		"Always 1; the label is this node's id, as in the database and in logs.",
+		["node"],
+		() => [[{ node: read().id }, 1]],
+	);
+	gauge("posthorn_node_projects", "Projects that this node runs.", ({ projects }) => projects);
+	gauge(
+		"posthorn_projects_refused",
+		"Projects paused on this node because their outcomes can't be committed: storage refuses them, or there is a bug.",
+		({ refused }) => refused,
+	);
 	if (read().sharing === null) return;
-	new Gauge({
-		name: "posthorn_node_share_projects",
-		help: "The most projects that this node acquires on its own: its share of all, plus a quarter.",
-		registers,
-		collect() {
-			this.set(read().sharing?.share ?? 0);
-		},
-	});
-	new Gauge({
-		name: "posthorn_nodes",
-		help: "Live nodes when this node last checked, including itself.",
-		registers,
-		collect() {
-			this.set(read().sharing?.nodes ?? 0);
-		},
-	});
+	gauge(
+		"posthorn_node_share_projects",
+		"The most projects that this node acquires on its own: its share of all, plus a quarter.",
+		({ sharing }) => sharing?.share ?? 0,
+	);
+	gauge(
+		"posthorn_nodes",
+		"Live nodes when this node last checked, including itself.",
+		({ sharing }) => sharing?.nodes ?? 0,
+	);
 }
 
 /** Shows this node's shortages, and how many sends they deferred. */
-export function watchShortages(registry: Registry, shortages: Pick<Shortages, "lasts" | "total">): void {
-	const labelNames = ["kind"] as const;
-	const registers = [registry];
-	new Counter({
-		name: "posthorn_shortages_total",
-		help: "Sends deferred because this node ran out of something: descriptors, memory, ports or name_servers.",
-		labelNames,
-		registers,
-		collect() {
-			this.reset();
-			for (const kind of SHORTAGES) this.inc({ kind }, shortages.total(kind));
-		},
-	});
-	new Gauge({
-		name: "posthorn_shortage",
-		help: "1 during the shortage, else 0.",
-		labelNames,
-		registers,
-		collect() {
-			for (const kind of SHORTAGES) this.set({ kind }, shortages.lasts(kind) ? 1 : 0);
-		},
-	});
+function watchShortages(registry: Registry, shortages: Pick<Shortages, "lasts" | "total">): void {
+	const total = "Sends deferred because this node ran out of something: descriptors, memory, ports or name_servers.";
+	show(registry, "counter", "posthorn_shortages_total", total, ["kind"], () =>
+		SHORTAGES.map((kind) => [{ kind }, shortages.total(kind)]),
+	);
+	show(registry, "gauge", "posthorn_shortage", "1 during the shortage, else 0.", ["kind"], () =>
+		SHORTAGES.map((kind) => [{ kind }, shortages.lasts(kind) ? 1 : 0]),
+	);
 }
 
 /** Shows how many handshakes with receivers took too much. */
-export function watchHandshakes(registry: Registry, handshakes: Pick<Handshakes, "costly">): void {
-	new Counter({
-		name: "posthorn_costly_handshakes_total",
-		help: "TLS handshakes with receivers that took too much CPU time or too many bytes.",
-		registers: [registry],
-		collect() {
-			this.reset();
-			this.inc(handshakes.costly);
-		},
-	});
+function watchHandshakes(registry: Registry, handshakes: Pick<Handshakes, "costly">): void {
+	const help = "TLS handshakes with receivers that took too much CPU time or too many bytes.";
+	show(registry, "counter", "posthorn_costly_handshakes_total", help, [], () => [[{}, handshakes.costly]]);
 }
 
 /** Counts projects that a node dropped without releasing their leases, by reason. */
-export function countLosses(registry: Registry): (why: ProjectLoss) => void {
+function countLosses(registry: Registry): (why: ProjectLoss) => void {
 	const losses = new Counter({
 		name: "posthorn_projects_lost_total",
 		help: "Projects that this node dropped without releasing their leases: stale, expired, rewound, epoch, refused or fault.",
@@ -320,7 +292,7 @@ export function countLosses(registry: Registry): (why: ProjectLoss) => void {
 }
 
 /** Counts a node's work on connections to a shared database. */
-export function countDatabase(registry: Registry): Required<DatabaseObserver> {
+function countDatabase(registry: Registry): Required<DatabaseObserver> {
 	const registers = [registry];
 	const labelNames = ["pool"] as const;
 	const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers });
@@ -328,7 +300,7 @@ export function countDatabase(registry: Registry): Required<DatabaseObserver> {
 		name: "posthorn_database_commit_duration_seconds",
 		help: "Duration of transactions from their start until the response to their commit, by purpose.",
 		labelNames,
-		buckets: COMMIT_BUCKETS_S,
+		buckets: BUCKETS_S,
 		registers,
 	});
 	const repeats = counter("posthorn_database_conflicts_total", "Transactions that were retried.");
@@ -355,26 +327,15 @@ export function countDatabase(registry: Registry): Required<DatabaseObserver> {
 }
 
 /** Shows the use of the connections. */
-export function watchPools(registry: Registry, read: () => Readonly<Record<ConnectionUse, PoolState>>): void {
-	new Gauge({
-		name: "posthorn_database_connections",
-		help: "Open database connections, by purpose and by whether they are in use.",
-		labelNames: ["pool", "state"],
-		registers: [registry],
-		collect() {
-			for (const [pool, { busy, idle }] of Object.entries(read())) {
-				this.set({ pool, state: "busy" }, busy);
-				this.set({ pool, state: "idle" }, idle);
-			}
-		},
-	});
-	new Gauge({
-		name: "posthorn_database_waiting",
-		help: "Calls waiting for a connection.",
-		labelNames: ["pool"],
-		registers: [registry],
-		collect() {
-			for (const [pool, { waiting }] of Object.entries(read())) this.set({ pool }, waiting);
-		},
-	});
+function watchPools(registry: Registry, read: () => Readonly<Record<ConnectionUse, PoolState>>): void {
+	const open = "Open database connections, by purpose and by whether they are in use.";
+	show(registry, "gauge", "posthorn_database_connections", open, ["pool", "state"], () =>
+		Object.entries(read()).flatMap(([pool, { busy, idle }]) => [
+			[{ pool, state: "busy" }, busy] as const,
+			[{ pool, state: "idle" }, idle] as const,
+		]),
+	);
+	show(registry, "gauge", "posthorn_database_waiting", "Calls waiting for a connection.", ["pool"], () =>
+		Object.entries(read()).map(([pool, { waiting }]) => [{ pool }, waiting]),
+	);
 }

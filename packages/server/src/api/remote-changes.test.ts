@@ -2,10 +2,10 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { beforeEach, expect, test } from "vitest";
 import type { Storage } from "../storage/port.ts";
 import { Changes, RemoteChanges } from "./live/changes.ts";
-import { Arrivals } from "./live/long-poll.ts";
+import { LongPolls } from "./live/long-poll.ts";
 
 let clock: VirtualClock;
-let arrivals: Arrivals;
+let longPolls: LongPolls;
 let changes: Changes;
 let remote: RemoteChanges;
 /** Hints that pages got. */
@@ -17,7 +17,7 @@ let beforeAttempts: () => Promise<void>;
 
 beforeEach(() => {
 	clock = new VirtualClock();
-	arrivals = new Arrivals(clock);
+	longPolls = new LongPolls(clock);
 	hints = [];
 	changes = new (class extends Changes {
 		override note(...[projectId, hint]: Parameters<Changes["note"]>): void {
@@ -33,7 +33,7 @@ beforeEach(() => {
 		const id = stored.get(projectId)?.newestAttempt;
 		return { rows: id === undefined ? [] : [{ id }] };
 	};
-	remote = new RemoteChanges({ storage: { listAttempts } as unknown as Storage, arrivals, changes });
+	remote = new RemoteChanges({ storage: { listAttempts } as unknown as Storage, longPolls, changes });
 });
 
 const listen = (projectId: string) => changes.listen(projectId, `by ${projectId}`, async () => true)!;
@@ -47,7 +47,7 @@ async function read(...projectIds: string[]): Promise<string[]> {
 }
 
 test("watches projects for which a call waits or a page is open, and no others", async () => {
-	const wait = arrivals.wait("a", undefined, 1_000)!;
+	const wait = longPolls.wait("a", undefined, 1_000)!;
 	const page = listen("b");
 	expect([...remote.projectIds]).toEqual(["a", "b"]);
 	expect(["a", "b", "c"].filter((projectId) => remote.watches(projectId))).toEqual(["a", "b"]);
@@ -61,17 +61,17 @@ test("watches projects for which a call waits or a page is open, and no others",
 test("a waiting call checks again when its project's log has grown, and only then", async () => {
 	stored.set("a", { lastSeq: 1, revision: 1 }).set("b", { lastSeq: 1, revision: 1 });
 	// The first read can't tell whether the log grew after the call read it.
-	const first = arrivals.wait("a", undefined, 1_000)!;
+	const first = longPolls.wait("a", undefined, 1_000)!;
 	await read("a", "b");
-	expect(await first.end).toBe("perhaps");
+	expect(await first.end).toBe("recheck");
 
-	const second = arrivals.wait("a", undefined, 1_000)!;
+	const second = longPolls.wait("a", undefined, 1_000)!;
 	stored.set("a", { lastSeq: 1, revision: 2 });
 	await read("a", "b");
-	expect(arrivals.isWaitedFor("a")).toBe(true);
+	expect(longPolls.isWaitedFor("a")).toBe(true);
 	stored.set("a", { lastSeq: 2, revision: 2 });
 	await read("a", "b");
-	expect(await second.end).toBe("perhaps");
+	expect(await second.end).toBe("recheck");
 });
 
 test("pages get a hint about what changed: events, webhooks or attempts", async () => {
@@ -89,7 +89,7 @@ test("pages get a hint about what changed: events, webhooks or attempts", async 
 
 test("attempts are read only for open pages, and not twice at the same time", async () => {
 	stored.set("a", { lastSeq: 1, revision: 1 }).set("b", { lastSeq: 1, revision: 1, newestAttempt: "att_1" });
-	arrivals.wait("a", undefined, 1_000);
+	longPolls.wait("a", undefined, 1_000);
 	listen("b");
 	const slow = Promise.withResolvers<void>();
 	beforeAttempts = () => slow.promise;

@@ -5,6 +5,7 @@ import type { ApiKeys, Audit, AuditNote, Guesses, Members, People, Principal, Se
 import type { RateName } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
+import { EVENT_ID, isId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Fault } from "../base/text.ts";
 import type { Pause } from "../base/turns.ts";
@@ -19,9 +20,9 @@ import type { Store } from "../store/index.ts";
 import type { SessionCookie } from "./auth/authorize.ts";
 import type { ConnectionLimits } from "./http/connections.ts";
 import type { BodyList } from "./http/json-body.ts";
-import type { ProblemKind } from "./http/problem.ts";
+import { notFound, type ProblemKind } from "./http/problem.ts";
 import type { Changes } from "./live/changes.ts";
-import type { Arrivals } from "./live/long-poll.ts";
+import type { LongPolls } from "./live/long-poll.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Who may call a route. If a path names a project, callers without access to it get 404. */
@@ -50,20 +51,29 @@ export interface Success<R extends TSchema> {
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface PathParams {
-	readonly project_id: string;
-	readonly key_id: string;
-	readonly webhook_id: string;
-	readonly event_id: string;
-	readonly event_type: string;
-	readonly attempt_id: string;
-	readonly account_id: string;
-	readonly session_id: string;
-	readonly invitation_id: string;
-	readonly order_id: string;
-	readonly deliverable_id: string;
-	readonly basket_id: string;
-	readonly subscription_id: string;
+/** Identifiers in paths that this service made: their kind, and what they name. */
+export const PATH_IDS = {
+	project_id: { kind: "project", what: "project" },
+	key_id: { kind: "apiKey", what: "API key" },
+	webhook_id: { kind: "webhook", what: "webhook" },
+	attempt_id: { kind: "attempt", what: "attempt" },
+	account_id: { kind: "account", what: "member" },
+	session_id: { kind: "session", what: "session" },
+	invitation_id: { kind: "invitation", what: "invitation" },
+} as const;
+
+/** The others, which publishers and the store platform choose. */
+type GivenId = "event_id" | "event_type" | "order_id" | "deliverable_id" | "basket_id" | "subscription_id";
+
+export type PathParams = Readonly<Record<keyof typeof PATH_IDS | GivenId, string>>;
+
+/** Throws 404 if an identifier in the path doesn't have the form of those that exist. */
+export function checkPathIds(params: Partial<PathParams>): void {
+	for (const [name, { kind, what }] of Object.entries(PATH_IDS)) {
+		const id = params[name as keyof typeof PATH_IDS];
+		if (id !== undefined && !isId(kind, id)) throw notFound(what);
+	}
+	if (params.event_id !== undefined && !EVENT_ID.test(params.event_id)) throw notFound("event");
 }
 
 /** What a handler works with. */
@@ -252,7 +262,7 @@ export interface ApiParts {
 	/** The folder of the built dashboard; null if it wasn't built. */
 	readonly dashboardFolder: string | null;
 	readonly changes: Changes;
-	readonly arrivals: Arrivals;
+	readonly longPolls: LongPolls;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
 	readonly ids: IdSource;

@@ -57,7 +57,7 @@ export interface PageQuery {
 	readonly cursor?: string;
 }
 
-export interface ListAnswer<T> {
+export interface ListPage<T> {
 	readonly data: T[];
 	readonly next_cursor: string | null;
 }
@@ -84,7 +84,7 @@ export async function pageById<T, Shown>(
 	read: (page: { limit: number; after?: string }) => Promise<T[]>,
 	id: (row: T) => string,
 	present: (row: T) => Shown,
-): Promise<ListAnswer<Shown>> {
+): Promise<ListPage<Shown>> {
 	const limit = query.limit ?? PAGE_LIMIT.default;
 	const position = query.cursor === undefined ? {} : { after: decodeCursor(query.cursor, (text) => isId(kind, text)) };
 	const rows = await read({ limit: limit + 1, ...position });

@@ -26,7 +26,16 @@ import { invalid, Problem, refuseConnection, sendProblem } from "./http/problem.
 import { readQuery } from "./http/validate.ts";
 import { EVENT_STREAM } from "./live/changes.ts";
 import { openApiDocument } from "./openapi/document.ts";
-import { type ApiParts, allowedMethods, matchesPath, pathsOfOthers, RawResponse, type Route } from "./route.ts";
+import {
+	type ApiParts,
+	allowedMethods,
+	checkPathIds,
+	matchesPath,
+	type PathParams,
+	pathsOfOthers,
+	RawResponse,
+	type Route,
+} from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
 const refuseSchemas = (): never => {
@@ -145,7 +154,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 	const { success } = route;
 	const others = [...pathsOfOthers(route.path, routes)];
 	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
-	const { auditLog, arrivals, changes, logger } = parts;
+	const { auditLog, longPolls, changes, logger } = parts;
 
 	/** The action is done by now, so a failed audit write is only logged for the operator. */
 	async function record(notes: readonly Noted[], request: FastifyRequest): Promise<void> {
@@ -153,7 +162,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			if (note.action.startsWith("webhook.")) changes.note(note.projectId, "webhooks");
 			if (!ENDS_RIGHTS.has(note.action)) continue;
 			changes.recheckProject(note.projectId);
-			arrivals.noteElsewhere(note.projectId);
+			longPolls.recheck(note.projectId);
 		}
 		try {
 			for (const { by, note } of notes) await auditLog.record(by, note);
@@ -183,7 +192,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		},
 		async handler(request, reply) {
 			try {
-				return await answer(request, reply);
+				return await respond(request, reply);
 			} finally {
 				releaseBody(request);
 				largeBodies.leave(request);
@@ -191,12 +200,13 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		},
 	};
 
-	async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+	async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
 		checkBody(route, request.body);
 		const query = readQuery(route.query, request.query as Record<string, unknown>);
 		// Health checks and scrapers may add any parameters.
 		if (!query.ok && route.access !== "open") throw invalid(query.faults);
 		const { params, body } = request;
+		checkPathIds(params as Partial<PathParams>);
 		const notes: Noted[] = [];
 		const call = {
 			params,

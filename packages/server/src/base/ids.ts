@@ -118,6 +118,9 @@ export function isId(kind: IdKind, text: string): boolean {
 	return FORMS[kind].test(text);
 }
 
+/** The form of events' ids, which publishers may choose. */
+export const EVENT_ID = /^evt_[A-Za-z0-9_-]{1,60}$/;
+
 /** The lowest suffix that an id made at `ms` or later can have: a bound for ranges by time. */
 export function lowestSuffixAt(ms: number): string {
 	const at = Math.max(0, Math.min(ms, 0xffffffffffff));

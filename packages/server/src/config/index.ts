@@ -121,38 +121,19 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.");
 	if (faults.length > 0) return { ok: false, faults };
 
-	const database = values.database!;
+	const { egressAllow: allow, egressDeny: deny, egressPorts: ports, database, ...rest } = values;
 	/** The path of a file in the database's folder. */
 	const nextToDatabase = (name: string): string | null =>
-		database.engine === "sqlite" ? join(dirname(database.path), name) : null;
-	return {
-		ok: true,
-		config: {
-			host: values.host!,
-			port: values.port!,
-			publicUrl: values.publicUrl,
-			trustProxy: values.trustProxy!,
-			database,
-			operatorKey: values.operatorKey,
-			operatorKeyFile: nextToDatabase("posthorn.operatorkey"),
-			sealKey: values.sealKey,
-			sealKeyFile: nextToDatabase("posthorn.sealkey"),
-			brand: values.brand!,
-			retryDelaysMs: values.retryDelays!,
-			attemptTimeoutMs: values.attemptTimeout!,
-			logRetentionMs: values.logRetention!,
-			basketIdleMs: values.basketIdle!,
-			maxEventBytes: values.maxEventBytes!,
-			maxBatchBytes: values.maxBatchBytes!,
-			maxBodyBytesInFlight: values.maxBodyBytesInFlight!,
-			maxWebhooksPerProject: values.maxWebhooks!,
-			maxUrlLength: values.maxUrlLength!,
-			maxDescriptionLength: values.maxDescriptionLength!,
-			egress: { allow: values.egressAllow!, deny: values.egressDeny!, ports: values.egressPorts! },
-			egressCa: values.egressCa,
-			logLevel: values.logLevel!,
-		},
+		database!.engine === "sqlite" ? join(dirname(database!.path), name) : null;
+	const config: { readonly [K in keyof Config]: Config[K] | null } = {
+		...rest,
+		database,
+		operatorKeyFile: nextToDatabase("posthorn.operatorkey"),
+		sealKeyFile: nextToDatabase("posthorn.sealkey"),
+		egress: { allow: allow!, deny: deny!, ports: ports! },
 	};
+	// Those that have a default aren't null by now.
+	return { ok: true, config: config as Config };
 }
 
 interface Given {

@@ -104,7 +104,7 @@ export const SETTINGS = {
 		secret: true,
 		parse: parse.sealKey,
 	}),
-	logRetention: setting({
+	logRetentionMs: setting({
 		name: "LOG_RETENTION_DAYS",
 		group: "Data",
 		placeholder: "days",
@@ -128,7 +128,7 @@ export const SETTINGS = {
 		meaning: "The word that replaces Service in the X-Service-* headers and in the user agent, Service-Webhooks/1.0.",
 		parse: parse.brand,
 	}),
-	retryDelays: setting({
+	retryDelaysMs: setting({
 		name: "RETRY_DELAYS",
 		group: "Delivery",
 		placeholder: "seconds",
@@ -137,7 +137,7 @@ export const SETTINGS = {
 			"Delays before attempts 2, 3 …, each from the end of the previous attempt. Attempts = number of delays + 1.",
 		parse: parse.retryDelays,
 	}),
-	attemptTimeout: setting({
+	attemptTimeoutMs: setting({
 		name: "ATTEMPT_TIMEOUT",
 		group: "Delivery",
 		placeholder: "seconds",
@@ -146,7 +146,7 @@ export const SETTINGS = {
 			"How long an attempt may take in total, including name resolution and TLS. Waiting for a turn to connect doesn't count.",
 		parse: parse.seconds(0.1, 300),
 	}),
-	basketIdle: setting({
+	basketIdleMs: setting({
 		name: "BASKET_IDLE",
 		group: "Delivery",
 		placeholder: "seconds",
@@ -217,7 +217,7 @@ export const SETTINGS = {
 			"Maximum total size of the request bodies being received or processed. One project may use an eighth of it, or one body if that is larger.",
 		parse: parse.whole(8_388_608, 1_073_741_824),
 	}),
-	maxWebhooks: setting({
+	maxWebhooksPerProject: setting({
 		name: "MAX_WEBHOOKS",
 		group: "Limits",
 		placeholder: "count",

@@ -37,7 +37,7 @@ test("a failed touch that storage may have recorded wakes the timer in time", as
 	const recorder = {
 		storage: { touchBasket: () => Promise.reject(new StorageError("lost", "The connection broke.")) },
 		now: () => 1_000,
-		sizeFault: () => null,
+		dataOf: () => "{}",
 		admit: (_project: string, _bytes: number, work: () => Promise<unknown>) => work(),
 	} as unknown as FactRecorder;
 	const baskets = new Baskets(recorder, { idleMs: IDLE_MS, onTouched: (dueAt) => touched.push(dueAt) });

@@ -2,9 +2,8 @@ import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type DueBasket, StorageError } from "../storage/port.ts";
-import { type Items, merged } from "./orders.ts";
-import { idFaults, itemFaults, payloadFaults, textFaults } from "./payload.ts";
-import type { FactRecorder, FactRefused } from "./recorder.ts";
+import type { Items } from "./orders.ts";
+import { type FactRecorder, type FactRefused, idFaults, itemFaults, textFaults } from "./recorder.ts";
 
 export interface BasketInput {
 	readonly items: Items;
@@ -49,16 +48,14 @@ export class Baskets {
 			...textFaults("/customer_email", customer_email),
 			...itemFaults(items),
 		];
-		const all = items.length === 0 ? faults : merged(faults, payloadFaults("basket.abandoned", payload));
-		if (all.length > 0) return { kind: "invalid", faults: all };
-		const data = JSON.stringify(payload);
-		const tooLarge = this.#recorder.sizeFault(data);
-		if (tooLarge !== null) return tooLarge;
 		if (items.length === 0) {
+			if (faults.length > 0) return { kind: "invalid", faults };
 			const removed = await this.remove(projectId, basketId);
 			if (removed.kind === "no_project" || removed.kind === "busy") return removed;
 			return { kind: "touched", at: this.#recorder.now(), dueAt: null };
 		}
+		const data = this.#recorder.dataOf("basket.abandoned", payload, faults);
+		if (typeof data !== "string") return data;
 		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
 			const dueAt = at + this.#options.idleMs;

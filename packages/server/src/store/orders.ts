@@ -1,7 +1,18 @@
 import { createHash } from "node:crypto";
 import type { NewOrder } from "../storage/port.ts";
-import { amountFaults, currencyFaults, idFaults, itemFaults, payloadFaults, textFaults } from "./payload.ts";
-import { digestOf, type FactFault, type FactRecorder, type FactRefused, type FactResult } from "./recorder.ts";
+import {
+	amountFaults,
+	currencyFaults,
+	digestOf,
+	type FactRecorder,
+	type FactRefused,
+	type FactResult,
+	idFaults,
+	itemFaults,
+	type OrderFactResult,
+	payloadFaults,
+	textFaults,
+} from "./recorder.ts";
 
 /**
  * Identifies a customer: SHA-256 of the address, so that no address is kept for longer than its events. Two addresses
@@ -23,11 +34,36 @@ export interface OrderInput {
 	readonly basket_id?: string;
 }
 
+export interface RefundInput {
+	readonly refund_id: string;
+	readonly amount_cents: number;
+}
+
+export type RefundResult =
+	| OrderFactResult
+	/** The order's refunds would exceed its amount; this much is left. */
+	| { readonly kind: "too_much"; readonly leftCents: number; readonly currency: string };
+
+export interface ChargebackInput {
+	readonly chargeback_id: string;
+	readonly amount_cents: number;
+	readonly reason?: string;
+}
+
+export const DELIVERABLE_KINDS = ["game_command", "chat_role", "file"] as const;
+export const OUTCOMES = ["completed", "dead_lettered"] as const;
+
+export interface DeliverableInput {
+	readonly kind: (typeof DELIVERABLE_KINDS)[number];
+	readonly outcome: (typeof OUTCOMES)[number];
+	readonly detail?: string;
+}
+
 /** An order that storage may record, or why not. */
 export type PreparedOrder = NewOrder | FactRefused;
 
 /**
- * Paid orders. A customer's first one creates `customer.created`, and each creates `purchase.completed`, in this order
+ * Paid orders, and facts about them. A customer's first order creates `customer.created`, and each creates `purchase.completed`, in this order
  * and before anything that refers to the order. Rejects only if storage fails.
  */
 export class Orders {
@@ -66,11 +102,15 @@ export class Orders {
 		const { order_id, amount_cents, currency, items, basket_id } = input;
 		const customer_email = input.customer_email.trim();
 		const purchase = { order_id, customer_email, amount_cents, currency, items };
-		const faults = orderFaults(purchase, basket_id);
-		if (faults.length > 0) return { kind: "invalid", faults };
-		const data = JSON.stringify(purchase);
-		const tooLarge = this.#recorder.sizeFault(data);
-		if (tooLarge !== null) return tooLarge;
+		const data = this.#recorder.dataOf("purchase.completed", purchase, [
+			...idFaults("/order_id", order_id),
+			...textFaults("/customer_email", customer_email),
+			...amountFaults(amount_cents, 0),
+			...currencyFaults(currency),
+			...itemFaults(items),
+			...(basket_id === undefined ? [] : idFaults("/basket_id", basket_id)),
+		]);
+		if (typeof data !== "string") return data;
 		const at = this.#recorder.now();
 		const customer = JSON.stringify({ customer_email, order_id });
 		return {
@@ -85,22 +125,99 @@ export class Orders {
 			purchaseCompleted: this.#recorder.candidate(projectId, "purchase.completed", at, data),
 		};
 	}
+
+	/** Creates `purchase.refunded`, partial while an order's refunds together stay below what was paid. */
+	async refund(projectId: string, orderId: string, { refund_id, amount_cents }: RefundInput): Promise<RefundResult> {
+		const faults = [...idFaults("/refund_id", refund_id), ...amountFaults(amount_cents, 1)];
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const recorder = this.#recorder;
+		return recorder.admit<RefundResult>(projectId, 0, async () => {
+			// An order's currency never changes, so it may be read before the transaction.
+			const order = await recorder.storage.getOrder({ projectId, orderId });
+			if (order === null) return { kind: "no_order" };
+			const { currency } = order;
+			const at = recorder.now();
+			const candidate = (partial: boolean) => {
+				const data = { order_id: orderId, refund_id, amount_cents, currency, partial };
+				assertFits(payloadFaults("purchase.refunded", data));
+				return recorder.candidate(projectId, "purchase.refunded", at, JSON.stringify(data));
+			};
+			const result = await recorder.storage.recordRefund({
+				projectId,
+				refund: {
+					orderId,
+					refundId: refund_id,
+					digest: digestOf({ orderId, refund_id, amount_cents }),
+					at,
+					amountCents: amount_cents,
+					partial: candidate(true),
+					whole: candidate(false),
+				},
+			});
+			if (result.kind === "too_much") return { ...result, currency };
+			return result.kind === "no_order" ? result : recorder.done(projectId, result);
+		});
+	}
+
+	/**
+	 * A dispute raised by a payment processor: creates `chargeback.created`. It may exceed the order's amount because of
+	 * fees.
+	 */
+	async chargeback(projectId: string, orderId: string, input: ChargebackInput): Promise<OrderFactResult> {
+		const { chargeback_id, amount_cents, reason } = input;
+		const faults = [
+			...idFaults("/chargeback_id", chargeback_id),
+			...amountFaults(amount_cents, 0),
+			...textFaults("/reason", reason),
+		];
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const recorder = this.#recorder;
+		return recorder.admit<OrderFactResult>(projectId, Buffer.byteLength(reason ?? ""), async () => {
+			const order = await recorder.storage.getOrder({ projectId, orderId });
+			if (order === null) return { kind: "no_order" };
+			const payload = { chargeback_id, order_id: orderId, amount_cents, currency: order.currency, reason };
+			const data = recorder.dataOf("chargeback.created", payload);
+			if (typeof data !== "string") return data;
+			const at = recorder.now();
+			const event = recorder.candidate(projectId, "chargeback.created", at, data);
+			const digest = digestOf({ orderId, ...input });
+			const chargeback = { orderId, chargebackId: chargeback_id, digest, at, event };
+			const result = await recorder.storage.recordChargeback({ projectId, chargeback });
+			return result.kind === "no_order" ? result : recorder.done(projectId, result);
+		});
+	}
+
+	/**
+	 * The final result of one of an order's deliverables: `delivery.success` or `delivery.failed`. The order must be
+	 * recorded first, so that its `purchase.completed` comes before.
+	 */
+	async deliverable(
+		projectId: string,
+		orderId: string,
+		deliverableId: string,
+		input: DeliverableInput,
+	): Promise<OrderFactResult> {
+		const { kind, outcome, detail } = input;
+		const type = outcome === "completed" ? "delivery.success" : "delivery.failed";
+		const payload = { order_id: orderId, deliverable_id: deliverableId, kind, detail };
+		const faults = [...idFaults("/deliverable_id", deliverableId), ...textFaults("/detail", detail)];
+		const recorder = this.#recorder;
+		const data = recorder.dataOf(type, payload, faults);
+		if (typeof data !== "string") return data;
+		return recorder.admit<OrderFactResult>(projectId, Buffer.byteLength(data), async () => {
+			const at = recorder.now();
+			const event = recorder.candidate(projectId, type, at, data);
+			const digest = digestOf({ orderId, deliverableId, ...input });
+			const deliverable = { orderId, deliverableId, digest, at, event };
+			const result = await recorder.storage.recordDeliverable({ projectId, deliverable });
+			return result.kind === "no_order" ? result : recorder.done(projectId, result);
+		});
+	}
 }
 
-function orderFaults(order: OrderInput, basketId: string | undefined): FactFault[] {
-	const faults = [
-		...idFaults("/order_id", order.order_id),
-		...textFaults("/customer_email", order.customer_email),
-		...amountFaults(order.amount_cents, 0),
-		...currencyFaults(order.currency),
-		...itemFaults(order.items),
-		...(basketId === undefined ? [] : idFaults("/basket_id", basketId)),
-	];
-	return merged(faults, payloadFaults("purchase.completed", order));
-}
-
-/** Faults of two checks, one per field. */
-export function merged(faults: readonly FactFault[], others: readonly FactFault[]): FactFault[] {
-	const places = new Set(faults.map(({ pointer }) => pointer));
-	return [...faults, ...others.filter(({ pointer }) => !places.has(pointer))];
+/** Checked fields produce data that the catalogue accepts; if not, the two have diverged. */
+export function assertFits(faults: readonly { readonly pointer: string; readonly detail: string }[]): void {
+	const [fault] = faults;
+	if (fault)
+		throw new Error(`The data of a fact's event doesn't match the catalogue: ${fault.pointer} ${fault.detail}.`);
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { Refunds } from "./order-facts.ts";
-import { ID_LENGTH, idFaults, itemFaults } from "./payload.ts";
-import type { FactRecorder } from "./recorder.ts";
+import { Orders } from "./orders.ts";
+import { type FactRecorder, ID_LENGTH, idFaults, itemFaults } from "./recorder.ts";
 
 test("an id fits into a URL, percent-encoded", () => {
 	expect(idFaults("/id", "x".repeat(ID_LENGTH))).toEqual([]);
@@ -19,9 +18,9 @@ test("item numbers that would lose digits are refused at any depth", () => {
 
 test("a refund needs a positive amount", async () => {
 	// Storage isn't called.
-	const refunds = new Refunds({} as FactRecorder);
+	const orders = new Orders({} as FactRecorder);
 	for (const amount_cents of [0, -1, 1.5]) {
-		const result = await refunds.record("proj_1", "order", { refund_id: "refund", amount_cents });
+		const result = await orders.refund("proj_1", "order", { refund_id: "refund", amount_cents });
 		expect(result).toMatchObject({ kind: "invalid", faults: [{ pointer: "/amount_cents" }] });
 	}
 });

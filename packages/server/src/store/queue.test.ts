@@ -17,10 +17,9 @@ const THREE_ORDERS = 4_500;
 /** One report of every kind, about order `o`. */
 const REPORTS: Record<string, (store: Store, project: string) => Promise<object>> = {
 	order: ({ orders }, project) => orders.record(project, order("p")),
-	refund: ({ refunds }, project) => refunds.record(project, "o", { refund_id: "r", amount_cents: 1 }),
-	chargeback: ({ chargebacks }, project) => chargebacks.record(project, "o", { chargeback_id: "c", amount_cents: 1 }),
-	deliverable: ({ deliverables }, project) =>
-		deliverables.record(project, "o", "d", { kind: "file", outcome: "completed" }),
+	refund: ({ orders }, project) => orders.refund(project, "o", { refund_id: "r", amount_cents: 1 }),
+	chargeback: ({ orders }, project) => orders.chargeback(project, "o", { chargeback_id: "c", amount_cents: 1 }),
+	deliverable: ({ orders }, project) => orders.deliverable(project, "o", "d", { kind: "file", outcome: "completed" }),
 	subscription: ({ subscriptions }, project) =>
 		subscriptions.record(project, { subscription_id: "s", customer_email: "a@b", plan: "vip" }),
 	cancel: ({ subscriptions }, project) => subscriptions.cancel(project, "s"),

@@ -1,19 +1,14 @@
 import { createHash } from "node:crypto";
-import { type EventType, encodeEnvelope } from "@posthorn/protocol";
+import { CURRENCIES, EVENT_TYPES, type EventType, encodeEnvelope } from "@posthorn/protocol";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
+import { CURRENCY_DETAIL, createAjv, dataFaultsOf } from "../base/schemas.ts";
+import { type Fault, type Invalid, isPrintable } from "../base/text.ts";
 import type { Busy, Engine } from "../engine/engine.ts";
 import type { FactEvent, FactStorage, NewEvent, Recorded } from "../storage/port.ts";
 
-/** A fault in one field of a report. */
-export interface FactFault {
-	/** A JSON Pointer (RFC 6901) into the report. */
-	readonly pointer: string;
-	/** Reads on from the field's name. */
-	readonly detail: string;
-}
-
-interface Told<K extends string> {
+interface Recording<K extends string> {
 	readonly kind: K;
 	/** Milliseconds since the Unix epoch. */
 	readonly at: number;
@@ -21,13 +16,19 @@ interface Told<K extends string> {
 }
 
 /** A fact as recorded, now or before: a repeated report returns the same. */
-export type FactRecorded = Told<"recorded"> | Told<"repeated">;
+export type FactRecorded = Recording<"recorded"> | Recording<"repeated">;
+
+/** The event's data would exceed the limit, bytes. */
+interface TooLarge {
+	readonly kind: "too_large";
+	readonly bytes: number;
+	readonly limit: number;
+}
 
 /** Why nothing was recorded. */
 export type FactRefused =
-	| { readonly kind: "invalid"; readonly faults: readonly FactFault[] }
-	/** The event's data would exceed the limit, bytes. */
-	| { readonly kind: "too_large"; readonly bytes: number; readonly limit: number }
+	| Invalid
+	| TooLarge
 	/** The same id was recorded with different content. */
 	| { readonly kind: "conflict" }
 	| { readonly kind: "no_project" }
@@ -86,8 +87,21 @@ export class FactRecorder {
 		return { id, type, createdAt, createdAtGiven: true, body };
 	}
 
+	/**
+	 * The data of an event as JSON text, or why it can't be published.
+	 *
+	 * @param faults found by checks that the catalogue's schema can't express; one of a field replaces the schema's
+	 */
+	dataOf(type: EventType, payload: object, faults: readonly Fault[] = []): string | Invalid | TooLarge {
+		const known = new Set(faults.map(({ pointer }) => pointer));
+		const all = [...faults, ...payloadFaults(type, payload).filter(({ pointer }) => !known.has(pointer))];
+		if (all.length > 0) return { kind: "invalid", faults: all };
+		const data = JSON.stringify(payload);
+		return this.sizeFault(data) ?? data;
+	}
+
 	/** Whether the data of an event would be too large; null if not. */
-	sizeFault(data: string): Extract<FactRefused, { kind: "too_large" }> | null {
+	sizeFault(data: string): TooLarge | null {
 		const limit = this.#options.maxEventBytes;
 		const bytes = Buffer.byteLength(data);
 		return bytes > limit ? { kind: "too_large", bytes, limit } : null;
@@ -120,4 +134,67 @@ export class FactRecorder {
 		this.#options.engine.appended(projectId, appended);
 		return { kind, at, events };
 	}
+}
+
+/** Characters that an identifier may have as part of a URL: no router accepts longer ones. */
+export const ID_LENGTH = 100;
+/** Items nested deeper than this are refused without being walked. */
+const MAX_DEPTH = 32;
+
+const ajv = createAjv({ strict: false, verbose: true });
+const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
+
+/** Why `data` is not valid data for an event of this type; the catalogue has the rules. */
+export function payloadFaults(type: EventType, data: object): Fault[] {
+	const check = checks.get(type)!;
+	return check(data) ? [] : dataFaultsOf(check.errors ?? []);
+}
+
+/** What is wrong with one of the store platform's identifiers. */
+export function idFaults(pointer: string, id: string): Fault[] {
+	if (id.length === 0) return [{ pointer, detail: "must not be empty" }];
+	if (id === "." || id === "..")
+		return [{ pointer, detail: "must not be . or .., which have a special meaning in URLs" }];
+	const faults = textFaults(pointer, id);
+	if (faults.length > 0) return faults;
+	if (id.length <= ID_LENGTH && encodeURIComponent(id).length <= ID_LENGTH) return [];
+	return [{ pointer, detail: `must have at most ${ID_LENGTH} characters, percent-encoded as in a URL` }];
+}
+
+export function textFaults(pointer: string, text: string | undefined): Fault[] {
+	if (text === undefined || (isPrintable(text) && text.isWellFormed())) return [];
+	return [{ pointer, detail: "must be text without control characters" }];
+}
+
+/** An amount within the range of exact integers. */
+export function amountFaults(amount: number, least: number): Fault[] {
+	if (Number.isSafeInteger(amount) && amount >= least) return [];
+	return [{ pointer: "/amount_cents", detail: `must be a whole number from ${least} to ${Number.MAX_SAFE_INTEGER}` }];
+}
+
+export function currencyFaults(currency: string): Fault[] {
+	if (CURRENCIES.has(currency)) return [];
+	return [{ pointer: "/currency", detail: CURRENCY_DETAIL }];
+}
+
+/** Numbers that have already lost digits, and so would be another product's id; and excessive nesting. */
+export function itemFaults(items: readonly unknown[]): Fault[] {
+	for (const [index, item] of items.entries()) {
+		const detail = inexact(item, 0);
+		if (detail !== null) return [{ pointer: `/items/${index}`, detail }];
+	}
+	return [];
+}
+
+function inexact(value: unknown, depth: number): string | null {
+	if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
+		return "holds a number beyond 2^53, which JSON readers do not keep exactly: send it as a string";
+	if (typeof value === "number" && !Number.isFinite(value)) return "holds a number that is too large";
+	if (typeof value !== "object" || value === null) return null;
+	if (depth === MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+	for (const member of Object.values(value)) {
+		const fault = inexact(member, depth + 1);
+		if (fault !== null) return fault;
+	}
+	return null;
 }

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { onEachEngine } from "./engines.fixture.ts";
 import type { Store } from "./index.ts";
 import { customerKey } from "./orders.ts";
-import { payloadFaults } from "./payload.ts";
-import { digestOf } from "./recorder.ts";
+import { digestOf, payloadFaults } from "./recorder.ts";
 import type { TestStore } from "./store.fixture.ts";
 
 const order = (order_id: string, customer_email = "ada@example.com", amount_cents = 100) => ({
@@ -100,17 +99,17 @@ class Model {
 }
 
 async function perform(store: Store, project: string, [kind, orderNo, id, value]: Step): Promise<{ kind: string }> {
-	const { orders, refunds, chargebacks, deliverables, subscriptions } = store;
+	const { orders, subscriptions } = store;
 	const orderId = `o${orderNo}`;
 	switch (kind) {
 		case "order":
 			return orders.record(project, order(orderId, `c${id}@example.com`, 10 * value));
 		case "refund":
-			return refunds.record(project, orderId, { refund_id: `r${id}`, amount_cents: 5 * (value + 1) });
+			return orders.refund(project, orderId, { refund_id: `r${id}`, amount_cents: 5 * (value + 1) });
 		case "chargeback":
-			return chargebacks.record(project, orderId, { chargeback_id: `b${id}`, amount_cents: value });
+			return orders.chargeback(project, orderId, { chargeback_id: `b${id}`, amount_cents: value });
 		case "deliverable":
-			return deliverables.record(project, orderId, `d${id}`, {
+			return orders.deliverable(project, orderId, `d${id}`, {
 				kind: "file",
 				outcome: value % 2 === 0 ? "completed" : "dead_lettered",
 			});

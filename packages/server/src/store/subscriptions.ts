@@ -1,6 +1,5 @@
-import { merged } from "./orders.ts";
-import { idFaults, payloadFaults, textFaults } from "./payload.ts";
-import { digestOf, type FactRecorder, type FactResult } from "./recorder.ts";
+import { digestOf, type FactRecorder, type FactResult, idFaults, textFaults } from "./recorder.ts";
+
 export interface SubscriptionInput {
 	readonly subscription_id: string;
 	readonly customer_email: string;
@@ -20,18 +19,12 @@ export class Subscriptions {
 	async record(projectId: string, input: SubscriptionInput): Promise<FactResult> {
 		const { subscription_id, plan } = input;
 		const payload = { subscription_id, customer_email: input.customer_email.trim(), plan };
-		const faults = merged(
-			[
-				...idFaults("/subscription_id", subscription_id),
-				...textFaults("/customer_email", payload.customer_email),
-				...textFaults("/plan", plan),
-			],
-			payloadFaults("subscription.created", payload),
-		);
-		if (faults.length > 0) return { kind: "invalid", faults };
-		const data = JSON.stringify(payload);
-		const tooLarge = this.#recorder.sizeFault(data);
-		if (tooLarge !== null) return tooLarge;
+		const data = this.#recorder.dataOf("subscription.created", payload, [
+			...idFaults("/subscription_id", subscription_id),
+			...textFaults("/customer_email", payload.customer_email),
+			...textFaults("/plan", plan),
+		]);
+		if (typeof data !== "string") return data;
 		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
 			const result = await this.#recorder.storage.recordSubscription({
@@ -49,16 +42,14 @@ export class Subscriptions {
 	}
 
 	cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
-		return this.#recorder.admit(projectId, 0, () => this.#cancel(projectId, subscriptionId));
-	}
-
-	async #cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
-		const { storage } = this.#recorder;
-		const data = await storage.getSubscription({ projectId, subscriptionId });
-		if (data === null) return { kind: "no_subscription" };
-		const at = this.#recorder.now();
-		const event = this.#recorder.candidate(projectId, "subscription.canceled", at, data);
-		const result = await storage.cancelSubscription({ projectId, subscriptionId, at, event });
-		return result.kind === "no_subscription" ? result : this.#recorder.done(projectId, result);
+		const recorder = this.#recorder;
+		return recorder.admit<CancelResult>(projectId, 0, async () => {
+			const data = await recorder.storage.getSubscription({ projectId, subscriptionId });
+			if (data === null) return { kind: "no_subscription" };
+			const at = recorder.now();
+			const event = recorder.candidate(projectId, "subscription.canceled", at, data);
+			const result = await recorder.storage.cancelSubscription({ projectId, subscriptionId, at, event });
+			return result.kind === "no_subscription" ? result : recorder.done(projectId, result);
+		});
 	}
 }

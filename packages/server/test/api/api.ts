@@ -8,7 +8,7 @@ import { ApiKeys, Passwords, startAccounts } from "../../src/accounts/index.ts";
 import { keyHash } from "../../src/accounts/tokens.ts";
 import { SessionCookie } from "../../src/api/auth/authorize.ts";
 import { Changes } from "../../src/api/live/changes.ts";
-import { Arrivals } from "../../src/api/live/long-poll.ts";
+import { LongPolls } from "../../src/api/live/long-poll.ts";
 import { createMetrics } from "../../src/api/metrics.ts";
 import type { ApiParts } from "../../src/api/route.ts";
 import { createApi } from "../../src/api/server.ts";
@@ -61,7 +61,7 @@ export interface TestApiOptions {
 	/** The dashboard's public address; by default, {@link PUBLIC_URL}. */
 	readonly publicUrl?: string;
 	readonly changes?: Changes;
-	readonly arrivals?: Arrivals;
+	readonly longPolls?: LongPolls;
 	readonly maxEventBytes?: number;
 	/** By default, a day. */
 	readonly basketIdleMs?: number;
@@ -118,7 +118,7 @@ export class TestApi {
 		});
 		const seal = new Seal(Buffer.alloc(32, 7));
 		const metrics = createMetrics();
-		const { changes = new Changes(clock), arrivals = new Arrivals(clock), publicUrl = PUBLIC_URL } = options;
+		const { changes = new Changes(clock), longPolls = new LongPolls(clock), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
 		const { retryDelaysMs = [] } = options;
 		const config = {
@@ -148,7 +148,7 @@ export class TestApi {
 				published(projectId, count, events) {
 					metrics.engine.published(projectId, count, events);
 					changes.note(projectId, "webhooks");
-					arrivals.note(projectId, events);
+					longPolls.published(projectId, events);
 				},
 				attempted(...attempt) {
 					metrics.engine.attempted(...attempt);
@@ -176,7 +176,7 @@ export class TestApi {
 			urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits }),
 			dashboardFolder: null,
 			changes,
-			arrivals,
+			longPolls,
 			apiKeys: new ApiKeys({ ...own, operatorKeyHash: () => keyHash(OPERATOR_KEY) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });
@@ -270,7 +270,7 @@ export class TestApi {
 	}
 
 	async close(): Promise<void> {
-		this.parts.arrivals.close();
+		this.parts.longPolls.close();
 		await this.app.close();
 		await this.parts.apiKeys.close();
 		await this.engine.stop();

@@ -78,13 +78,19 @@ export function invalid(faults: readonly Fault[]): Problem {
 	const errors = faults.slice(0, MAX_FAULTS);
 	const all = errors.length === faults.length;
 	const count = all ? (faults.length === 1 ? "One field is" : `${faults.length} fields are`) : "Very many fields are";
-	const told = all ? "says where and why" : `names ${errors.length} of them`;
-	return new Problem("invalid", `${count} not acceptable; "errors" ${told}.`, { errors });
+	const listed = all ? "says where and why" : `names ${errors.length} of them`;
+	return new Problem("invalid", `${count} not acceptable; "errors" ${listed}.`, { errors });
 }
 
 /** 404, the same whether it never existed or belongs to someone else. */
 export function notFound(what: string): Problem {
 	return new Problem("not-found", `There is no such ${what}, or this key may not see it.`);
+}
+
+/** The value, if there is one. @throws Problem 404 otherwise */
+export function found<T>(what: string, value: T | null | undefined | false): T {
+	if (value === null || value === undefined || value === false) throw notFound(what);
+	return value;
 }
 
 /** Whose budget is used up: the caller's own, or the node's. */

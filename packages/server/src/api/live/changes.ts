@@ -3,7 +3,7 @@ import { WAITERS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Marks, MarkWatcher } from "../../engine/index.ts";
 import type { AlarmMark, Storage } from "../../storage/port.ts";
-import type { Arrivals } from "./long-poll.ts";
+import type { LongPolls } from "./long-poll.ts";
 
 /** What a client should fetch again. */
 export type Hint = "attempts" | "webhooks";
@@ -108,7 +108,7 @@ class HintStream extends Readable {
 	/** Immediately, unless a hint was sent recently. */
 	hint(hint: Hint): void {
 		this.#due.add(hint);
-		if (this.#gap === null) this.#tell();
+		if (this.#gap === null) this.#send();
 	}
 
 	end(): void {
@@ -130,13 +130,13 @@ class HintStream extends Readable {
 		this.#gap?.cancel();
 	}
 
-	#tell(): void {
+	#send(): void {
 		this.#gap = null;
 		if (this.#due.size === 0 || this.#ended) return;
 		const text = [...this.#due].map((hint) => `event: ${hint}\ndata: {}\n\n`).join("");
 		this.#due.clear();
 		this.push(text);
-		this.#gap = this.#clock.setTimeout(() => this.#tell(), GAP_MS);
+		this.#gap = this.#clock.setTimeout(() => this.#send(), GAP_MS);
 	}
 
 	#commentLater(): Timer {
@@ -162,14 +162,13 @@ class HintStream extends Readable {
 }
 
 /**
- * Where nodes share a database, tells those who wait at this node (callers that wait for events, open pages of the
- * dashboard) what other nodes do. Attempts of other nodes raise no mark, so the newest attempt of each project with an
+ * Where nodes share a database, notifies this node's long polls and open dashboard pages of what other nodes do. Attempts of other nodes raise no mark, so the newest attempt of each project with an
  * open page is read along with its marks.
  */
 
 export interface RemoteChangesOptions {
 	readonly storage: Pick<Storage, "listAttempts">;
-	readonly arrivals: Arrivals;
+	readonly longPolls: LongPolls;
 	readonly changes: Changes;
 }
 
@@ -189,13 +188,13 @@ export class RemoteChanges implements MarkWatcher {
 	}
 
 	get projectIds(): Iterable<string> {
-		const { arrivals, changes } = this.#options;
-		return new Set([...arrivals.projects, ...changes.projects]);
+		const { longPolls, changes } = this.#options;
+		return new Set([...longPolls.projects, ...changes.projects]);
 	}
 
 	watches(projectId: string): boolean {
-		const { arrivals, changes } = this.#options;
-		return arrivals.isWaitedFor(projectId) || changes.isListenedTo(projectId);
+		const { longPolls, changes } = this.#options;
+		return longPolls.isWaitedFor(projectId) || changes.isListenedTo(projectId);
 	}
 
 	beforeRead(projectIds: readonly string[]): (marks: Marks) => Promise<void> {
@@ -212,10 +211,10 @@ export class RemoteChanges implements MarkWatcher {
 
 	/** A project that wasn't watched before may have changed since its first waiter read it. */
 	#compare(projectId: string, mark: AlarmMark): void {
-		const { arrivals, changes } = this.#options;
+		const { longPolls, changes } = this.#options;
 		const seen = this.#seen.get(projectId);
 		const hasGrown = seen?.mark.lastSeq !== mark.lastSeq;
-		if (hasGrown) arrivals.noteElsewhere(projectId);
+		if (hasGrown) longPolls.recheck(projectId);
 		if (hasGrown || seen.mark.revision !== mark.revision) changes.note(projectId, "webhooks");
 		if (seen) seen.mark = mark;
 		else this.#seen.set(projectId, { mark, newestAttempt: undefined });

@@ -1,8 +1,8 @@
 import { WAITERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** An event arrived; another node appended something of unknown type; or time is up and no more waiting is allowed. */
-export type WaitEnd = "arrived" | "perhaps" | "over";
+/** An event was published; the caller must check for itself; or it may not wait any longer. */
+export type WaitEnd = "published" | "recheck" | "timeout";
 
 interface Waiter {
 	readonly types: readonly string[] | undefined;
@@ -18,7 +18,7 @@ export interface Wait {
 }
 
 /** Lets readers of a log without new events wait, without querying storage until something arrives. */
-export class Arrivals {
+export class LongPolls {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<Waiter>>();
 	#closed = false;
@@ -36,14 +36,14 @@ export class Arrivals {
 		return this.#byProject.has(projectId);
 	}
 
-	note(projectId: string, events: readonly { readonly type: string }[]): void {
+	published(projectId: string, events: readonly { readonly type: string }[]): void {
 		for (const { types, end } of this.#byProject.get(projectId) ?? [])
-			if (types === undefined || events.some(({ type }) => types.includes(type))) end("arrived");
+			if (types === undefined || events.some(({ type }) => types.includes(type))) end("published");
 	}
 
 	/** Another node has appended to the project's log: each waiting call checks for its own events. */
-	noteElsewhere(projectId: string): void {
-		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("perhaps");
+	recheck(projectId: string): void {
+		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("recheck");
 	}
 
 	/**
@@ -63,15 +63,15 @@ export class Arrivals {
 			resolve(why);
 		};
 		const waiter = { types, person, end };
-		const timer = this.#clock.setTimeout(() => end("over"), ms);
+		const timer = this.#clock.setTimeout(() => end("timeout"), ms);
 		this.#byProject.set(projectId, waiters.add(waiter));
-		if (this.#closed) end("over");
-		return { end: promise, cancel: () => end("over") };
+		if (this.#closed) end("timeout");
+		return { end: promise, cancel: () => end("timeout") };
 	}
 
 	/** Ends every wait; later ones end immediately. For shutdown. */
 	close(): void {
 		this.#closed = true;
-		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end("over");
+		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end("timeout");
 	}
 }

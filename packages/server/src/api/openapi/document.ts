@@ -1,10 +1,11 @@
 import { EVENT_TYPES, eventTypeEntry, headerNames, requestHeaders, SIGNATURE_VECTORS } from "@posthorn/protocol";
 import type { RateName } from "../../base/budgets.ts";
+import { ID_PREFIX } from "../../base/ids.ts";
 import { readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
-import { type ApiParts, type Route, ratesOf, scopeFor } from "../route.ts";
+import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route.ts";
 import { dataSchema } from "../routes/event-types.ts";
 import { EventId } from "../routes/events.ts";
 import { factId } from "../routes/facts.ts";
@@ -158,15 +159,9 @@ export class Components {
 }
 
 const PATH_PARAMETERS: Record<string, object> = {
-	project_id: id("proj", "project"),
-	key_id: id("key", "API key"),
-	webhook_id: id("wh", "webhook"),
+	...Object.fromEntries(Object.entries(PATH_IDS).map(([name, { kind, what }]) => [name, id(ID_PREFIX[kind], what)])),
 	event_id: EventId,
 	event_type: EventTypeName,
-	attempt_id: id("att", "attempt"),
-	account_id: id("acc", "member's account"),
-	session_id: id("ses", "session"),
-	invitation_id: id("inv", "invitation"),
 	order_id: factId("order", "ord_10482"),
 	deliverable_id: factId("deliverable", "dlv_1"),
 	basket_id: factId("basket", "bsk_55310"),

@@ -7,9 +7,8 @@ import {
 	PasswordsBusy,
 	type Person,
 } from "../../accounts/index.ts";
-import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
-import { comeAgain, invalid, notFound, RETRY_S } from "../http/problem.ts";
+import { comeAgain, found, invalid, RETRY_S } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, id, list, Name, Time, Type } from "../schema.ts";
@@ -121,9 +120,8 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 			faults: accountFaults,
 			success: { status: 200, description: "The account as changed.", schema: Account },
 			async handler({ principal, body }) {
-				const account = await storage.renameAccount({ accountId: (principal as Person).account.id, name: body.name });
-				if (!account) throw notFound("account");
-				return presentAccount(account);
+				const accountId = (principal as Person).account.id;
+				return presentAccount(found("account", await storage.renameAccount({ accountId, name: body.name })));
 			},
 		}),
 		defineRoute({
@@ -180,10 +178,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, params: { session_id } }) {
 				const { account } = principal as Person;
-				const ended =
-					isId("session", session_id) &&
-					(await storage.deleteSession({ accountId: account.id, sessionId: session_id }));
-				if (!ended) throw notFound("session");
+				found("session", await storage.deleteSession({ accountId: account.id, sessionId: session_id }));
 			},
 		}),
 		defineRoute({

@@ -1,9 +1,8 @@
 import type { Static } from "typebox";
 import { actorOf, apiKeyFaults } from "../../accounts/index.ts";
-import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
 import { KEY_SCOPES } from "../../storage/port.ts";
-import { invalid, notFound } from "../http/problem.ts";
+import { found, invalid, notFound } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull, parseTime } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, givenTime, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
@@ -136,8 +135,8 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			access: "developer",
 			success: { status: 204, description: "The key was deleted." },
 			async handler({ params: { project_id, key_id }, audit }) {
-				const key = isId("apiKey", key_id) ? await apiKeys.get(project_id, key_id) : null;
-				if (!key || !(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
+				const key = found("API key", await apiKeys.get(project_id, key_id));
+				if (!(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
 				const target = { kind: "api_key", id: key.id, name: key.name };
 				audit({ projectId: project_id, action: "api_key.revoked", target });
 			},

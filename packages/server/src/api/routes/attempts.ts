@@ -4,7 +4,7 @@ import { LOG_READS, RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
 import type { AttemptFilter, CodeRange } from "../../storage/port.ts";
-import { notFound } from "../http/problem.ts";
+import { found } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull, timeRange } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import {
@@ -49,7 +49,7 @@ const identity = {
 	url: Type.String(),
 };
 
-const answer = {
+const response = {
 	status_code: Type.Union([Type.Integer(), Type.Null()]),
 	error_code: Type.Union([Type.String(), Type.Null()], { description: "A stable code for `error`." }),
 	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, in words." }),
@@ -73,7 +73,7 @@ export const Attempt = Type.Object(
 				"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
 		}),
 		request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
-		...answer,
+		...response,
 		response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
 		response_truncated: Type.Boolean(),
 		...outcome,
@@ -82,7 +82,7 @@ export const Attempt = Type.Object(
 );
 
 export const AttemptSummary = Type.Object(
-	{ ...identity, ...answer, ...outcome },
+	{ ...identity, ...response, ...outcome },
 	{ title: "AttemptSummary", description: "An attempt without its headers and bodies." },
 );
 
@@ -260,11 +260,9 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			access: "developer",
 			success: { status: 200, description: "The attempt.", schema: Attempt },
 			async handler({ params: { project_id, attempt_id } }) {
-				const attempt = isId("attempt", attempt_id)
-					? await storage.getAttempt({ projectId: project_id, attemptId: attempt_id })
-					: null;
-				if (!attempt) throw notFound("attempt");
-				return presentAttempt(attempt);
+				return presentAttempt(
+					found("attempt", await storage.getAttempt({ projectId: project_id, attemptId: attempt_id })),
+				);
 			},
 		}),
 	];

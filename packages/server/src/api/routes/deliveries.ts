@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
-import { notFound, Problem } from "../http/problem.ts";
+import { found, notFound, Problem } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull, parseTime, timeRange } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import {
@@ -129,9 +129,8 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params: { project_id, webhook_id, event_id } }) {
-				const delivery = await storage.getDelivery({ projectId: project_id, webhookId: webhook_id, eventId: event_id });
-				if (!delivery) throw notFound("delivery");
-				const { state, attempt, replay, nextRetryAt, attempts } = delivery;
+				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+				const { state, attempt, replay, nextRetryAt, attempts } = found("delivery", await storage.getDelivery(of));
 				return {
 					state,
 					attempt,
@@ -154,12 +153,8 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const result = await storage.replayDelivery({
-					projectId: project_id,
-					webhookId: webhook_id,
-					eventId: event_id,
-					at: clock.now(),
-				});
+				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+				const result = await storage.replayDelivery({ ...of, at: clock.now() });
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
 					throw new Problem(
@@ -185,10 +180,8 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const webhook = isId("webhook", webhook_id)
-					? await storage.getWebhook({ projectId: project_id, webhookId: webhook_id })
-					: null;
-				if (!webhook) throw notFound("webhook");
+				const of = { projectId: project_id, webhookId: webhook_id };
+				const webhook = found("webhook", await storage.getWebhook(of));
 				const at = clock.now();
 				const range = timeRange(body.since, body.until);
 				// Attempts that fail again meanwhile are left alone, so that this ends.
@@ -197,8 +190,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				let after: string | null = null;
 				do {
 					const step: { count: number; next: string | null } = await storage.replayFailed({
-						projectId: project_id,
-						webhookId: webhook_id,
+						...of,
 						filter,
 						at,
 						limit: REPLAY_STEP,
@@ -273,12 +265,12 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 			async handler({ params: { project_id }, body, audit }) {
 				const { deliveries, filter, dry_run } = body;
 				if (deliveries?.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
-				const answer = deliveries ? await replayThese(project_id, deliveries) : await replayMatching(project_id, body);
-				if (dry_run === true || answer.count === 0) return answer;
+				const result = deliveries ? await replayThese(project_id, deliveries) : await replayMatching(project_id, body);
+				if (dry_run === true || result.count === 0) return result;
 				engine.wake(project_id);
-				const detail = { ...(filter && { filter }), count: answer.count };
+				const detail = { ...(filter && { filter }), count: result.count };
 				audit({ projectId: project_id, action: "deliveries.replayed", detail });
-				return answer;
+				return result;
 			},
 		}),
 	];

@@ -1,10 +1,11 @@
 import { EVENT_TYPES, type EventType, type EventTypeEntry } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
+import { EVENT_ID } from "../../base/ids.ts";
 import type { Pause } from "../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../engine/engine.ts";
 import { bodyText, forgetBody } from "../http/body.ts";
-import { comeAgain, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../http/problem.ts";
+import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import type { WaitEnd } from "../live/long-poll.ts";
 import { type ApiParts, type Call, defineRoute, RawResponse, type Route } from "../route.ts";
@@ -23,7 +24,7 @@ import {
 	Type,
 } from "../schema.ts";
 import { dataSchema, titleOf } from "./event-types.ts";
-import { EVENT_ID, MAX_BATCH, readNewEvents } from "./new-events.ts";
+import { MAX_BATCH, readNewEvents } from "./new-events.ts";
 
 export const EventId = Type.String({
 	pattern: EVENT_ID.source,
@@ -111,7 +112,7 @@ const MAX_WAIT_S = 30;
 /** Queries accept whole numbers of up to 15 digits. */
 const MAX_SEQ = 999_999_999_999_999;
 /** The last `seq` of a page and the log's epoch, which earlier versions left out. */
-const PLACE = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
+const POSITION = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
 
 const EventQuery = Type.Object(
 	{
@@ -149,9 +150,9 @@ const EventQuery = Type.Object(
 	{ additionalProperties: false },
 );
 
-type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "arrivals" | "clock">;
+type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "longPolls" | "clock">;
 
-export function eventRoutes({ storage, engine, config, arrivals, clock }: EventParts): Route[] {
+export function eventRoutes({ storage, engine, config, longPolls, clock }: EventParts): Route[] {
 	const tag = "Events";
 	const path = "/v1/projects/{project_id}/events";
 	const eventBytes = config.maxEventBytes + REQUESTS.envelopeBytes;
@@ -225,10 +226,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				headers: { "X-Posthorn-Seq": "Its sequence number in the project's log; negative for test events." },
 			},
 			async handler({ params: { project_id, event_id } }) {
-				const event = EVENT_ID.test(event_id)
-					? await storage.findEvent({ projectId: project_id, eventId: event_id })
-					: null;
-				if (!event) throw notFound("event");
+				const event = found("event", await storage.findEvent({ projectId: project_id, eventId: event_id }));
 				return new RawResponse(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
 			},
 		}),
@@ -236,9 +234,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 
 	/** Throws 409 if the log no longer holds what was read up to this position, and 404 if there is no such project. */
 	async function checkPosition(projectId: string, { after, epoch }: LogPosition): Promise<void> {
-		const end = await storage.readLogEnd({ projectId, since: epoch });
-		if (end === null) throw notFound("project");
-		const { lastSeq, kept } = end;
+		const { lastSeq, kept } = found("project", await storage.readLogEnd({ projectId, since: epoch }));
 		const continueAfter = Math.min(lastSeq, kept ?? lastSeq);
 		if (after <= continueAfter) return;
 		const why =
@@ -271,7 +267,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		const until = clock.elapsed() + ms;
 		let end: WaitEnd;
 		do {
-			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), kind === "person");
+			const wait = longPolls.wait(projectId, types, Math.max(0, until - clock.elapsed()), kind === "person");
 			if (wait === null) {
 				const most = kind === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
 				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
@@ -289,7 +285,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				wait.cancel();
 				raw.socket.off("close", wait.cancel);
 			}
-		} while (end === "perhaps" && !raw.socket.destroyed);
+		} while (end === "recheck" && !raw.socket.destroyed);
 	}
 
 	/** A page encoded by hand, so that each envelope keeps its exact bytes. */
@@ -339,13 +335,13 @@ interface LogPosition {
 }
 
 function positionOf(cursor: string): LogPosition {
-	const [, after, epoch] = PLACE.exec(decodeCursor(cursor, (text) => PLACE.test(text)))!;
+	const [, after, epoch] = POSITION.exec(decodeCursor(cursor, (text) => POSITION.test(text)))!;
 	return { after: Number(after), epoch };
 }
 
 const COMMA = Buffer.from(",");
 
-function presentPublished(projectId: string, { id, seq, type, createdAt }: Published) {
+export function presentPublished(projectId: string, { id, seq, type, createdAt }: Published) {
 	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
 }
 

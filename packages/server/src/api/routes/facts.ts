@@ -1,13 +1,13 @@
-import { type EventType, eventTypeEntry } from "@posthorn/protocol";
-import type { Static, TSchema } from "typebox";
+import { eventTypeEntry } from "@posthorn/protocol";
+import type { TSchema } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
 import type { Fault } from "../../base/text.ts";
 import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from "../../store/index.ts";
 import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../http/problem.ts";
 import { faultsBySchema, formatTime, formatTimeOrNull } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import type { ApiParts, Route, RouteRow } from "../route.ts";
 import { closed, Time, Type, text } from "../schema.ts";
-import { PublishedEvent } from "./events.ts";
+import { PublishedEvent, presentPublished } from "./events.ts";
 
 /** Members that a report may have before each of them is checked. */
 const MAX_MEMBERS = 20;
@@ -27,21 +27,20 @@ export function readReport<T>(schema: TSchema, report: unknown): T {
 	return report as T;
 }
 
+/** A route by which the store platform reports a fact. */
+export function defineFact<B extends TSchema = TSchema, R extends TSchema = TSchema>(
+	row: Omit<RouteRow<TSchema, B, R>, "tag" | "access" | "scope" | "rate">,
+): Route {
+	const problems = { ...LOG_PROBLEMS, ...row.problems };
+	return { ...row, tag: "Store facts", access: "project", scope: "publish", rate: "facts", problems };
+}
+
 export function presentFact(projectId: string, { at, events }: Pick<FactRecorded, "at" | "events">) {
-	return {
-		recorded_at: formatTime(at),
-		events: events.map(({ id, seq, type, createdAt }) => ({
-			id,
-			seq,
-			type: type as EventType,
-			created_at: formatTime(createdAt),
-			project_id: projectId,
-		})),
-	};
+	return { recorded_at: formatTime(at), events: events.map((event) => presentPublished(projectId, event)) };
 }
 
 /** The response to a fact. Throws the reason if it wasn't recorded; `what` names it, such as "order". */
-export function answerFact(
+export function factResponse(
 	what: string,
 	projectId: string,
 	result: FactRecorded | FactRefused | { readonly kind: "no_order" | "no_subscription" },
@@ -154,26 +153,22 @@ export const Basket = Type.Object(
 	{ title: "Basket" },
 );
 
-export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
-	const tag = "Store facts";
-	const path = "/v1/projects/{project_id}/baskets/{basket_id}";
+export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
+	const basket = "/v1/projects/{project_id}/baskets/{basket_id}";
+	const subscriptions = "/v1/projects/{project_id}/subscriptions";
 	return [
-		defineRoute({
+		defineFact({
 			method: "PUT",
-			path,
+			path: basket,
 			operationId: "touchBasket",
-			tag,
 			summary: "Report a basket's contents",
 			description:
 				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it permanently.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
 			body: BasketContents,
 			checksOwnBody: true,
 			bodyLimit: config.maxEventBytes + REQUESTS.envelopeBytes,
 			success: { status: 200, description: "The basket, with its timer restarted.", schema: Basket },
-			problems: { ...LOG_PROBLEMS, conflict: "The basket was bought." },
+			problems: { conflict: "The basket was bought." },
 			async handler({ params: { project_id, basket_id }, body }) {
 				const input = readReport<BasketInput>(BasketForm, body);
 				const result = await store.baskets.touch(project_id, basket_id, input);
@@ -184,63 +179,42 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 				return { basket_id, touched_at: formatTime(at), abandoned_at: formatTimeOrNull(dueAt) };
 			},
 		}),
-		defineRoute({
+		defineFact({
 			method: "DELETE",
-			path,
+			path: basket,
 			operationId: "removeBasket",
-			tag,
 			summary: "Report that a basket is gone",
 			description: "It is never abandoned then. The response is the same if it didn't exist.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
 			success: { status: 204, description: "It was deleted." },
-			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, basket_id } }) {
 				const result = await store.baskets.remove(project_id, basket_id);
 				if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("basket", result);
 			},
 		}),
-	];
-}
-
-export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] {
-	const tag = "Store facts";
-	const path = "/v1/projects/{project_id}/subscriptions";
-	return [
-		defineRoute({
+		defineFact({
 			method: "POST",
-			path,
+			path: subscriptions,
 			operationId: "recordSubscription",
-			tag,
 			summary: "Report a recurring subscription",
-			description: "Makes `subscription.created`.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
+			description: "Publishes `subscription.created`.",
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
-			problems: { ...LOG_PROBLEMS, conflict: "The subscription was recorded before with different content." },
+			problems: { conflict: "The subscription was recorded before with different content." },
 			async handler({ params: { project_id }, body }) {
-				const result = await store.subscriptions.record(project_id, body as Static<typeof NewSubscription>);
-				return answerFact("subscription", project_id, result);
+				const result = await store.subscriptions.record(project_id, body);
+				return factResponse("subscription", project_id, result);
 			},
 		}),
-		defineRoute({
+		defineFact({
 			method: "POST",
-			path: `${path}/{subscription_id}/cancel`,
+			path: `${subscriptions}/{subscription_id}/cancel`,
 			operationId: "cancelSubscription",
-			tag,
 			summary: "Report that a subscription was canceled",
 			description: "Publishes `subscription.canceled`, once.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
-			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, subscription_id } }) {
 				const result = await store.subscriptions.cancel(project_id, subscription_id);
-				return answerFact("subscription", project_id, result);
+				return factResponse("subscription", project_id, result);
 			},
 		}),
 	];

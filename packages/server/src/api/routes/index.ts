@@ -7,11 +7,11 @@ import { deliveryRoutes, replayRoutes } from "./deliveries.ts";
 import { deliveryListRoutes } from "./delivery-list.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
-import { basketRoutes, subscriptionRoutes } from "./facts.ts";
+import { factRoutes } from "./facts.ts";
 import { changeRoutes, insightRoutes } from "./insight.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { auditRoutes, memberRoutes } from "./members.ts";
-import { factsOfOrdersRoutes, orderFactRoutes } from "./orders.ts";
+import { orderRoutes } from "./orders.ts";
 import { projectRoutes } from "./projects.ts";
 import { retryRoutes } from "./retries.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";
@@ -23,10 +23,8 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...apiKeyRoutes(parts),
 		...eventTypeRoutes(),
 		...eventRoutes(parts),
-		...orderFactRoutes(parts),
-		...factsOfOrdersRoutes(parts),
-		...basketRoutes(parts),
-		...subscriptionRoutes(parts),
+		...orderRoutes(parts),
+		...factRoutes(parts),
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
 		...deliveryListRoutes(parts),

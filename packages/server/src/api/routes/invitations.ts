@@ -1,11 +1,10 @@
 import type { Static } from "typebox";
 import { accountFaults, actorOf, emailFaults, normalEmail } from "../../accounts/index.ts";
-import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
 import type { Accepting, Account, Membership, NewAccount } from "../../storage/port.ts";
 import { authenticateCookie } from "../auth/authorize.ts";
 import { unauthenticatedOwner } from "../auth/callers.ts";
-import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
+import { comeAgain, found, invalid, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, id, list, Name, Time, Type } from "../schema.ts";
@@ -171,7 +170,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
 			async handler({ params, body, principal, audit }) {
 				const { project_id: projectId } = params;
-				if (!(await storage.getProject({ projectId }))) throw notFound("project");
+				found("project", await storage.getProject({ projectId }));
 				const { role } = body;
 				const email = body.email?.trim() ?? null;
 				const { invitation, token } = await members.invite(projectId, role, email, actorOf(principal));
@@ -205,10 +204,12 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			peopleOnly: true,
 			success: { status: 204, description: "The link no longer works." },
 			async handler({ params: { project_id, invitation_id }, audit }) {
-				const open = isId("invitation", invitation_id) ? await members.invitations(project_id) : [];
-				const invitation = open.find(({ id }) => id === invitation_id);
-				if (!invitation || !(await storage.deleteInvitation({ projectId: project_id, invitationId: invitation_id })))
-					throw notFound("invitation");
+				const open = await members.invitations(project_id);
+				const invitation = found(
+					"invitation",
+					open.find(({ id }) => id === invitation_id),
+				);
+				found("invitation", await storage.deleteInvitation({ projectId: project_id, invitationId: invitation_id }));
 				const target = { kind: "invitation", id: invitation_id, name: invitation.email ?? "a link" };
 				audit({ projectId: project_id, action: "invitation.revoked", target });
 			},

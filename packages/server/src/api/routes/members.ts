@@ -1,9 +1,8 @@
 import type { Static } from "typebox";
 import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS } from "../../accounts/index.ts";
-import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
 import { ROLES } from "../../storage/port.ts";
-import { notFound, Problem } from "../http/problem.ts";
+import { found, notFound, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
@@ -84,12 +83,6 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 	const path = "/v1/projects/{project_id}/members";
 	const one = `${path}/{account_id}`;
 
-	async function find(projectId: string, accountId: string): Promise<port.Member> {
-		const member = isId("account", accountId) ? await storage.getMember({ projectId, accountId }) : null;
-		if (!member) throw notFound("member");
-		return member;
-	}
-
 	return [
 		defineRoute({
 			method: "GET",
@@ -125,7 +118,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
 			async handler({ params: { project_id, account_id }, body, audit }) {
-				const member = await find(project_id, account_id);
+				const member = found("member", await storage.getMember({ projectId: project_id, accountId: account_id }));
 				const result = await storage.setRole({ projectId: project_id, accountId: account_id, role: body.role });
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
@@ -154,7 +147,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 				const isSelf = principal.kind === "person" && principal.account.id === account_id;
 				const role = principal.kind === "person" ? await members.roleOf(project_id, principal.account) : "owner";
 				if (!isSelf && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
-				const member = await find(project_id, account_id);
+				const member = found("member", await storage.getMember({ projectId: project_id, accountId: account_id }));
 				const result = await storage.removeMember({ projectId: project_id, accountId: account_id });
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);

@@ -1,13 +1,11 @@
 import { isEventType, memberSource } from "@posthorn/protocol";
 import { REQUESTS } from "../../base/budgets.ts";
+import { EVENT_ID } from "../../base/ids.ts";
 import type { Fault } from "../../base/text.ts";
 import type { DraftReader, EventDraft, EventDrafts } from "../../engine/engine.ts";
 import { JsonList } from "../http/json-body.ts";
 import { invalid, MAX_FAULTS } from "../http/problem.ts";
 import { escapePointer, parseTime } from "../http/validate.ts";
-
-/** The form of ids that publishers may choose. */
-export const EVENT_ID = /^evt_[A-Za-z0-9_-]{1,60}$/;
 
 /** Events of one publish call. */
 export const MAX_BATCH = REQUESTS.batchEvents;

@@ -1,5 +1,4 @@
 import { CURRENCIES, eventTypeEntry } from "@posthorn/protocol";
-import type { Static } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
 import { CURRENCY_DETAIL } from "../../base/schemas.ts";
 import {
@@ -10,16 +9,17 @@ import {
 	type PreparedOrder,
 } from "../../store/index.ts";
 import { JsonList } from "../http/json-body.ts";
-import { invalid, LOG_PROBLEMS, Problem } from "../http/problem.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { invalid, Problem } from "../http/problem.ts";
+import type { ApiParts, Route } from "../route.ts";
 import { closed, Time, Type, text } from "../schema.ts";
 import { PublishedEvent } from "./events.ts";
 import {
 	amountCents,
-	answerFact,
+	defineFact,
 	email,
 	Fact,
 	factId,
+	factResponse,
 	formFaults,
 	items,
 	itemsForm,
@@ -127,49 +127,42 @@ export const OrderResults = Type.Object(
 	{ title: "OrderResults" },
 );
 
-export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
-	const tag = "Store facts";
+const NO_ORDER = "There is no such project or order. Report the order first.";
+
+export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const path = "/v1/projects/{project_id}/orders";
+	const one = `${path}/{order_id}`;
 	const limit = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [
-		defineRoute({
+		defineFact({
 			method: "POST",
 			path,
 			operationId: "recordOrder",
-			tag,
 			summary: "Report a paid order",
 			description:
 				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the order's basket, if one is given. Facts and events are committed together.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
 			body: NewOrder,
 			checksOwnBody: true,
 			bodyLimit: limit,
 			success: { status: 201, description: "The order is recorded.", schema: Fact },
-			problems: { ...LOG_PROBLEMS, conflict: "The order was recorded before with different content." },
+			problems: { conflict: "The order was recorded before with different content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.orders.record(project_id, readReport<OrderInput>(OrderForm, body));
-				return answerFact("order", project_id, result);
+				return factResponse("order", project_id, result);
 			},
 		}),
-		defineRoute({
+		defineFact({
 			method: "POST",
 			path: `${path}/batch`,
 			operationId: "recordOrders",
-			tag,
 			summary: "Report up to 1,000 orders",
 			description:
 				"For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
 			body: NewOrders,
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, limit),
 			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
 			success: { status: 200, description: "The outcome of each order.", schema: OrderResults },
-			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id }, body, pause }) {
 				const batch = readBatch(body);
 				const ids: (string | null)[] = [];
@@ -186,6 +179,61 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 				}
 				const results = await store.orders.recordAll(project_id, prepared);
 				return { results: results.map((result, i) => presentOne(project_id, i, ids[i]!, result)) };
+			},
+		}),
+		defineFact({
+			method: "POST",
+			path: `${one}/refunds`,
+			operationId: "recordRefund",
+			summary: "Report a refund",
+			description:
+				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
+			body: NewRefund,
+			success: { status: 201, description: "The refund is recorded.", schema: Fact },
+			problems: {
+				"not-found": NO_ORDER,
+				conflict:
+					"The refund was recorded before with different content, or exceeds what is left of the order's amount.",
+			},
+			async handler({ params: { project_id, order_id }, body }) {
+				const result = await store.orders.refund(project_id, order_id, body);
+				if (result.kind === "too_much") throw tooMuch(result);
+				return factResponse("refund", project_id, result);
+			},
+		}),
+		defineFact({
+			method: "POST",
+			path: `${one}/chargebacks`,
+			operationId: "recordChargeback",
+			summary: "Report a chargeback",
+			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
+			body: NewChargeback,
+			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
+			problems: {
+				"not-found": NO_ORDER,
+				conflict: "The chargeback was recorded before with different content.",
+			},
+			async handler({ params: { project_id, order_id }, body }) {
+				const result = await store.orders.chargeback(project_id, order_id, body);
+				return factResponse("chargeback", project_id, result);
+			},
+		}),
+		defineFact({
+			method: "POST",
+			path: `${one}/deliverables/{deliverable_id}`,
+			operationId: "recordDeliverable",
+			summary: "Report how a deliverable ended",
+			description:
+				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",
+			body: DeliverableOutcome,
+			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
+			problems: {
+				"not-found": NO_ORDER,
+				conflict: "The deliverable has already ended, with a different outcome or detail.",
+			},
+			async handler({ params: { project_id, order_id, deliverable_id }, body }) {
+				const result = await store.orders.deliverable(project_id, order_id, deliverable_id, body);
+				return factResponse("deliverable", project_id, result);
 			},
 		}),
 	];
@@ -214,86 +262,6 @@ function presentOne(projectId: string, index: number, orderId: string | null, re
 		outcome: result.kind,
 		errors: errors.map(({ pointer, detail }) => ({ pointer: `/orders/${index}${pointer}`, detail })),
 	};
-}
-
-const NO_ORDER = "There is no such project or order. Report the order first.";
-
-export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[] {
-	const tag = "Store facts";
-	const path = "/v1/projects/{project_id}/orders/{order_id}";
-	return [
-		defineRoute({
-			method: "POST",
-			path: `${path}/refunds`,
-			operationId: "recordRefund",
-			tag,
-			summary: "Report a refund",
-			description:
-				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: NewRefund,
-			success: { status: 201, description: "The refund is recorded.", schema: Fact },
-			problems: {
-				...LOG_PROBLEMS,
-				"not-found": NO_ORDER,
-				conflict:
-					"The refund was recorded before with different content, or exceeds what is left of the order's amount.",
-			},
-			async handler({ params: { project_id, order_id }, body }) {
-				const result = await store.refunds.record(project_id, order_id, body as Static<typeof NewRefund>);
-				if (result.kind === "too_much") throw tooMuch(result);
-				return answerFact("refund", project_id, result);
-			},
-		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/chargebacks`,
-			operationId: "recordChargeback",
-			tag,
-			summary: "Report a chargeback",
-			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: NewChargeback,
-			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
-			problems: {
-				...LOG_PROBLEMS,
-				"not-found": NO_ORDER,
-				conflict: "The chargeback was recorded before with different content.",
-			},
-			async handler({ params: { project_id, order_id }, body }) {
-				const result = await store.chargebacks.record(project_id, order_id, body as Static<typeof NewChargeback>);
-				return answerFact("chargeback", project_id, result);
-			},
-		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/deliverables/{deliverable_id}`,
-			operationId: "recordDeliverable",
-			tag,
-			summary: "Report how a deliverable ended",
-			description:
-				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",
-			access: "project",
-			scope: "publish",
-			rate: "facts",
-			body: DeliverableOutcome,
-			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
-			problems: {
-				...LOG_PROBLEMS,
-				"not-found": NO_ORDER,
-				conflict: "The deliverable has already ended, with a different outcome or detail.",
-			},
-			async handler({ params: { project_id, order_id, deliverable_id }, body }) {
-				const input = body as Static<typeof DeliverableOutcome>;
-				const result = await store.deliverables.record(project_id, order_id, deliverable_id, input);
-				return answerFact("deliverable", project_id, result);
-			},
-		}),
-	];
 }
 
 function tooMuch({ leftCents, currency }: { readonly leftCents: number; readonly currency: string }): Problem {

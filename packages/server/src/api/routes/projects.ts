@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { DEVELOPER_APP, projectFaults } from "../../registry/projects.ts";
 import type * as port from "../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../storage/port.ts";
-import { invalid, notFound } from "../http/problem.ts";
+import { found, invalid } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
@@ -98,9 +98,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params }) {
-				const project = await storage.getProject({ projectId: params.project_id });
-				if (!project) throw notFound("project");
-				return presentProject(project);
+				return presentProject(found("project", await storage.getProject({ projectId: params.project_id })));
 			},
 		}),
 		defineRoute({
@@ -116,8 +114,8 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
 			async handler({ params, body, audit }) {
-				const project = await storage.renameProject({ projectId: params.project_id, name: body.name });
-				if (!project) throw notFound("project");
+				const projectId = params.project_id;
+				const project = found("project", await storage.renameProject({ projectId, name: body.name }));
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);
 			},
@@ -134,8 +132,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params, audit }) {
-				const project = await projects.setDeveloperApp(params.project_id, true);
-				if (!project) throw notFound("project");
+				const project = found("project", await projects.setDeveloperApp(params.project_id, true));
 				audit({ projectId: project.id, action: "app.installed", target: DEVELOPER });
 				return presentProject(project);
 			},
@@ -152,8 +149,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			peopleOnly: true,
 			success: { status: 204, description: "The app was removed." },
 			async handler({ params, audit }) {
-				const project = await projects.setDeveloperApp(params.project_id, false);
-				if (!project) throw notFound("project");
+				const project = found("project", await projects.setDeveloperApp(params.project_id, false));
 				audit({ projectId: project.id, action: "app.removed", target: DEVELOPER });
 			},
 		}),

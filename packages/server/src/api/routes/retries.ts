@@ -1,6 +1,6 @@
 import { isId } from "../../base/ids.ts";
 import type { RetryPosition } from "../../storage/port.ts";
-import { notFound, Problem } from "../http/problem.ts";
+import { found, notFound, Problem } from "../http/problem.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, soughtId, Type } from "../schema.ts";
 import { ReplayAccepted, ReplayedCount } from "./deliveries.ts";
@@ -66,8 +66,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
 				const result = await storage.retryDelivery({ ...of, at: clock.now() });
 				if (result.kind === "nothing_waits") {
-					const delivery = await storage.getDelivery(of);
-					if (!delivery) throw notFound("delivery");
+					const delivery = found("delivery", await storage.getDelivery(of));
 					throw new Problem(
 						"conflict",
 						delivery.state === "attempting"
@@ -93,13 +92,13 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
 			async handler({ params: { project_id, webhook_id }, audit }) {
-				const found = isId("webhook", webhook_id)
-					? await storage.getWebhook({ projectId: project_id, webhookId: webhook_id })
-					: null;
-				if (!found) throw notFound("webhook");
+				const { id, description, url } = found(
+					"webhook",
+					await storage.getWebhook({ projectId: project_id, webhookId: webhook_id }),
+				);
 				const count = await retryAll(project_id, webhook_id);
 				if (count > 0) {
-					const target = { kind: "webhook", id: found.id, name: found.description || found.url };
+					const target = { kind: "webhook", id, name: description || url };
 					audit({ projectId: project_id, action: "deliveries.retried", target, detail: { count } });
 				}
 				return { count };

@@ -5,7 +5,7 @@ import type * as port from "../../storage/port.ts";
 import type { Storage } from "../../storage/port.ts";
 import type { SessionCookie } from "../auth/authorize.ts";
 import { unauthenticatedOwner } from "../auth/callers.ts";
-import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
+import { comeAgain, found, invalid, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../schema.ts";
@@ -139,9 +139,8 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			success: { status: 201, description: "The link, shown this once.", schema: SignInLink },
 			problems: { "not-found": "No account has this address." },
 			async handler({ body }) {
-				const made = await people.createSignInToken(body.email);
-				if (!made) throw notFound("account");
-				return { url: `${publicUrl()}/sign-in#${made.token}`, expires_at: formatTime(made.expiresAt) };
+				const { token, expiresAt } = found("account", await people.createSignInToken(body.email));
+				return { url: `${publicUrl()}/sign-in#${token}`, expires_at: formatTime(expiresAt) };
 			},
 		}),
 	];

@@ -1,10 +1,9 @@
-import { EVENT_TYPES, isEventType } from "@posthorn/protocol";
+import { EVENT_TYPES } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import type { AuditNote } from "../../accounts/index.ts";
-import { isId } from "../../base/ids.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../storage/port.ts";
-import { invalid, notFound, Problem } from "../http/problem.ts";
+import { found, invalid, notFound, Problem } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull } from "../http/validate.ts";
 import { type ApiParts, defineRoute, type Route } from "../route.ts";
 import { closed, EventTypeName, id, list, PageQuerySchema, pageById, Time, Type, text } from "../schema.ts";
@@ -50,7 +49,7 @@ const Status = Type.Enum(["active", "paused"], {
 	description: "Paused: nothing is sent and events wait.",
 });
 
-const webhookAnswer = {
+const shownFields = {
 	id: id("wh", "webhook"),
 	...webhookFields,
 	status: Status,
@@ -61,9 +60,9 @@ const Secret = Type.String({
 	description: "The signing secret, shown only in this response, and stored sealed.",
 	examples: [`whsec_${"x".repeat(64)}`],
 });
-export const Webhook = Type.Object(webhookAnswer, { title: "Webhook" });
+export const Webhook = Type.Object(shownFields, { title: "Webhook" });
 export const WebhookList = list(Webhook);
-export const CreatedWebhook = Type.Object({ ...webhookAnswer, secret: Secret }, { title: "CreatedWebhook" });
+export const CreatedWebhook = Type.Object({ ...shownFields, secret: Secret }, { title: "CreatedWebhook" });
 export const RotatedSecret = Type.Object({ secret: Secret }, { title: "RotatedSecret" });
 export const NewWebhook = Type.Object(
 	{
@@ -225,9 +224,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			access: "developer",
 			success: { status: 200, description: "The webhook.", schema: Webhook },
 			async handler({ params: { project_id, webhook_id } }) {
-				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
-				if (!view) throw notFound("webhook");
-				return presentWebhook(view);
+				return presentWebhook(found("webhook", await webhooks.get(project_id, webhook_id)));
 			},
 		}),
 		defineRoute({
@@ -243,7 +240,6 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				if (!isId("webhook", webhook_id)) throw notFound("webhook");
 				const before = await webhooks.get(project_id, webhook_id);
 				const result = await webhooks.update(project_id, webhook_id, body);
 				if (result.kind === "invalid") throw invalid(result.faults);
@@ -264,8 +260,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
 			async handler({ params: { project_id, webhook_id }, audit }) {
-				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
-				if (!view || !(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
+				const view = found("webhook", await webhooks.get(project_id, webhook_id));
+				if (!(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
 				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
@@ -279,9 +275,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
 			async handler({ params: { project_id, webhook_id }, audit }) {
-				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
-				const secret = view && (await webhooks.rotateSecret(project_id, webhook_id));
-				if (!secret) throw notFound("webhook");
+				const view = found("webhook", await webhooks.get(project_id, webhook_id));
+				const secret = found("webhook", await webhooks.rotateSecret(project_id, webhook_id));
 				audit(noteOf("webhook.secret_rotated", view.webhook));
 				return { secret };
 			},
@@ -300,8 +295,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			success: { status: 202, description: "The test event is being sent.", schema: TestAccepted },
 			problems: { conflict: "The webhook is paused." },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
-				if (!view || !isEventType(body.type)) throw notFound("webhook");
+				const view = found("webhook", await webhooks.get(project_id, webhook_id));
 				if (view.webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
 				const result = await engine.sendTest(project_id, webhook_id, body.type);

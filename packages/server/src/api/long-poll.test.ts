@@ -5,16 +5,18 @@ import { member, setUp } from "../../test/api/browser.ts";
 import type { ApiResponse } from "../../test/api/response.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
-import { Arrivals } from "./live/long-poll.ts";
+import { LongPolls } from "./live/long-poll.ts";
 
 const EVENT = { type: "delivery.success", data: {} };
 
-async function withApi(run: (api: TestApi, project: string, arrivals: Arrivals, clock: VirtualClock) => Promise<void>) {
+async function withApi(
+	run: (api: TestApi, project: string, longPolls: LongPolls, clock: VirtualClock) => Promise<void>,
+) {
 	const clock = new VirtualClock();
 	let begun: (() => void)[] = [];
 	/** Signals that a call waits. */
-	class Watched extends Arrivals {
-		override wait(...args: Parameters<Arrivals["wait"]>) {
+	class Watched extends LongPolls {
+		override wait(...args: Parameters<LongPolls["wait"]>) {
 			const wait = super.wait(...args);
 			for (const resolve of begun.splice(0)) resolve();
 			return wait;
@@ -23,20 +25,20 @@ async function withApi(run: (api: TestApi, project: string, arrivals: Arrivals, 
 			return new Promise((resolve) => begun.push(resolve));
 		}
 	}
-	const arrivals = new Watched(clock);
-	const api = await TestApi.start({ arrivals });
+	const longPolls = new Watched(clock);
+	const api = await TestApi.start({ longPolls });
 	try {
-		await run(api, await api.project(), arrivals, clock);
+		await run(api, await api.project(), longPolls, clock);
 	} finally {
 		begun = [];
 		await api.close();
 	}
 }
-const waiting = (arrivals: Arrivals) => (arrivals as Arrivals & { waiting(): Promise<void> }).waiting();
+const waiting = (longPolls: LongPolls) => (longPolls as LongPolls & { waiting(): Promise<void> }).waiting();
 
 test("a waiting call returns the next event, or immediately if there is one", async () => {
-	await withApi(async (api, project, arrivals) => {
-		const begun = waiting(arrivals);
+	await withApi(async (api, project, longPolls) => {
+		const begun = waiting(longPolls);
 		const polled = api.call("GET", `${project}/events?after=0&wait=30`);
 		await begun;
 		const { json } = await api.call("POST", `${project}/events`, { body: EVENT });
@@ -46,8 +48,8 @@ test("a waiting call returns the next event, or immediately if there is one", as
 });
 
 test("only events of the requested types end the wait, including those created by facts", async () => {
-	await withApi(async (api, project, arrivals) => {
-		const begun = waiting(arrivals);
+	await withApi(async (api, project, longPolls) => {
+		const begun = waiting(longPolls);
 		const polled = api.call("GET", `${project}/events?type=purchase.completed&wait=30`);
 		await begun;
 		await api.call("POST", `${project}/events`, { body: EVENT });
@@ -58,9 +60,9 @@ test("only events of the requested types end the wait, including those created b
 });
 
 test("a wait ends empty at its timeout or at shutdown, and their number is limited", async () => {
-	await withApi(async (api, project, arrivals, clock) => {
+	await withApi(async (api, project, longPolls, clock) => {
 		const poll = async () => {
-			const begun = waiting(arrivals);
+			const begun = waiting(longPolls);
 			const answer = api.call("GET", `${project}/events?after=0&wait=30`);
 			await begun;
 			return { answer };
@@ -72,7 +74,7 @@ test("a wait ends empty at its timeout or at shutdown, and their number is limit
 		for (let i = 0; i < WAITERS.calls; i++) polls.push(await poll());
 		const refused = await api.call("GET", `${project}/events?wait=1`);
 		expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "5"]);
-		arrivals.close();
+		longPolls.close();
 		for (const { answer } of polls) expect((await answer).json.data).toEqual([]);
 		expect((await api.call("GET", `${project}/events?wait=30`)).status).toBe(200);
 	});
@@ -80,13 +82,13 @@ test("a wait ends empty at its timeout or at shutdown, and their number is limit
 
 // A call that waited got an event after its caller was removed and signed out.
 test("a waiting call returns nothing once its caller has lost the right to read", async () => {
-	await withApi(async (api, project, arrivals) => {
+	await withApi(async (api, project, longPolls) => {
 		await setUp(api);
 		const [removed, out] = [await member(api, project, "viewer", "ada"), await member(api, project, "viewer", "bob")];
 		const { json: made } = await api.call("POST", `${project}/api-keys`, { body: { name: "k" } });
 		const path = `${project}/events?after=0&wait=30`;
 		const poll = async (call: () => Promise<ApiResponse>) => {
-			const begun = waiting(arrivals);
+			const begun = waiting(longPolls);
 			const answer = call();
 			await begun;
 			return { answer };
@@ -115,13 +117,13 @@ test("limits the wait, and refuses one for a missing project", async () => {
 });
 
 test("people leave half of a project's waiting calls to keys", () => {
-	const arrivals = new Arrivals(new VirtualClock());
-	const wait = (person: boolean) => arrivals.wait("p", undefined, 1_000, person);
+	const longPolls = new LongPolls(new VirtualClock());
+	const wait = (person: boolean) => longPolls.wait("p", undefined, 1_000, person);
 	expect(Array.from({ length: WAITERS.calls }, () => wait(true)).filter((each) => each !== null)).toHaveLength(
 		WAITERS.callsOfPeople,
 	);
 	expect(Array.from({ length: WAITERS.calls }, () => wait(false)).filter((each) => each !== null)).toHaveLength(
 		WAITERS.calls - WAITERS.callsOfPeople,
 	);
-	arrivals.close();
+	longPolls.close();
 });
