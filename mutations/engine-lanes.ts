@@ -43,7 +43,7 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "lane-sends-what-is-elsewhere",
-			find: "this.#open.hold(seq);",
+			find: "this.#open.stopWaiting(seq);",
 			replace: "",
 			why: "An attempt that another node has in flight is made here, too.",
 		},

@@ -112,7 +112,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-late-lease-stands",
-			find: "if (leases.length > 0 && !isTrusted(this.#context, since)) await renew();",
+			find: "if (leases.length > 0 && !isTrusted(this.#context, since)) await keeper.renew();",
 			replace: "",
 			tests: ENGINE,
 			only: "outages",
@@ -138,7 +138,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-forgets-released",
-			find: "if (wakeAt !== null) this.#waiting.pokeAt(projectId, wakeAt);",
+			find: "if (wakeAt !== null) this.#waiting.later.set(projectId, wakeAt);",
 			replace: "",
 			why: "A project that was released for another one loses its own turn.",
 		},

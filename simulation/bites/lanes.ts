@@ -116,7 +116,7 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "attempt elsewhere made here too",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "this.#open.hold(seq);",
+		find: "this.#open.stopWaiting(seq);",
 		replace: "",
 		breaks: "An attempt that was handed over is made a second time.",
 		style: "churn",

@@ -9,7 +9,7 @@ export const LEASES: readonly Bite[] = [
 		replace: 'if (until === null && generation < 0) return "stale";',
 		breaks: "A node that lost the project still settles.",
 		style: "churn",
-		firstSeed: 3,
+		firstSeed: 9,
 		worlds: 6,
 	},
 	{

@@ -8,7 +8,7 @@ import type { Handshake, HandshakeUser, Metering } from "./handshake.ts";
 import type { Handshakes } from "./handshakes.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
-import { type Connect, hasLocalAddressFor, type Interfaces, type Socket } from "./socket.ts";
+import { type Connect, type Interfaces, isFamilyMissing, type Socket } from "./socket.ts";
 import { createConnect, type Received, TlsConnector } from "./tls.ts";
 
 /**
@@ -58,9 +58,6 @@ export interface DialerOptions {
 
 /** Resources that every connection needs. */
 const NEEDED = ["descriptors", "memory"] as const;
-
-/** Errors for an address of a family of which this machine has no address. */
-const WITHOUT_FAMILY = new Set(["EADDRNOTAVAIL", "ENETUNREACH", "EHOSTUNREACH", "EAFNOSUPPORT", "EINVAL"]);
 
 /** How long each of several addresses has to accept the connection before the next is tried, milliseconds. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
@@ -288,18 +285,13 @@ class Dial implements Dialing, HandshakeUser {
 	#giveUp(error: Error): void {
 		const socket = this.#socket;
 		this.#socket = null;
-		if (this.#isFamilyMissing(error))
+		if (isFamilyMissing(error, this.#address, this.#shared.interfaces))
 			this.#unreachable.push(new SendFailure("host_unreachable", "no local address of its family", { cause: error }));
 		else this.#errors.push(error);
 		// Whatever the address did, there were resources for the socket.
 		if (shortageOf(error) === null) for (const shortage of NEEDED) this.#shared.shortages?.passed(shortage);
 		this.#timer?.cancel();
 		socket?.destroy();
-	}
-
-	#isFamilyMissing(error: Error): boolean {
-		const code = "code" in error ? String(error.code) : "";
-		return WITHOUT_FAMILY.has(code) && !hasLocalAddressFor(this.#address, this.#shared.interfaces);
 	}
 
 	#end(error: Error | null, socket: Socket | null): void {

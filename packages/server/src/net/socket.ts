@@ -52,3 +52,12 @@ export function hasLocalAddressFor(target: string, interfaces: Interfaces = netw
 		addresses?.some((each) => each.family === family && each.internal === internal && !/^fe[89ab]/i.test(each.address)),
 	);
 }
+
+/** Errors for an address of a family of which this machine has no address. */
+const WITHOUT_FAMILY = new Set(["EADDRNOTAVAIL", "ENETUNREACH", "EHOSTUNREACH", "EAFNOSUPPORT", "EINVAL"]);
+
+/** Whether connecting to `target` failed because this machine has no address of its family. */
+export function isFamilyMissing(error: Error, target: string, interfaces?: Interfaces): boolean {
+	const code = "code" in error ? String(error.code) : "";
+	return WITHOUT_FAMILY.has(code) && !hasLocalAddressFor(target, interfaces);
+}

@@ -67,7 +67,7 @@ export class Actor {
 		this.#loop = new Loop(this.#work, {
 			isOver: () => this.#over,
 			isHeld: () => this.#holds > 0,
-			lose: (why) => this.#lose(why),
+			lose: this.#lose,
 		});
 	}
 
@@ -177,7 +177,7 @@ export class Actor {
 		this.#open.becameQuiet();
 	}
 
-	#readFailed(error: unknown, again: () => void): void {
+	readonly #readFailed = (error: unknown, again: () => void): void => {
 		if (this.#over) {
 			again();
 			return;
@@ -185,13 +185,13 @@ export class Actor {
 		const { logger, clock } = this.#context;
 		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
 		clock.setTimeout(again, READ_RETRY_MS);
-	}
+	};
 
-	#lose(why: LossReason): void {
+	readonly #lose = (why: LossReason): void => {
 		if (this.#over) return;
 		this.end();
 		this.#onLost(this, why);
-	}
+	};
 
 	#isIdle(): boolean {
 		if (this.mark === null || this.#open.count > 0 || !this.inbox.isEmpty || this.#holds > 0) return false;
@@ -217,7 +217,7 @@ export class Actor {
 			},
 			mayLeave: () => !this.#over && this.#loop.retirement.handover === null && this.isTrusted,
 			post: (message) => this.inbox.post(message),
-			readFailed: (error, again) => this.#readFailed(error, again),
+			readFailed: this.#readFailed,
 		};
 	}
 }

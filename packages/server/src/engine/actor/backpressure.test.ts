@@ -29,17 +29,17 @@ test("a lane with a small body overtakes one whose body exceeds the free bytes",
 	const { slots, inbox, room, greedy } = start();
 	const [large, small] = [lane("large"), lane("small")];
 	const fast = Array.from({ length: 9 }, (_, n) => slots.tryAcquire(`p${n}`, 100)!);
-	expect(room.slotFor(large, 50_000)).toBeNull();
-	expect(room.slotFor(small, 100)).toBeNull();
+	expect(room.shared.slotFor(large, 50_000)).toBeNull();
+	expect(room.shared.slotFor(small, 100)).toBeNull();
 	fast[0]!.release();
 	const got: [Lane, Slot][] = [];
 	const feed = (one: Lane): void => {
-		const slot = room.slotFor(one, one === large ? 50_000 : 100);
+		const slot = room.shared.slotFor(one, one === large ? 50_000 : 100);
 		if (slot) got.push([one, slot]);
 	};
 	const next = (): void => {
 		const { slots, slot } = inbox.shift()!;
-		room.freed(slots, slot, feed);
+		room[slots].freed(slot, feed);
 	};
 	next();
 	expect(got.map(([one]) => one)).toEqual([small]);
@@ -52,13 +52,13 @@ test("a lane with a small body overtakes one whose body exceeds the free bytes",
 
 test("a slot reserved for lanes is released when feeding them fails", () => {
 	const { inbox, room, greedy, used } = start();
-	room.slotFor(lane("a"), 100_000);
+	room.shared.slotFor(lane("a"), 100_000);
 	greedy.release();
 	const { slots, slot } = inbox.shift()!;
 	expect(slot).not.toBeNull();
 	const fail = (): void => {
 		throw new Error("A bug.");
 	};
-	expect(() => room.freed(slots, slot, fail)).toThrow("A bug.");
+	expect(() => room[slots].freed(slot, fail)).toThrow("A bug.");
 	expect(used()).toBe(0);
 });

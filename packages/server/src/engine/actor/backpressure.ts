@@ -12,26 +12,15 @@ export type StartResult = "started" | "nothing" | "no_capacity";
 
 /** A project's share of the node's capacity: slots to send with, and space among outcomes awaiting commit. */
 export class Backpressure {
-	readonly #queues: Readonly<Record<SlotKind, WaitQueue>>;
+	readonly shared: SlotQueue;
+	/** Slots reserved for user requests. */
+	readonly requested: SlotQueue;
 	/** Slots of lanes that hold one while they read their next event. */
 	readonly #claimed = new Map<Lane, Slot>();
 
 	constructor(work: ProjectWork) {
-		this.#queues = { shared: new WaitQueue(work, "shared"), requested: new WaitQueue(work, "requested") };
-	}
-
-	/**
-	 * Takes a slot to send with. If none is free, the lane is fed as soon as one is.
-	 *
-	 * @param bytes the body's size, if known; otherwise the slot must be given it later
-	 */
-	slotFor(lane: Lane, bytes?: number): Slot | null {
-		return this.#queues.shared.slotFor(lane, bytes);
-	}
-
-	/** Takes a slot reserved for user requests. If none is free, the lane is fed as soon as one is. */
-	requestedSlotFor(lane: Lane, bytes?: number): Slot | null {
-		return this.#queues.requested.slotFor(lane, bytes);
+		this.shared = new SlotQueue(work, "shared");
+		this.requested = new SlotQueue(work, "requested");
 	}
 
 	/**
@@ -42,7 +31,7 @@ export class Backpressure {
 	 */
 	claim(lane: Lane, bytes: number): boolean {
 		if (this.#claimed.has(lane)) return true;
-		const slot = this.slotFor(lane, bytes);
+		const slot = this.shared.slotFor(lane, bytes);
 		if (slot) this.#claimed.set(lane, slot);
 		return slot !== null;
 	}
@@ -64,23 +53,15 @@ export class Backpressure {
 		this.#claimed.delete(lane);
 	}
 
-	/** Queues a lane that has more to do but no capacity to do it now. */
-	wait(lane: Lane): void {
-		this.#queues.shared.wait(lane);
-	}
-
-	/** Capacity is available again, perhaps with a slot reserved for this project: feeds each starved lane once. */
-	freed(kind: SlotKind, slot: Slot | null, feed: (lane: Lane) => void): void {
-		this.#queues[kind].freed(slot, feed);
-	}
-
 	forget(lane: Lane): void {
-		for (const line of Object.values(this.#queues)) line.forget(lane);
+		this.shared.forget(lane);
+		this.requested.forget(lane);
 		this.releaseClaimed(lane);
 	}
 
 	end(): void {
-		for (const line of Object.values(this.#queues)) line.end();
+		this.shared.end();
+		this.requested.end();
 		for (const lane of this.#claimed.keys()) this.releaseClaimed(lane);
 	}
 }
@@ -89,7 +70,7 @@ export class Backpressure {
  * Lanes of a project that found no capacity for slots of one kind. They are fed in the order in which they asked, so
  * that they share equally. A lane whose body is too large for the free slot waits for the next one.
  */
-class WaitQueue {
+class SlotQueue {
 	readonly #work: ProjectWork;
 	readonly #kind: SlotKind;
 	readonly #starved = new Set<Lane>();
@@ -105,12 +86,18 @@ class WaitQueue {
 		this.#kind = kind;
 	}
 
-	slotFor(lane: Lane, bytes: number | undefined): Slot | null {
+	/**
+	 * Takes a slot to send with. If none is free, the lane is fed as soon as one is.
+	 *
+	 * @param bytes the body's size, if known; otherwise the slot must be given it later
+	 */
+	slotFor(lane: Lane, bytes?: number): Slot | null {
 		const slot = this.#takeGranted(bytes) ?? (this.#isSettlerOpen ? this.#acquire(bytes) : null);
 		if (!slot) this.wait(lane, bytes);
 		return slot;
 	}
 
+	/** Queues a lane that has more to do but no capacity to do it now. */
 	wait(lane: Lane, bytes?: number): void {
 		const { context, projectId } = this.#work;
 		const { settler, slots } = context;
@@ -124,6 +111,7 @@ class WaitQueue {
 		else slots.onRequestedFree(projectId, this.#onFreed, this.#bytes);
 	}
 
+	/** Capacity is available again, perhaps with a slot reserved for this project: feeds each starved lane once. */
 	freed(slot: Slot | null, feed: (lane: Lane) => void): void {
 		this.#waiting = false;
 		this.#small = false;

@@ -111,7 +111,7 @@ export class Dispatcher {
 
 	/** Capacity is available again. */
 	freed(kind: SlotKind, slot: Slot | null): void {
-		this.#backpressure.freed(kind, slot, (lane) => this.pump(lane));
+		this.#backpressure[kind].freed(slot, (lane) => this.pump(lane));
 	}
 
 	/** An outcome is committed. */
@@ -157,7 +157,7 @@ export class Dispatcher {
 				break;
 			}
 			const bytes = event.body.length;
-			const slot = this.#backpressure.takeClaimed(lane, bytes) ?? this.#backpressure.slotFor(lane, bytes);
+			const slot = this.#backpressure.takeClaimed(lane, bytes) ?? this.#backpressure.shared.slotFor(lane, bytes);
 			if (!slot) {
 				lane.refusedBytes = bytes;
 				return "no_capacity";
@@ -179,7 +179,7 @@ export class Dispatcher {
 	 */
 	#closeFirst(lane: Lane, event: LogEvent): StartResult {
 		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
-			this.#backpressure.wait(lane);
+			this.#backpressure.shared.wait(lane);
 			return "nothing";
 		}
 		if (this.#closing >= COMMITS.closingPerProject) {

@@ -44,7 +44,7 @@ export class QueueDispatcher {
 	startRequested(lane: Lane): void {
 		const queue = lane.queue("requested");
 		while (queue.hasDue(AT_ANY_TIME)) {
-			const slot = this.#backpressure.requestedSlotFor(lane, queue.next!.seq < 0 ? SENDS.smallBodyBytes : undefined);
+			const slot = this.#backpressure.requested.slotFor(lane, queue.next!.seq < 0 ? SENDS.smallBodyBytes : undefined);
 			if (!slot) return;
 			this.#take(lane, "requested", slot);
 		}
@@ -108,7 +108,7 @@ export class QueueDispatcher {
 	/** Starts this queue's next attempt if it is due at `by`. */
 	#startDue(lane: Lane, name: QueueName, by: number): StartResult {
 		if (!lane.mayStartQueued(name) || !lane.queue(name).hasDue(by)) return "nothing";
-		const slot = this.#backpressure.slotFor(lane);
+		const slot = this.#backpressure.shared.slotFor(lane);
 		if (!slot) return "no_capacity";
 		this.#take(lane, name, slot);
 		return "started";

@@ -69,34 +69,28 @@ export class Directory {
 		this.#failures = new FailureBackoff(clock, context.leaseTermMs);
 		const owned = this.#owned;
 		const { peers: storage } = context.storage;
-		const peers =
-			storage &&
-			new Peers(context, { storage, holder, actors: owned.actors, reload: (actor) => this.#reloadHeld(actor) });
+		const peers = storage && new Peers(context, { storage, holder, actors: owned.actors, reload: this.#reloadHeld });
 		this.#peers = peers;
-		this.marks =
-			storage && new MarkPoller({ storage, clock, logger, onHint: (projectIds) => this.#hinted(projectIds) });
+		this.marks = storage && new MarkPoller({ storage, clock, logger, onHint: this.#hinted });
 		if (peers) this.marks?.watch(peers);
 		this.#keeper = new LeaseKeeper(context, {
 			holder,
 			owned,
 			fairShare: peers && (() => peers.fairShare()),
-			onLapsed: (projectId) => this.#lapsed(projectId),
+			onLapsed: this.#lapsed,
 			onReleaseFailed: () => this.#taker.takeLapsed(),
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
 		});
 		this.#taker = new LeaseTaker(context, {
 			holder,
 			owned,
-			renewOverdue: () => this.#keeper.renewOverdue(),
-			renew: () => this.#keeper.renew(),
-			renewShare: () => this.#keeper.renewShare(),
-			makeRoom: (count) => this.#keeper.makeRoom(count),
-			onTaken: (lease, since) => this.#begin(lease, since),
+			keeper: this.#keeper,
+			onTaken: this.#begin,
 		});
 		this.#epochChange = new EpochChange(context, {
 			holder,
 			owned,
-			reload: (actor) => this.#reloadHeld(actor),
+			reload: this.#reloadHeld,
 			takeAgain: (projectIds) => this.#taker.takeAgain(projectIds),
 		});
 	}
@@ -204,30 +198,30 @@ export class Directory {
 	}
 
 	/** Other nodes gave these projects work or changed them: takes those that no node owns. */
-	#hinted(projectIds: readonly string[]): void {
+	readonly #hinted = (projectIds: readonly string[]): void => {
 		if (projectIds.some((projectId) => !this.#owned.actors.has(projectId))) this.#taker.takeDue();
-	}
+	};
 
 	/** Another node changed the project: reloads it from storage while its lanes are held. */
-	async #reloadHeld(actor: Actor): Promise<void> {
+	readonly #reloadHeld = async (actor: Actor): Promise<void> => {
 		actor.hold();
 		await this.#reload(actor.projectId);
 		actor.inbox.post({ kind: "queues_changed", webhookId: null });
 		actor.release();
-	}
+	};
 
 	async #reload(projectId: string, change: LaneChange | null = null): Promise<void> {
 		const actor = this.#owned.actors.get(projectId);
 		if (actor) await this.#loaded(actor, change);
 	}
 
-	#begin(lease: Lease, since: Moment): void {
-		const actor = new Actor(this.#context, lease, since, (lost, why) => this.#lost(lost, why));
+	readonly #begin = (lease: Lease, since: Moment): void => {
+		const actor = new Actor(this.#context, lease, since, this.#lost);
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
 		this.#rest(actor);
 		this.#owned.add(actor);
 		void this.#bringUp(actor);
-	}
+	};
 
 	/** Holds a project that is resting. It keeps its lease, so that no other node takes it. */
 	#rest(actor: Actor): void {
@@ -275,16 +269,16 @@ export class Directory {
 	}
 
 	/** Takes the project again, unless another node has it. */
-	#lapsed(projectId: string): void {
+	readonly #lapsed = (projectId: string): void => {
 		this.#context.onLost("expired");
 		this.#taker.poke(projectId);
-	}
+	};
 
 	/**
 	 * Leaves the lease to expire. A project whose outcomes are rejected rests longer each time. A project whose log was
 	 * rewound is taken again immediately, because only this node's view of it was wrong.
 	 */
-	#lost(actor: Actor, why: LossReason): void {
+	readonly #lost = (actor: Actor, why: LossReason): void => {
 		this.#context.onLost(why);
 		const { logger } = this.#context;
 		const { projectId } = actor;
@@ -298,7 +292,7 @@ export class Directory {
 		}
 		this.#owned.drop(actor);
 		this.#taker.takeLapsed();
-	}
+	};
 
 	/** Releases the actor's lease and takes the project again, so that it is read from storage. */
 	async #retake(actor: Actor): Promise<void> {

@@ -21,8 +21,10 @@ test("a node at its share recalculates it before it leaves due projects to other
 	const shares = [4, 5];
 	const taker = takerOf(storage, {
 		owned,
-		renewShare: async () => {
-			owned.share = shares.shift()!;
+		keeper: {
+			renewShare: async () => {
+				owned.share = shares.shift()!;
+			},
 		},
 		onTaken: ({ projectId }) => owned.add({ projectId, end() {} } as Actor),
 	});
@@ -353,18 +355,24 @@ function takerOf(
 	{
 		clock = new VirtualClock(),
 		disk = clock,
+		keeper = {},
 		...options
-	}: Partial<Pick<TakerContext, "clock" | "disk"> & LeaseTakerOptions>,
+	}: Partial<Pick<TakerContext, "clock" | "disk"> & Omit<LeaseTakerOptions, "keeper">> & {
+		readonly keeper?: Partial<LeaseTakerOptions["keeper"]>;
+	},
 ): LeaseTaker {
 	return new LeaseTaker(
 		{ storage: storage as Storage, clock, disk, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			holder: "node",
 			owned: new OwnedProjects(),
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {},
-			makeRoom: () => {},
+			keeper: {
+				renewOverdue: async () => {},
+				renew: async () => ({ now: 0, elapsed: 0 }),
+				renewShare: async () => {},
+				makeRoom: () => {},
+				...keeper,
+			},
 			onTaken: () => {},
 			...options,
 		},

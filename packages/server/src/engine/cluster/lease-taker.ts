@@ -12,6 +12,7 @@
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "../actor/context.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { OwnedProjects } from "./owned-projects.ts";
 import { LockedLeases, WaitingProjects } from "./waiting-projects.ts";
 
@@ -31,13 +32,7 @@ export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "lo
 export interface LeaseTakerOptions {
 	readonly holder: string;
 	readonly owned: OwnedProjects;
-	/** Renews this node's leases if that is overdue, before storage can list them as expired. */
-	readonly renewOverdue: () => Promise<void>;
-	readonly renew: () => Promise<unknown>;
-	/** Recalculates this node's share of all projects. */
-	readonly renewShare: () => Promise<void>;
-	/** Releases up to this many projects, so that others get their turn. */
-	readonly makeRoom: (count: number) => void;
+	readonly keeper: Pick<LeaseKeeper, "renew" | "renewOverdue" | "renewShare" | "makeRoom">;
 	/** A lease was taken. @param since a moment before the request to storage */
 	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
@@ -91,7 +86,7 @@ export class LeaseTaker {
 	/** Takes the project, unless another node was just found to own it. */
 	poke(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
-		this.#waiting.poke(projectId);
+		this.#waiting.poked.add(projectId);
 		// If no capacity can be freed, the next poll takes it.
 		if (!this.#crowded) this.#take();
 	}
@@ -99,7 +94,7 @@ export class LeaseTaker {
 	/** Like {@link poke}, for a user's request: some capacity beyond the limit is reserved for those. */
 	pokeRequested(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
-		this.#waiting.request(projectId);
+		this.#waiting.requested.add(projectId);
 		this.#take();
 	}
 
@@ -119,7 +114,7 @@ export class LeaseTaker {
 	/** A project's release has finished, and it next has work at `wakeAt`. */
 	released(projectId: string, wakeAt: number | null): void {
 		if (this.#dueWait) {
-			if (wakeAt !== null) this.#waiting.pokeAt(projectId, wakeAt);
+			if (wakeAt !== null) this.#waiting.later.set(projectId, wakeAt);
 			this.takeDue();
 		} else if (this.#mayTakePoked()) this.#take();
 		else if (wakeAt !== null) {
@@ -170,7 +165,8 @@ export class LeaseTaker {
 
 	/** Whether something arrived after its step. */
 	get #hasMore(): boolean {
-		return this.#heldBefore.size > 0 || this.#waiting.hasRequested || this.#mayTakePoked() || this.#lookForDue;
+		const isRequested = this.#waiting.count(this.#waiting.requested, 1) > 0;
+		return this.#heldBefore.size > 0 || isRequested || this.#mayTakePoked() || this.#lookForDue;
 	}
 
 	async #takeAll(): Promise<void> {
@@ -179,11 +175,12 @@ export class LeaseTaker {
 		await this.#acquirePoked();
 		if (this.#lookForDue) {
 			this.#lookForDue = false;
-			await this.#options.renewOverdue();
+			// Before storage can list this node's own leases as expired.
+			await this.#options.keeper.renewOverdue();
 			await this.#acquireDue();
 			if (this.#owned.room(this.#owned.share) === 0) {
 				// The share may be out of date: a node that leaves releases all of its projects immediately.
-				await this.#options.renewShare();
+				await this.#options.keeper.renewShare();
 				await this.#acquireDue();
 			}
 		}
@@ -211,10 +208,10 @@ export class LeaseTaker {
 	async #acquireRequested(): Promise<void> {
 		const most = this.#owned.limit + this.#owned.reserved;
 		for (;;) {
-			const wanted = this.#waiting.nextRequested(ACQUIRE_BATCH);
+			const wanted = this.#waiting.next(this.#waiting.requested, ACQUIRE_BATCH);
 			if (wanted.length === 0) return;
 			const room = this.#owned.room(most);
-			for (const projectId of wanted.splice(room)) this.#waiting.poke(projectId);
+			for (const projectId of wanted.splice(room)) this.#waiting.poked.add(projectId);
 			if (wanted.length > 0) await this.#acquireNamed(most, wanted);
 		}
 	}
@@ -225,7 +222,7 @@ export class LeaseTaker {
 		this.#oddForPoked = !this.#oddForPoked;
 		let left = this.#dueWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
 		while (left > 0) {
-			const wanted = this.#waiting.nextPoked(Math.min(ACQUIRE_BATCH, left));
+			const wanted = this.#waiting.next(this.#waiting.poked, Math.min(ACQUIRE_BATCH, left));
 			if (wanted.length === 0) break;
 			const taken = await this.#acquireNamed(this.#owned.limit, wanted);
 			left = Math.min(left - taken, this.#owned.room(this.#owned.limit));
@@ -250,13 +247,13 @@ export class LeaseTaker {
 	}
 
 	#mayTakePoked(): boolean {
-		return this.#owned.room(this.#owned.limit) > 0 && this.#waiting.countPoked(1) > 0;
+		return this.#owned.room(this.#owned.limit) > 0 && this.#waiting.count(this.#waiting.poked, 1) > 0;
 	}
 
 	/** @returns the projects that were taken */
 	async #acquire({ most, projectIds, heldBefore }: Acquisition): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
-		const { holder, onTaken, renew } = this.#options;
+		const { holder, onTaken, keeper } = this.#options;
 		const room = Math.min(ACQUIRE_BATCH, this.#owned.room(most));
 		if (room <= 0) return new Set();
 		const since = momentOf(clock);
@@ -276,7 +273,7 @@ export class LeaseTaker {
 		for (const projectId of locked) this.#tryAgain(projectId, heldBefore);
 		// Storage responded too late for these leases to be trusted. Without a renewal now, their projects would stand
 		// still until the next one.
-		if (leases.length > 0 && !isTrusted(this.#context, since)) await renew();
+		if (leases.length > 0 && !isTrusted(this.#context, since)) await keeper.renew();
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
@@ -313,11 +310,12 @@ export class LeaseTaker {
 		this.#crowded = false;
 		if (!this.#dueWait) {
 			this.#releases = FIRST_RELEASES;
-			this.#waiting.leaveToAlarms();
+			// From now on alarms wake them.
+			this.#waiting.later.clear();
 			return;
 		}
-		const poked = this.#waiting.countPoked(ACQUIRE_BATCH);
-		this.#options.makeRoom(poked > 0 ? poked : this.#releases);
+		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
+		this.#options.keeper.makeRoom(poked > 0 ? poked : this.#releases);
 		if (poked === 0) this.#releases = Math.min(ACQUIRE_BATCH, this.#releases * 2);
 		if (this.#owned.room(limit) > 0) this.#lookForDue = true;
 		else this.#crowded = true;

@@ -8,11 +8,11 @@ const ELSEWHERE_MS = 1_000;
 export class WaitingProjects {
 	readonly #clock: Pick<Clock, "now">;
 	readonly #owned: OwnedProjects;
-	readonly #poked = new Set<string>();
+	readonly poked = new Set<string>();
 	/** Projects in which a user requested something: these don't wait for capacity. */
-	readonly #requested = new Set<string>();
+	readonly requested = new Set<string>();
 	/** Projects released while others waited, and when each next has work: they are poked then. */
-	readonly #later = new Map<string, number>();
+	readonly later = new Map<string, number>();
 	/** Projects found to be owned by other nodes, and until when not to ask for them again. */
 	readonly #elsewhere = new Map<string, number>();
 
@@ -21,51 +21,14 @@ export class WaitingProjects {
 		this.#owned = owned;
 	}
 
-	poke(projectId: string): void {
-		this.#poked.add(projectId);
-	}
-
-	request(projectId: string): void {
-		this.#requested.add(projectId);
-	}
-
-	/** Pokes the project at this time. */
-	pokeAt(projectId: string, at: number): void {
-		this.#later.set(projectId, at);
-	}
-
 	/** Pokes projects whose time has come. */
 	pokeDue(): void {
 		const now = this.#clock.now();
-		for (const [projectId, at] of this.#later) {
+		for (const [projectId, at] of this.later) {
 			if (at > now) continue;
-			this.#later.delete(projectId);
-			this.#poked.add(projectId);
+			this.later.delete(projectId);
+			this.poked.add(projectId);
 		}
-	}
-
-	/** From now on alarms wake the projects that were to be poked later. */
-	leaveToAlarms(): void {
-		this.#later.clear();
-	}
-
-	/** Removes projects that can be taken now. A poke while they are being taken puts them back. */
-	nextPoked(most: number): string[] {
-		return this.#next(this.#poked, most);
-	}
-
-	/** The same for projects in which a user requested something. */
-	nextRequested(most: number): string[] {
-		return this.#next(this.#requested, most);
-	}
-
-	get hasRequested(): boolean {
-		return this.#count(this.#requested, 1) > 0;
-	}
-
-	/** How many poked projects can be taken now, up to `most`. */
-	countPoked(most: number): number {
-		return this.#count(this.#poked, most);
 	}
 
 	/** Other nodes own these projects, and learn of new work on their own. */
@@ -80,7 +43,8 @@ export class WaitingProjects {
 		return (this.#elsewhere.get(projectId) ?? 0) > this.#clock.now();
 	}
 
-	#next(list: Set<string>, most: number): string[] {
+	/** Removes projects of a list that can be taken now. A poke while they are being taken puts them back. */
+	next(list: Set<string>, most: number): string[] {
 		const next: string[] = [];
 		for (const projectId of list) {
 			if (next.length === most) break;
@@ -91,7 +55,8 @@ export class WaitingProjects {
 		return next;
 	}
 
-	#count(list: Set<string>, most: number): number {
+	/** How many projects of a list can be taken now, up to `most`. */
+	count(list: Set<string>, most: number): number {
 		let count = 0;
 		for (const projectId of list) {
 			if (count === most) break;

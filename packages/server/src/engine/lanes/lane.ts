@@ -63,8 +63,9 @@ export class Lane {
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
 	#state: LaneState;
-	#typesKey: string | null = null;
-	#types: readonly string[] | undefined;
+	/** The types that it reads, and a key for them: equal keys mean equal types. Null means all types. */
+	typesKey: string | null = null;
+	types: readonly string[] | undefined;
 	#position: number;
 	#committedPosition: number;
 	readonly #open: OpenEvents;
@@ -108,14 +109,6 @@ export class Lane {
 
 	get position(): number {
 		return this.#position;
-	}
-
-	get typesKey(): string | null {
-		return this.#typesKey;
-	}
-
-	get types(): readonly string[] | undefined {
-		return this.#types;
 	}
 
 	/** Settled with each outcome, so that the lane's next owner knows its progress. */
@@ -165,7 +158,7 @@ export class Lane {
 		for (const { seq, replay, queue } of attempts.filter((one) => !before.some((other) => isSame(one, other)))) {
 			if (queue === null) {
 				this.#sending += 1;
-				this.#open.hold(seq);
+				this.#open.stopWaiting(seq);
 			} else {
 				this.#inProgress.set(seq, replay);
 				this.#queuedSending[queue] += 1;
@@ -231,7 +224,7 @@ export class Lane {
 	 */
 	windowRead(key: string, chunk: Chunk | null): boolean {
 		if (this.awaits !== key && this.awaits !== ANY_READ) return false;
-		if (this.awaits === key && chunk?.serves(this.#position, this.#typesKey)) this.use(chunk);
+		if (this.awaits === key && chunk?.serves(this.#position, this.typesKey)) this.use(chunk);
 		this.awaits = null;
 		return true;
 	}
@@ -359,8 +352,8 @@ export class Lane {
 
 	#readTypes(allTypes: number): void {
 		const types = [...this.#state.subscriptions.keys()].sort();
-		this.#types = types.length === allTypes ? undefined : types;
-		this.#typesKey = this.#types ? types.join(" ") : null;
+		this.types = types.length === allTypes ? undefined : types;
+		this.typesKey = this.types ? types.join(" ") : null;
 	}
 }
 

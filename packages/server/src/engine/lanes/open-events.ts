@@ -51,13 +51,8 @@ export class OpenEvents {
 
 	/** Marks an event as in flight: the first waiting one, or a new one beyond all others. */
 	take(seq: number): void {
-		if (this.#waiting[0] === seq) this.#stopWaiting(seq);
+		if (this.#waiting[0] === seq) this.stopWaiting(seq);
 		else this.#seqs.push(seq);
-	}
-
-	/** Marks an event as in flight elsewhere, if it is open. */
-	hold(seq: number): void {
-		this.#stopWaiting(seq);
 	}
 
 	/** No longer in flight, but not settled: it waits again, if it is still open. */
@@ -69,7 +64,7 @@ export class OpenEvents {
 
 	/** Settled, or no longer wanted. */
 	settle(seq: number): void {
-		if (remove(this.#seqs, seq)) this.#stopWaiting(seq);
+		if (remove(this.#seqs, seq)) this.stopWaiting(seq);
 	}
 
 	/**
@@ -89,7 +84,8 @@ export class OpenEvents {
 		this.#chunk = undefined;
 	}
 
-	#stopWaiting(seq: number): void {
+	/** An open event is in flight, perhaps elsewhere. */
+	stopWaiting(seq: number): void {
 		remove(this.#waiting, seq);
 	}
 }

@@ -18,8 +18,8 @@ export interface SlotTable {
 	release(slot: HeldSlot): void;
 }
 
-/** A budget for the bytes of bodies in flight. A single free byte admits any body. */
-export class ByteBudget {
+/** A number of sends, or of bytes of their bodies. A single free byte admits any body. */
+export class Capacity {
 	readonly name: string;
 	readonly limit: number;
 	used = 0;
@@ -52,14 +52,14 @@ export class HeldSlot implements Slot {
 	/** Wall-clock time at which the send began. */
 	readonly since: number;
 	/** The budget that its bytes count towards. */
-	budget: ByteBudget;
+	budget: Capacity;
 	bytes: number;
 	older: HeldSlot | null = null;
 	newer: HeldSlot | null = null;
 	fast = false;
 	held = true;
 
-	constructor(table: SlotTable, projectId: string, holding: Holding | null, budget: ByteBudget, since: number) {
+	constructor(table: SlotTable, projectId: string, holding: Holding | null, budget: Capacity, since: number) {
 		this.#table = table;
 		this.projectId = projectId;
 		this.holding = holding;

@@ -2,7 +2,7 @@ import type { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { RequestedSlots } from "./requested-slots.ts";
-import { ByteBudget, FastSends, HeldSlot, type Holding, type Slot, type SlotTable } from "./slot.ts";
+import { Capacity, FastSends, HeldSlot, type Holding, type Slot, type SlotTable } from "./slot.ts";
 
 export interface SlotsOptions {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
@@ -60,11 +60,12 @@ interface SharedWaiter {
 export class Slots implements SlotTable {
 	readonly #clock: Pick<Clock, "now" | "setTimeout">;
 	readonly #fast: FastSends;
-	readonly #maxTotal: number;
+	/** Excludes user requests. */
+	readonly #sends: Capacity;
 	readonly #largestBody: number;
-	readonly #shared: ByteBudget;
-	readonly #small = new ByteBudget("small_sending_bytes", SENDS.smallBytesInFlight);
-	readonly #requestedBytes: ByteBudget;
+	readonly #shared: Capacity;
+	readonly #small = new Capacity("small_sending_bytes", SENDS.smallBytesInFlight);
+	readonly #requestedBytes: Capacity;
 	readonly #requested: RequestedSlots;
 	/**
 	 * Excludes user requests. An entry is kept for a while after its project holds nothing: adding and deleting one for
@@ -76,9 +77,7 @@ export class Slots implements SlotTable {
 	readonly #waiting = new Map<() => void, SharedWaiter>();
 	/** Number of waiters with a small body. */
 	#waitingSmall = 0;
-	#total = 0;
 	#granted = 0;
-	#refusedSends = 0;
 	#timer: Timer | null = null;
 	#calling = false;
 
@@ -86,10 +85,10 @@ export class Slots implements SlotTable {
 		const { clock } = options;
 		this.#clock = clock;
 		this.#fast = new FastSends(clock, options.fastInFlight, options.fastForMs);
-		this.#maxTotal = options.totalInFlight ?? SENDS.inFlight - SENDS.requestedInFlight;
+		this.#sends = new Capacity("sends", options.totalInFlight ?? SENDS.inFlight - SENDS.requestedInFlight);
 		this.#largestBody = options.largestBody ?? 0;
-		this.#shared = new ByteBudget("sending_bytes", options.bytesInFlight ?? SENDS.bytesInFlight);
-		this.#requestedBytes = new ByteBudget(
+		this.#shared = new Capacity("sending_bytes", options.bytesInFlight ?? SENDS.bytesInFlight);
+		this.#requestedBytes = new Capacity(
 			"requested_sending_bytes",
 			options.requestedBytesInFlight ?? SENDS.requestedBytesInFlight,
 		);
@@ -101,7 +100,7 @@ export class Slots implements SlotTable {
 
 	/** Number of sends in flight, including user requests. */
 	get inFlight(): number {
-		return this.#total + this.#requested.budget.used;
+		return this.#sends.used + this.#requested.budget.used;
 	}
 
 	/** How many of them are fast. */
@@ -111,23 +110,7 @@ export class Slots implements SlotTable {
 
 	/** For metrics. */
 	get budgets(): readonly Pick<Budget, "name" | "limit" | "used" | "refusals">[] {
-		const table = this;
-		return [
-			{
-				name: "sends",
-				limit: this.#maxTotal,
-				get used() {
-					return table.#total;
-				},
-				get refusals() {
-					return table.#refusedSends;
-				},
-			},
-			this.#shared,
-			this.#small,
-			this.#requested.budget,
-			this.#requestedBytes,
-		];
+		return [this.#sends, this.#shared, this.#small, this.#requested.budget, this.#requestedBytes];
 	}
 
 	/** Takes a slot for one send of this project; null if none is available. @param bytes the body's size, if known */
@@ -135,8 +118,8 @@ export class Slots implements SlotTable {
 		let holding = this.#holdings.get(projectId);
 		if (!this.#mayBegin(holding)) return null;
 		const { sends, bytes: held } = holding ?? NOTHING;
-		if (!fits(sends, this.#maxTotal - this.#total)) {
-			this.#refusedSends += 1;
+		if (!fits(sends, this.#sends.free)) {
+			this.#sends.refusals += 1;
 			return null;
 		}
 		const budget = this.#sharedBudget(held, bytes, sends);
@@ -149,7 +132,7 @@ export class Slots implements SlotTable {
 			this.#holdings.set(projectId, holding);
 		} else if (holding.sends === 0) this.#idleHoldings -= 1;
 		holding.sends += 1;
-		this.#total += 1;
+		this.#sends.used += 1;
 		this.#granted += 1;
 		return this.#begin(projectId, holding, budget, bytes);
 	}
@@ -213,7 +196,7 @@ export class Slots implements SlotTable {
 		this.#count(slot, -slot.bytes);
 		const { holding, projectId } = slot;
 		if (holding) {
-			this.#total -= 1;
+			this.#sends.used -= 1;
 			holding.sends -= 1;
 			if (holding.sends === 0) this.#idle();
 		} else this.#requested.give(projectId);
@@ -229,7 +212,7 @@ export class Slots implements SlotTable {
 		this.#idleHoldings = 0;
 	}
 
-	#begin(projectId: string, holding: Holding | null, budget: ByteBudget, bytes: number): HeldSlot {
+	#begin(projectId: string, holding: Holding | null, budget: Capacity, bytes: number): HeldSlot {
 		const slot = new HeldSlot(this, projectId, holding, budget, this.#clock.now());
 		slot.bytes = bytes;
 		this.#count(slot, bytes);
@@ -248,12 +231,12 @@ export class Slots implements SlotTable {
 	 * @param held shared bytes that its project holds
 	 * @param sends its project's other sends in flight
 	 */
-	#sharedBudget(held: number, bytes: number, sends: number): ByteBudget | null {
+	#sharedBudget(held: number, bytes: number, sends: number): Capacity | null {
 		if (fits(held, this.#shared.free)) return this.#shared;
 		return sends === 0 && isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
 	}
 
-	#requestedBudget(bytes: number): ByteBudget | null {
+	#requestedBudget(bytes: number): Capacity | null {
 		if (this.#requestedBytes.free > 0) return this.#requestedBytes;
 		if (this.#shared.free > 0) return this.#shared;
 		return isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
@@ -268,18 +251,14 @@ export class Slots implements SlotTable {
 
 	/** Whether any waiter might be admitted. */
 	#hasRoom(): boolean {
-		if (this.#fast.isFull || this.#total >= this.#maxTotal) return false;
+		if (this.#fast.isFull || this.#sends.free <= 0) return false;
 		return this.#shared.free > 0 || (this.#waitingSmall > 0 && this.#small.free > 0);
 	}
 
 	#mayTake({ projectId, bytes }: SharedWaiter): boolean {
 		const holding = this.#holdings.get(projectId) ?? NOTHING;
 		const { sends, bytes: held } = holding;
-		return (
-			this.#mayBegin(holding) &&
-			fits(sends, this.#maxTotal - this.#total) &&
-			this.#sharedBudget(held, bytes, sends) !== null
-		);
+		return this.#mayBegin(holding) && fits(sends, this.#sends.free) && this.#sharedBudget(held, bytes, sends) !== null;
 	}
 
 	/** Calls the waiters in rounds, each once per round, as long as there is capacity and the last round used some. */
