@@ -69,8 +69,8 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "lane-open-events-wait",
-			find: "return this.#position < lastSeq || this.#open.hasWaiting;",
-			replace: "return this.#position < lastSeq;",
+			find: "return (this.following ? announced : this.#position) < lastSeq || this.#open.hasWaiting;",
+			replace: "return (this.following ? announced : this.#position) < lastSeq;",
 			why: "A project is released, with no alarm, while open events wait to be sent again.",
 		},
 		{

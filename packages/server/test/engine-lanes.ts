@@ -173,6 +173,43 @@ export function describeLanes(start: StartRig): void {
 			expect(lanes[0]?.position).toBe(3_002);
 		});
 
+		test("a lane that has skipped many events stores its position once it is visited", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("rare", { events: ["delivery.failed"] });
+			for (let published = 0; published < 2_000; published += 100) await rig.publishAll(100);
+			await storage.quiet();
+			const before = storage.calls.get("settle") ?? 0;
+			// After an append whose result is unknown, every lane is visited.
+			const visit = async (): Promise<void> => {
+				storage.loseAnswer("appendEvents");
+				await expect(rig.publish(1)).rejects.toThrow("went away");
+				await storage.quiet();
+			};
+			await visit();
+			const { lanes } = await rig.storage.loadLanes({ projectId: rig.projectId });
+			expect(lanes[0]?.position).toBeGreaterThanOrEqual(2_000);
+			await visit();
+			expect(storage.calls.get("settle")).toBe(before + 1);
+		});
+
+		test("events that another node appended in between aren't skipped", async () => {
+			await using rig = await start();
+			const { url } = await rig.webhook("a");
+			const first = await rig.publish(1);
+			await rig.settledCount(1);
+			const event = {
+				...{ id: rig.ids.next("event"), type: "delivery.failed", createdAt: rig.clock.now() },
+				...{ createdAtGiven: false, body: Buffer.from("{}") },
+			};
+			// This node doesn't hear of it.
+			const request = { projectId: rig.projectId, publishedAt: rig.clock.now(), events: [event] };
+			await rig.storage.appendEvents({ requests: [request], waits: false });
+			const third = await rig.publish(1);
+			await rig.settledCount(3);
+			expect(rig.sender.to(url)).toEqual([...first, event.id, ...third]);
+		});
+
 		test("a lane whose stored position is far behind skips what it doesn't want after a restart", async () => {
 			await using rig = await start();
 			const { url } = await rig.webhook("rare", { events: ["delivery.failed"] });

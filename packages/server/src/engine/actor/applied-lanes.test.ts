@@ -24,7 +24,13 @@ class Reads {
 		};
 		const context = { storage: { loadLanes } as unknown as Storage };
 		const work = { projectId: "proj_1", context, post, reader: { lastSeq: 0, reaches: () => {} } };
-		const none = { load: () => [], get: () => null, mark: () => {}, [Symbol.iterator]: () => [].values() };
+		const none = {
+			load: () => [],
+			get: () => null,
+			mark: () => {},
+			announceAll: () => {},
+			[Symbol.iterator]: () => [].values(),
+		};
 		this.lanes = new AppliedLanes(work as never, none as never, () => {});
 		const loaded = { lanes: [], seen: { lastSeq: 0, revision: 10 }, handedOver: [] };
 		this.lanes.apply({ kind: "loaded", loaded, only: null, done: () => {} });
