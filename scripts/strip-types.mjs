@@ -1,4 +1,4 @@
-// node scripts/strip-types.mjs TARGET FOLDER …: copies the TypeScript of folders below `packages` to TARGET as JavaScript.
+// node scripts/strip-types.mjs TARGET FOLDER …: copies TypeScript and JSON in folders below `packages` to TARGET as JavaScript.
 // All types are erasable, and lines keep their numbers. Takes a second; `npm run check` checks the types elsewhere. Runs
 // on the project's own Node.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,9 +10,10 @@ const PACKAGES = join(ROOT, "packages");
 const [target, ...folders] = process.argv.slice(2);
 
 for (const path of folders.flatMap((folder) => filesIn(join(PACKAGES, folder)))) {
-	if (!path.endsWith(".ts") || /\.(?:test|fixture|d)\.ts$/.test(path)) continue;
-	const code = stripTypeScriptTypes(readFileSync(path, "utf8"));
+	if (!/\.(?:ts|json)$/.test(path) || /\.(?:test|fixture|d)\.ts$/.test(path)) continue;
 	const file = join(target, relative(PACKAGES, path).replace(/\.ts$/, ".js"));
+	const text = readFileSync(path, "utf8");
 	mkdirSync(dirname(file), { recursive: true });
+	const code = path.endsWith(".ts") ? stripTypeScriptTypes(text) : text;
 	writeFileSync(file, code.replaceAll(/(from |import |import\()("\.{1,2}\/[^"]+)\.ts"/g, '$1$2.js"'));
 }
