@@ -14,8 +14,8 @@ export const REGISTRY = [
 		},
 		{
 			name: "webhooks-rotated-beside-engine",
-			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, sealedDigest }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-			replace: "engine && (await storage.rotateSecret({ projectId, webhookId, sealedDigest }));",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, ...sealed }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "engine && (await storage.rotateSecret({ projectId, webhookId, ...sealed }));",
 			only: "old secret",
 			why: "After a rotation the old secret keeps signing.",
 			review: "webhooks.ts: a secret is rotated without the engine, which one test noticed",
@@ -29,16 +29,16 @@ export const REGISTRY = [
 		},
 		{
 			name: "webhooks-created-beside-engine",
-			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.createWebhook({ ...webhook, sealedDigest, maxPerProject: limits.maxWebhooksPerProject }),\n\t\t\t(created) => (created === "created" ? { webhookId: id } : "nothing"),\n\t\t);',
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject }),\n\t\t\t(created) => (created === "created" ? { webhookId: id } : "nothing"),\n\t\t);',
 			replace:
-				"engine && (await storage.createWebhook({ ...webhook, sealedDigest, maxPerProject: limits.maxWebhooksPerProject }));",
+				"engine && (await storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject }));",
 			only: "new webhook gets",
 			why: "A new webhook gets nothing until its project changes nodes.",
 		},
 		{
 			name: "webhooks-sealed-for-no-one",
-			find: "seal.seal(secretDigest(secret), webhookId)",
-			replace: 'seal.seal(secretDigest(secret), "")',
+			find: "sealSecret(seal, secret, webhookId)",
+			replace: 'sealSecret(seal, secret, "")',
 			only: "old secret",
 			why: "After a rotation a project's webhooks can't be read.",
 		},

@@ -25,8 +25,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "old secret after rotation",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'const rotated = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, sealedDigest }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "const rotated = engine && (await storage.rotateSecret({ projectId, webhookId, sealedDigest }));",
+		find: 'const rotated = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, ...sealed }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+		replace: "const rotated = engine && (await storage.rotateSecret({ projectId, webhookId, ...sealed }));",
 		breaks: "The engine doesn't learn of a rotation.",
 		style: "churn",
 		firstSeed: 1,

@@ -2341,6 +2341,11 @@ export interface components {
              * @default 1
              */
             readonly max_in_flight?: number;
+            /**
+             * @description Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.
+             * @default false
+             */
+            readonly standard_webhooks?: boolean;
         };
         readonly CreatedWebhook: {
             /**
@@ -2373,6 +2378,11 @@ export interface components {
              */
             readonly max_in_flight: number;
             /**
+             * @description Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.
+             * @default false
+             */
+            readonly standard_webhooks: boolean;
+            /**
              * @description Paused: nothing is sent and events wait.
              * @enum {string}
              */
@@ -2392,7 +2402,7 @@ export interface components {
             };
             /**
              * @description The signing secret, shown only in this response, and stored sealed.
-             * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+             * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             readonly secret: string;
         };
@@ -2426,6 +2436,11 @@ export interface components {
              * @default 1
              */
             readonly max_in_flight: number;
+            /**
+             * @description Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.
+             * @default false
+             */
+            readonly standard_webhooks: boolean;
             /**
              * @description Paused: nothing is sent and events wait.
              * @enum {string}
@@ -2501,6 +2516,11 @@ export interface components {
              */
             readonly max_in_flight?: number;
             /**
+             * @description Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.
+             * @default false
+             */
+            readonly standard_webhooks?: boolean;
+            /**
              * @description Paused: nothing is sent and events wait.
              * @enum {string}
              */
@@ -2514,7 +2534,7 @@ export interface components {
         readonly RotatedSecret: {
             /**
              * @description The signing secret, shown only in this response, and stored sealed.
-             * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+             * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             readonly secret: string;
         };
@@ -4818,7 +4838,15 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            readonly 409: components["responses"]["app-not-installed"];
+            /** @description The Developer app is not installed. Or: Its secret is too old for `standard_webhooks`. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
@@ -6590,6 +6618,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -6670,6 +6713,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -6766,6 +6824,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -6849,6 +6922,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -6931,6 +7019,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -7013,6 +7116,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -7101,6 +7219,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -7182,6 +7315,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -7263,6 +7411,21 @@ export interface operations {
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
+                /**
+                 * @description The event's id, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "webhook-id"?: string;
+                /**
+                 * @description The signed Unix time, in whole seconds, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example 1795232856
+                 */
+                readonly "webhook-timestamp"?: string;
+                /**
+                 * @description `v1,` and the signature in base64, for Standard Webhooks. Only if the webhook has `standard_webhooks`.
+                 * @example v1,vZdpFrmOnLHeYWOiNLW2jDiKTGj9vcAmxU5bMlJ6Hs4=
+                 */
+                readonly "webhook-signature"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;

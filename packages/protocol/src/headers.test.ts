@@ -16,6 +16,15 @@ describe("requestHeaders", () => {
 		]);
 	});
 
+	it("are followed by those of Standard Webhooks, if they are signed as well", () => {
+		const headers = requestHeaders({ brand: DEFAULT_BRAND, ...request, standardSignature: "c2ln" });
+		expect(Object.entries(headers).slice(6)).toEqual([
+			["webhook-id", "evt_1"],
+			["webhook-timestamp", "1795232856"],
+			["webhook-signature", "v1,c2ln"],
+		]);
+	});
+
 	it("carry the brand", () => {
 		const headers = requestHeaders({ brand: "Acme-2", ...request });
 		expect(headers["User-Agent"]).toBe("Acme-2-Webhooks/1.0");

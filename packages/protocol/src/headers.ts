@@ -26,6 +26,13 @@ export function headerNames(brand: string): HeaderNames {
 	};
 }
 
+/** The names of the headers of the Standard Webhooks specification, for webhooks that ask for them. */
+export const STANDARD_HEADERS = {
+	id: "webhook-id",
+	timestamp: "webhook-timestamp",
+	signature: "webhook-signature",
+} as const;
+
 export interface RequestHeaders {
 	readonly brand: string;
 	readonly eventType: string;
@@ -34,9 +41,14 @@ export interface RequestHeaders {
 	readonly timestamp: number | string;
 	/** 64 lower-case hexadecimal digits. */
 	readonly signature: string;
+	/** The signature of the Standard Webhooks specification, in base64, if the webhook asks for it. */
+	readonly standardSignature?: string;
 }
 
-/** The headers of a webhook request, all six and in the order of the specification's section 4.1. */
+/**
+ * The headers of a webhook request, all six and in the order of the specification's section 4.1, then those of Standard
+ * Webhooks if there are any.
+ */
 export function requestHeaders(request: RequestHeaders): Record<string, string> {
 	const names = headerNames(request.brand);
 	return {
@@ -46,5 +58,10 @@ export function requestHeaders(request: RequestHeaders): Record<string, string> 
 		[names.eventId]: request.eventId,
 		[names.signature]: request.signature,
 		[names.timestamp]: String(request.timestamp),
+		...(request.standardSignature !== undefined && {
+			[STANDARD_HEADERS.id]: request.eventId,
+			[STANDARD_HEADERS.timestamp]: String(request.timestamp),
+			[STANDARD_HEADERS.signature]: `v1,${request.standardSignature}`,
+		}),
 	};
 }

@@ -9,8 +9,18 @@ export {
 	isBrand,
 	type RequestHeaders,
 	requestHeaders,
+	STANDARD_HEADERS,
 } from "./headers.ts";
 export { isoTime } from "./iso-time.ts";
 export { eachElement, eachMember, eventSources, memberSource } from "./raw-json.ts";
-export { createSecret, SECRET_PREFIX, SigningKey, secretDigest, sign, signingKey } from "./signature.ts";
+export {
+	createSecret,
+	SECRET_PREFIX,
+	SigningKey,
+	secretDigest,
+	sign,
+	signingKey,
+	signStandard,
+	standardDigest,
+} from "./signature.ts";
 export { SIGNATURE_VECTORS, type SignatureVector } from "./vectors.ts";

@@ -1,9 +1,10 @@
-import { createSecret, isEventType, secretDigest } from "@posthorn/protocol";
+import { createSecret, isEventType } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
 import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
+import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/guard.ts";
 import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 
@@ -22,6 +23,7 @@ export interface WebhookFields {
 	readonly description?: string;
 	readonly events?: readonly string[];
 	readonly max_in_flight?: number;
+	readonly standard_webhooks?: boolean;
 }
 
 /** Spaces and control characters: the URL parser silently drops or encodes them, so another URL would be called. */
@@ -112,6 +114,8 @@ export type CreateWebhookResult =
 export type UpdateWebhookResult =
 	| Invalid
 	| { readonly kind: "updated"; readonly view: WebhookView }
+	/** It was created before Standard Webhooks were supported, and can't sign for them. */
+	| { readonly kind: "old_secret" }
 	| { readonly kind: "no_webhook" };
 
 export interface WebhooksOptions {
@@ -161,17 +165,19 @@ export class Webhooks {
 			description: input.description ?? "",
 			events: input.events,
 			maxInFlight: input.max_in_flight ?? MAX_IN_FLIGHT.default,
+			standardWebhooks: input.standard_webhooks ?? false,
 			createdAt: clock.now(),
 		};
-		const sealedDigest = seal.seal(secretDigest(secret), id);
+		const sealed = sealSecret(seal, secret, id);
 		const result = await engine.change(
 			projectId,
-			() => storage.createWebhook({ ...webhook, sealedDigest, maxPerProject: limits.maxWebhooksPerProject }),
+			() => storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject }),
 			(created) => (created === "created" ? { webhookId: id } : "nothing"),
 		);
 		if (result === "limit") return { kind: "limit", max: limits.maxWebhooksPerProject };
 		if (result === "no_project") return { kind: "no_project" };
-		return { kind: "created", view: { webhook: { ...webhook, status: "active" }, backlog: NO_BACKLOG }, secret };
+		const created: Webhook = { ...webhook, status: "active", hasStandardDigest: true };
+		return { kind: "created", view: { webhook: created, backlog: NO_BACKLOG }, secret };
 	}
 
 	/** All faults of the fields that are present. */
@@ -198,13 +204,18 @@ export class Webhooks {
 	async update(projectId: string, webhookId: string, change: WebhookChange): Promise<UpdateWebhookResult> {
 		const faults = this.faults(change);
 		if (faults.length > 0) return { kind: "invalid", faults };
-		const { url, max_in_flight, ...rest } = change;
+		const { url, max_in_flight, standard_webhooks, ...rest } = change;
 		const patch: WebhookPatch = {
 			...rest,
 			...(url !== undefined && { url: calledUrl(url) }),
 			...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
+			...(standard_webhooks !== undefined && { standardWebhooks: standard_webhooks }),
 		};
 		const { engine, storage } = this.#options;
+		if (standard_webhooks) {
+			const before = await storage.getWebhook({ projectId, webhookId });
+			if (before?.hasStandardDigest === false) return { kind: "old_secret" };
+		}
 		const webhook = await engine.change(
 			projectId,
 			() => storage.updateWebhook({ projectId, webhookId, patch }),
@@ -220,10 +231,10 @@ export class Webhooks {
 	async rotateSecret(projectId: string, webhookId: string): Promise<string | null> {
 		const { engine, seal, storage, random } = this.#options;
 		const secret = createSecret(random);
-		const sealedDigest = seal.seal(secretDigest(secret), webhookId);
+		const sealed = sealSecret(seal, secret, webhookId);
 		const rotated = await engine.change(
 			projectId,
-			() => storage.rotateSecret({ projectId, webhookId, sealedDigest }),
+			() => storage.rotateSecret({ projectId, webhookId, ...sealed }),
 			(found) => (found ? { webhookId } : "nothing"),
 		);
 		return rotated ? secret : null;

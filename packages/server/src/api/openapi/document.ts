@@ -1,4 +1,11 @@
-import { EVENT_TYPES, eventTypeEntry, headerNames, requestHeaders, SIGNATURE_VECTORS } from "@posthorn/protocol";
+import {
+	EVENT_TYPES,
+	eventTypeEntry,
+	headerNames,
+	requestHeaders,
+	SIGNATURE_VECTORS,
+	STANDARD_HEADERS,
+} from "@posthorn/protocol";
 import type { RateName } from "../../base/budgets.ts";
 import { ID_PREFIX } from "../../base/ids.ts";
 import { readConfig } from "../../config/index.ts";
@@ -371,12 +378,18 @@ function receivedHeaders(brand: string, type: string): unknown[] {
 		eventId: EXAMPLE.eventId,
 		timestamp: EXAMPLE.timestamp,
 		signature: SIGNATURE_VECTORS[0]!.signature,
+		standardSignature: Buffer.from(SIGNATURE_VECTORS[1]!.signature, "hex").toString("base64"),
 	});
-	return Object.entries(descriptions).map(([name, description]) => ({
+	const standard: Record<string, string> = {
+		[STANDARD_HEADERS.id]: "The event's id, for Standard Webhooks.",
+		[STANDARD_HEADERS.timestamp]: "The signed Unix time, in whole seconds, for Standard Webhooks.",
+		[STANDARD_HEADERS.signature]: "`v1,` and the signature in base64, for Standard Webhooks.",
+	};
+	return Object.entries({ ...descriptions, ...standard }).map(([name, description]) => ({
 		name,
 		in: "header",
-		required: true,
-		description,
+		required: name in descriptions,
+		description: name in standard ? `${description} Only if the webhook has \`standard_webhooks\`.` : description,
 		schema: { type: "string" },
 		example: examples[name],
 	}));

@@ -43,6 +43,11 @@ const webhookFields = {
 		default: MAX_IN_FLIGHT.default,
 		description: "How many first attempts may be in flight. With 1, they start in log order.",
 	}),
+	standard_webhooks: Type.Boolean({
+		default: false,
+		description:
+			"Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.",
+	}),
 };
 const Status = Type.Enum(["active", "paused"], {
 	type: "string",
@@ -58,7 +63,7 @@ const shownFields = {
 };
 const Secret = Type.String({
 	description: "The signing secret, shown only in this response, and stored sealed.",
-	examples: [`whsec_${"x".repeat(64)}`],
+	examples: [`whsec_${"x".repeat(88)}`],
 });
 export const Webhook = Type.Object(shownFields, { title: "Webhook" });
 export const WebhookList = list(Webhook);
@@ -70,6 +75,7 @@ export const NewWebhook = Type.Object(
 		description: Type.Optional(webhookFields.description),
 		events: webhookFields.events,
 		max_in_flight: Type.Optional(webhookFields.max_in_flight),
+		standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
 	},
 	{
 		...closed,
@@ -83,6 +89,7 @@ export const WebhookPatch = Type.Object(
 		description: Type.Optional(webhookFields.description),
 		events: Type.Optional(webhookFields.events),
 		max_in_flight: Type.Optional(webhookFields.max_in_flight),
+		standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
 		status: Type.Optional(Status),
 		from: Type.Optional(
 			Type.Enum(["backlog", "now"], {
@@ -126,7 +133,7 @@ export const UrlCheck = Type.Object(
 );
 
 export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
-	const { id, url, description, events, status, maxInFlight, createdAt } = webhook;
+	const { id, url, description, events, status, maxInFlight, standardWebhooks, createdAt } = webhook;
 	return {
 		id,
 		url,
@@ -135,10 +142,14 @@ export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof
 		events: EVENT_TYPES.map(({ type }) => type).filter((type) => events.includes(type)),
 		status,
 		max_in_flight: maxInFlight,
+		standard_webhooks: standardWebhooks,
 		created_at: formatTime(createdAt),
 		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
 	};
 }
+
+const OLD_SECRET =
+	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
 
 type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine">;
 
@@ -239,11 +250,13 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			body: WebhookPatch,
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
+			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				const before = await webhooks.get(project_id, webhook_id);
 				const result = await webhooks.update(project_id, webhook_id, body);
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") throw notFound("webhook");
+				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
 				const changed = { before: before?.webhook ?? result.view.webhook, after: result.view.webhook };
 				for (const note of changeNotes(changed, body)) audit(note);
 				return presentWebhook(result.view);
@@ -323,10 +336,10 @@ interface Changed {
 function changeNotes({ before, after }: Changed, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
 	const notes: AuditNote[] = [];
 	const fields = Object.keys(rest);
-	const values = ({ url, description, events, maxInFlight }: StoredWebhook) =>
-		Object.fromEntries(
-			Object.entries({ url, description, events, max_in_flight: maxInFlight }).filter(([name]) => name in rest),
-		);
+	const values = ({ url, description, events, maxInFlight, standardWebhooks }: StoredWebhook) => {
+		const all = { url, description, events, max_in_flight: maxInFlight, standard_webhooks: standardWebhooks };
+		return Object.fromEntries(Object.entries(all).filter(([name]) => name in rest));
+	};
 	if (fields.length > 0)
 		notes.push(noteOf("webhook.changed", after, { fields, from: values(before), to: values(after) }));
 	if (status === "paused") notes.push(noteOf("webhook.paused", after));

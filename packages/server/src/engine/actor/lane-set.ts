@@ -3,6 +3,7 @@ import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import type { Chunk, LogReader } from "../lanes/log-reader.ts";
+import { openSigningKey, openStandardKey } from "../signing-keys.ts";
 import type { ActorContext } from "./context.ts";
 import type { Message } from "./messages.ts";
 
@@ -40,12 +41,12 @@ export class LaneSet {
 		for (const state of states) {
 			missing.delete(state.webhookId);
 			const known = this.#lanes.get(state.webhookId);
-			const key = this.#keyOf(state, known);
+			const [key, standardKey] = [this.#keyOf(state, known), this.#standardKeyOf(state, known)];
 			if (known) {
 				known.unfollow(this.#reader.announced);
-				known.reload(state, key, eventTypes);
+				known.reload(state, key, eventTypes, standardKey);
 			} else {
-				this.#lanes.set(state.webhookId, new Lane(this.#projectId, state, key, eventTypes));
+				this.#lanes.set(state.webhookId, new Lane(this.#projectId, state, key, eventTypes, standardKey));
 				budget.countLanes(1);
 			}
 		}
@@ -190,7 +191,17 @@ export class LaneSet {
 	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
 		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
 		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
-		return signingKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
+		return openSigningKey(this.#context.seal, state);
+	}
+
+	/** Like the signing key, for webhooks that ask for Standard Webhooks' headers. */
+	#standardKeyOf(state: LaneState, lane: Lane | undefined): SigningKey | null {
+		const { sealedDigest, sealedStandardDigest: sealed } = state;
+		if (!sealed) return null;
+		const known = lane?.state.sealedStandardDigest;
+		if (known && Buffer.compare(known, sealed) === 0 && Buffer.compare(lane.state.sealedDigest, sealedDigest) === 0)
+			return lane.target.standardKey ?? null;
+		return openStandardKey(this.#context.seal, state);
 	}
 }
 

@@ -79,9 +79,15 @@ export class Lane {
 	/** Attempts in flight at a previous owner of the project. */
 	#elsewhere: readonly HandedOver[] = [];
 
-	constructor(projectId: string, state: LaneState, key: SigningKey, allTypes: number) {
+	constructor(
+		projectId: string,
+		state: LaneState,
+		key: SigningKey,
+		allTypes: number,
+		standardKey: SigningKey | null = null,
+	) {
 		this.webhookId = state.webhookId;
-		this.target = { projectId, url: state.url, key, active: state.status === "active" };
+		this.target = { projectId, url: state.url, key, standardKey, active: state.status === "active" };
 		this.#state = state;
 		this.#position = state.position;
 		this.#committedPosition = state.position;
@@ -134,11 +140,12 @@ export class Lane {
 	}
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
-	reload(state: LaneState, key: SigningKey, allTypes: number): void {
+	reload(state: LaneState, key: SigningKey, allTypes: number, standardKey: SigningKey | null = null): void {
 		const resumed = this.#state.status === "paused" && state.status === "active";
 		this.#state = state;
 		this.target.url = state.url;
 		this.target.key = key;
+		this.target.standardKey = standardKey;
 		this.target.active = this.active;
 		this.following = false;
 		this.chunk = undefined;

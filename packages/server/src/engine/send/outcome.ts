@@ -74,6 +74,8 @@ export interface SentRequest {
 	readonly timestamp: number;
 	/** The value of the signature header, 64 hexadecimal characters. */
 	readonly signature: string;
+	/** The signature for Standard Webhooks in base64, if the webhook asks for it. */
+	readonly standardSignature?: string;
 }
 
 /** Why a delivery was closed without a request. */

@@ -1,4 +1,11 @@
-import { headerNames, type RequestHeaders, requestHeaders, sign } from "@posthorn/protocol";
+import {
+	headerNames,
+	type RequestHeaders,
+	requestHeaders,
+	STANDARD_HEADERS,
+	sign,
+	signStandard,
+} from "@posthorn/protocol";
 import type { Clock } from "../../base/clock.ts";
 import type { Origin } from "../../net/connections.ts";
 import { hostOf } from "../../net/guard.ts";
@@ -46,6 +53,9 @@ function parseDestination(url: string, brand: string): Destination {
 /** Characters allowed in a header's value (RFC 9110, 5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+const standardLines = (eventId: string, timestamp: number, signature: string): string =>
+	`${STANDARD_HEADERS.id}: ${eventId}\r\n${STANDARD_HEADERS.timestamp}: ${timestamp}\r\n${STANDARD_HEADERS.signature}: v1,${signature}\r\n`;
+
 export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): RequestWriter {
 	const names = headerNames(brand);
 	const headerLines = ({ eventType, eventId, timestamp, signature }: Omit<RequestHeaders, "brand">): string =>
@@ -55,14 +65,16 @@ export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): R
 			throw new TypeError("an event's type or id cannot be sent in a header");
 		const timestamp = Math.floor(clock.now() / 1_000);
 		const signature = sign(target.key, timestamp, body);
+		const standardSignature = target.standardKey && signStandard(target.standardKey, eventId, timestamp, body);
 		const varying = headerLines({ eventType, eventId, timestamp, signature });
-		const lines = `${varying}content-length: ${body.length}\r\n\r\n`;
+		const standard = standardSignature ? standardLines(eventId, timestamp, standardSignature) : "";
+		const lines = `${varying}${standard}content-length: ${body.length}\r\n\r\n`;
 		// One buffer, so that it is sent in one write and, if it fits, one TLS record.
 		const bodyAt = head.length + lines.length;
 		const bytes = Buffer.allocUnsafe(bodyAt + body.length);
 		bytes.set(head);
 		bytes.write(lines, head.length, "latin1");
 		bytes.set(body, bodyAt);
-		return { bytes, sent: { url, brand, timestamp, signature } };
+		return { bytes, sent: { url, brand, timestamp, signature, ...(standardSignature && { standardSignature }) } };
 	};
 }

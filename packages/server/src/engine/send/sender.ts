@@ -22,6 +22,8 @@ export interface Target {
 	readonly url: string;
 	/** Derived from the signing secret's SHA-256. */
 	readonly key: SigningKey;
+	/** For the headers of Standard Webhooks, if the owner asked for them. */
+	readonly standardKey?: SigningKey | null;
 	/** Whether requests may be sent: the webhook is neither paused nor deleted. */
 	readonly active: boolean;
 }

@@ -27,6 +27,8 @@ export interface LaneState {
 	readonly status: WebhookStatus | "deleted";
 	readonly maxInFlight: number;
 	readonly sealedDigest: Uint8Array;
+	/** The second digest, only if the owner asked for Standard Webhooks' headers. */
+	readonly sealedStandardDigest?: Uint8Array | null;
 	/** For each subscribed type, the `seq` that the subscription starts after. */
 	readonly subscriptions: ReadonlyMap<string, number>;
 	/** Every event up to here was started, or isn't subscribed to. */
@@ -95,7 +97,12 @@ export interface NewAttempt {
 	 * What was sent in addition to the event; null if nothing was, because no connection opened or the delivery was
 	 * closed.
 	 */
-	readonly sent: { readonly brand: string; readonly timestamp: number; readonly signature: string } | null;
+	readonly sent: {
+		readonly brand: string;
+		readonly timestamp: number;
+		readonly signature: string;
+		readonly standardSignature?: string;
+	} | null;
 }
 
 /** A lane's progress: `position` and `open` of {@link LaneState}. */

@@ -27,6 +27,10 @@ export interface Webhook {
 	readonly events: readonly string[];
 	readonly status: WebhookStatus;
 	readonly maxInFlight: number;
+	/** Whether requests also carry the headers of Standard Webhooks. */
+	readonly standardWebhooks: boolean;
+	/** Whether its secret can sign for Standard Webhooks: secrets of older versions can't. */
+	readonly hasStandardDigest: boolean;
 	readonly createdAt: number;
 }
 
@@ -47,6 +51,9 @@ export interface NewWebhook {
 	readonly createdAt: number;
 	/** SHA-256 of the signing secret, sealed. */
 	readonly sealedDigest: Uint8Array;
+	/** SHA-256 of the bytes that the secret encodes, sealed. */
+	readonly sealedStandardDigest?: Uint8Array;
+	readonly standardWebhooks?: boolean;
 }
 
 export interface WebhookPatch {
@@ -55,6 +62,7 @@ export interface WebhookPatch {
 	/** The new set. An added type starts with the next event appended. */
 	readonly events?: readonly string[];
 	readonly maxInFlight?: number;
+	readonly standardWebhooks?: boolean;
 	readonly status?: WebhookStatus;
 	/** With `now`, the cursor moves to the end of the log, and the backlog and pending retries aren't sent. */
 	readonly from?: "backlog" | "now";
@@ -100,8 +108,8 @@ export interface RegistryStorage {
 	listWebhooks(p: Page & ProjectRef): Promise<Webhook[]>;
 	/** The changed webhook, or null if it doesn't exist. */
 	updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Promise<Webhook | null>;
-	/** Replaces the sealed digest. False if the webhook doesn't exist. */
-	rotateSecret(p: WebhookRef & { readonly sealedDigest: Uint8Array }): Promise<boolean>;
+	/** Replaces the sealed digests. False if the webhook doesn't exist. */
+	rotateSecret(p: WebhookRef & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">): Promise<boolean>;
 	/** Deletes a webhook. The engine closes its pending deliveries; its attempts stay until their retention ends. */
 	deleteWebhook(p: WebhookRef): Promise<boolean>;
 	/** The backlogs of these webhooks, by webhook id. */

@@ -776,6 +776,8 @@ CREATE TABLE posthorn.webhooks (
 	created_at bigint NOT NULL,
 	deleted_at bigint,
 	closing boolean DEFAULT false NOT NULL,
+	sealed_standard_digest bytea,
+	standard_webhooks boolean DEFAULT false NOT NULL,
 	CONSTRAINT webhooks_pkey PRIMARY KEY (project_no, no),
 	CONSTRAINT webhooks_project_no_id_key UNIQUE (project_no, id),
 	CONSTRAINT webhooks_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text]))),

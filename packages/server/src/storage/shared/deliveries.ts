@@ -7,6 +7,7 @@ import {
 	type CodeRange,
 	type Delivery,
 	type LaneState,
+	type NewAttempt,
 	type ResponseFilter,
 	type RetryQueue,
 	StorageError,
@@ -100,13 +101,28 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
+const SIGNATURE_BYTES = 32;
+
+/** A request's signatures as they are stored, in hexadecimal: 32 bytes, and 32 more if it has one for Standard Webhooks. */
+export function storedSignatures({ signature, standardSignature }: NonNullable<NewAttempt["sent"]>): string {
+	if (standardSignature === undefined) return signature;
+	return signature + Buffer.from(standardSignature, "base64").toString("hex");
+}
+
+function signaturesOf(stored: Uint8Array): { signature: string; standardSignature?: string } {
+	const bytes = Buffer.from(stored);
+	const signature = bytes.subarray(0, SIGNATURE_BYTES).toString("hex");
+	if (bytes.length === SIGNATURE_BYTES) return { signature };
+	return { signature, standardSignature: bytes.subarray(SIGNATURE_BYTES).toString("base64") };
+}
+
 /** An entry of the log with its bodies. */
 export function attemptOf(row: AttemptRow, names: AttemptNames): Attempt {
 	const signature = row.sent_signature as Uint8Array | null;
 	const sent = signature && {
 		brand: row.sent_brand as string,
 		timestamp: row.sent_timestamp as number,
-		signature: Buffer.from(signature).toString("hex"),
+		...signaturesOf(signature),
 	};
 	return {
 		...summaryOf(row, names),

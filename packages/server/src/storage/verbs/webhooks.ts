@@ -3,7 +3,12 @@ import type { Page, ProjectRef, Webhook, WebhookRef } from "../port/registry.ts"
 import { Fragment, fragment, sql } from "./sql.ts";
 import { findProject, holdProject, row, rows, type Steps, together, wake } from "./verb.ts";
 
-type WebhookRow = Omit<Webhook, "projectId" | "events"> & { readonly events: string };
+type WebhookRow = Omit<Webhook, "projectId" | "events" | "standardWebhooks" | "hasStandardDigest"> & {
+	readonly events: string;
+	/** SQLite has no booleans. */
+	readonly standardWebhooks: boolean | number;
+	readonly hasStandardDigest: boolean | number;
+};
 
 /** The types that `webhooks w` subscribes to, as JSON in any order. */
 const EVENTS = new Fragment({
@@ -19,11 +24,18 @@ const EVENTS = new Fragment({
 	)`,
 });
 const WEBHOOK = fragment(
-	'w.id, w.url, w.description, w.status, w.max_in_flight AS "maxInFlight", w.created_at AS "createdAt"',
+	`w.id, w.url, w.description, w.status, w.max_in_flight AS "maxInFlight", w.created_at AS "createdAt",
+		w.standard_webhooks AS "standardWebhooks", w.sealed_standard_digest IS NOT NULL AS "hasStandardDigest"`,
 );
 
 const toWebhook = (projectId: string, { events, ...webhook }: WebhookRow): Webhook => {
-	return { ...webhook, projectId, events: (JSON.parse(events) as string[]).sort() };
+	return {
+		...webhook,
+		projectId,
+		events: (JSON.parse(events) as string[]).sort(),
+		standardWebhooks: Boolean(webhook.standardWebhooks),
+		hasStandardDigest: Boolean(webhook.hasStandardDigest),
+	};
 };
 
 export function* getWebhook({ projectId, webhookId }: WebhookRef): Steps<Webhook | null> {
@@ -47,13 +59,17 @@ export function* rotateSecret({
 	projectId,
 	webhookId,
 	sealedDigest,
-}: WebhookRef & { readonly sealedDigest: Uint8Array }): Steps<boolean> {
+	sealedStandardDigest = null,
+}: WebhookRef & {
+	readonly sealedDigest: Uint8Array;
+	readonly sealedStandardDigest?: Uint8Array | null;
+}): Steps<boolean> {
 	const project = yield* findProject(projectId);
 	if (project === null) return false;
 	const [, rotated] = yield* together(
 		holdProject(project),
 		sql`
-			UPDATE posthorn.webhooks SET sealed_digest = ${sealedDigest}
+			UPDATE posthorn.webhooks SET sealed_digest = ${sealedDigest}, sealed_standard_digest = ${sealedStandardDigest}
 			WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL RETURNING no`,
 	);
 	if (rotated.length === 0) return false;

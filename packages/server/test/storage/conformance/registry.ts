@@ -125,6 +125,8 @@ export function describeRegistry(harness: StorageHarness): void {
 				events: ["a", "b"],
 				status: "active" as const,
 				maxInFlight: 1,
+				standardWebhooks: false,
+				hasStandardDigest: false,
 				createdAt: START,
 			};
 			expect(sorted(await world.storage.getWebhook({ projectId: project, webhookId: first }))).toEqual(wanted);
@@ -267,6 +269,32 @@ export function describeRegistry(harness: StorageHarness): void {
 				}),
 			).toBe(true);
 			expect(Buffer.from((await world.lane(project, webhook)).sealedDigest).toString()).toBe("other");
+		});
+
+		test("a lane has the second digest only while the owner asks for it, and rotating replaces or removes it", async () => {
+			const project = await world.project();
+			const about = { id: world.id("webhook"), projectId: project, url: "https://receiver.example/", description: "" };
+			const digests = { sealedDigest: Buffer.from("one"), sealedStandardDigest: Buffer.from("two") };
+			const shape = { events: ["a"], maxInFlight: 1, createdAt: START, maxPerProject: 10, standardWebhooks: true };
+			expect(await world.storage.createWebhook({ ...about, ...digests, ...shape })).toBe("created");
+			const ref = { projectId: project, webhookId: about.id };
+			const [webhook, lane] = [() => world.storage.getWebhook(ref), () => world.lane(project, about.id)];
+			const second = async () => {
+				const { sealedStandardDigest } = await lane();
+				return sealedStandardDigest ? Buffer.from(sealedStandardDigest).toString() : null;
+			};
+			expect(await webhook()).toMatchObject({ standardWebhooks: true, hasStandardDigest: true });
+			expect(await second()).toBe("two");
+			await world.storage.updateWebhook({ ...ref, patch: { standardWebhooks: false } });
+			expect(await webhook()).toMatchObject({ standardWebhooks: false, hasStandardDigest: true });
+			expect(await second()).toBeNull();
+			await world.storage.updateWebhook({ ...ref, patch: { standardWebhooks: true } });
+			expect(await second()).toBe("two");
+			await world.storage.rotateSecret({ ...ref, ...digests, sealedStandardDigest: Buffer.from("three") });
+			expect(await second()).toBe("three");
+			await world.storage.rotateSecret({ ...ref, sealedDigest: Buffer.from("four") });
+			expect(await webhook()).toMatchObject({ standardWebhooks: true, hasStandardDigest: false });
+			expect(await second()).toBeNull();
 		});
 
 		test("a setting keeps its first value", async () => {

@@ -67,6 +67,9 @@ export function describeSettle(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a", "b"]);
 			const lease = await world.lease(project);
 			const answered = { statusCode: 500, status: "retrying", nextRetryAt: START + 30_000, attempt: 2 } as const;
+			// Two signatures, whose length differs from the others'.
+			const sent = { brand: "Service", timestamp: 7, signature: "ab".repeat(32) };
+			const both = { sent: { ...sent, standardSignature: Buffer.alloc(32, 0xfe).toString("base64") } };
 			const failed = {
 				...({
 					status: "failed",
@@ -84,12 +87,15 @@ export function describeSettle(harness: StorageHarness): void {
 				},
 			};
 			// All of one kind, two kinds alternating, and one that differs at either end.
-			for (const kinds of ["aaaa", "bbbb", "cccc", "abab", "baaa", "aaab", "cbbb", "abcc"]) {
-				const events = await world.publish(project, ...[...kinds].map((kind) => (kind === "a" ? "a" : "b")));
+			for (const kinds of ["aaaa", "bbbb", "cccc", "abab", "baaa", "aaab", "cbbb", "abcc", "dddd", "dabd", "adad"]) {
+				const events = await world.publish(
+					project,
+					...[...kinds].map((kind) => (kind === "a" || kind === "d" ? "a" : "b")),
+				);
 				const attempts = [...kinds].map((kind, i) =>
 					world.attempt(webhook, events[i]!, {
 						startedAt: START + events[i]!.seq,
-						...(kind === "b" ? failed : kind === "c" ? answered : {}),
+						...{ a: {}, b: failed, c: answered, d: both }[kind],
 					}),
 				);
 				expect(await world.settle(lease, { attempts })).toBe("settled");

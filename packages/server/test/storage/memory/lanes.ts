@@ -25,13 +25,14 @@ function closing({ tables }: MemoryNode, projectNo: number): WebhookRow[] {
 
 /** Null for a deleted webhook with nothing pending. */
 function toLane({ tables }: MemoryNode, webhook: WebhookRow, lastSeq: number): LaneState | null {
-	const { id, url, status, maxInFlight, sealedDigest } = webhook;
+	const { id, url, status, maxInFlight, sealedDigest, sealedStandardDigest: standard } = webhook;
 	if (webhook.closing) return closingLane(id, url, lastSeq);
 	const lane = tables.lanes.get(webhook.no);
 	if (lane === undefined) return null;
 	return {
 		...{ webhookId: id, url, status, maxInFlight },
 		sealedDigest: Buffer.from(sealedDigest),
+		sealedStandardDigest: webhook.standardWebhooks && standard ? Buffer.from(standard) : null,
 		subscriptions: new Map(lane.subscriptions),
 		position: lane.position,
 		open: [...lane.open],

@@ -82,6 +82,8 @@ export function createWebhook(
 	tables.webhooks.put({
 		...{ no, id, projectNo: project.no, url, description, status: "active", maxInFlight, createdAt },
 		sealedDigest: Buffer.from(sealedDigest),
+		sealedStandardDigest: copyOf(webhook.sealedStandardDigest),
+		standardWebhooks: webhook.standardWebhooks ?? false,
 		deletedAt: null,
 		closing: false,
 	});
@@ -110,10 +112,24 @@ export function listWebhooks(
 	return take(walk, limit).map((row) => toWebhook(projectId, row, tables.lanes.get(row.no)!));
 }
 
+const copyOf = (bytes: Uint8Array | undefined): Buffer | null => (bytes ? Buffer.from(bytes) : null);
+
 function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRow): Webhook {
-	const { id, url, description, status, maxInFlight, createdAt } = row;
+	const { id, url, description, status, maxInFlight, standardWebhooks, createdAt } = row;
 	const events = [...subscriptions.keys()].sort();
-	return { id, projectId, url, description, events, status, maxInFlight, createdAt };
+	const hasStandardDigest = row.sealedStandardDigest !== null;
+	return {
+		id,
+		projectId,
+		url,
+		description,
+		events,
+		status,
+		maxInFlight,
+		standardWebhooks,
+		hasStandardDigest,
+		createdAt,
+	};
 }
 
 export function updateWebhook(
@@ -130,6 +146,7 @@ export function updateWebhook(
 		description: patch.description ?? webhook.description,
 		status: patch.status ?? webhook.status,
 		maxInFlight: patch.maxInFlight ?? webhook.maxInFlight,
+		standardWebhooks: patch.standardWebhooks ?? webhook.standardWebhooks,
 	});
 	// Types already subscribed to keep their start.
 	const wanted = patch.events?.map((type) => [type, lane.subscriptions.get(type) ?? lastSeq] as const);
@@ -144,11 +161,15 @@ export function updateWebhook(
 
 export function rotateSecret(
 	node: MemoryNode,
-	{ projectId, webhookId, sealedDigest }: Params<"rotateSecret">,
+	{ projectId, webhookId, sealedDigest, sealedStandardDigest }: Params<"rotateSecret">,
 ): boolean {
 	const found = findLive(node, projectId, webhookId);
 	if (found === null) return false;
-	node.tables.webhooks.put({ ...found.webhook, sealedDigest: Buffer.from(sealedDigest) });
+	node.tables.webhooks.put({
+		...found.webhook,
+		sealedDigest: Buffer.from(sealedDigest),
+		sealedStandardDigest: copyOf(sealedStandardDigest),
+	});
 	ringForChange(node, found.project);
 	return true;
 }
@@ -160,6 +181,7 @@ export function deleteWebhook(node: MemoryNode, { projectId, webhookId }: Params
 	node.tables.webhooks.put({
 		...webhook,
 		sealedDigest: Buffer.alloc(0),
+		sealedStandardDigest: null,
 		deletedAt: node.clock.now(),
 		closing: hasRetries(node, webhook.no),
 	});

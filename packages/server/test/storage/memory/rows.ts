@@ -32,10 +32,11 @@ export interface LeaseRow {
 	readonly acknowledged: number | null;
 }
 
-export interface WebhookRow extends Omit<Webhook, "projectId" | "events"> {
+export interface WebhookRow extends Omit<Webhook, "projectId" | "events" | "hasStandardDigest"> {
 	readonly no: number;
 	readonly projectNo: number;
 	readonly sealedDigest: Uint8Array;
+	readonly sealedStandardDigest: Uint8Array | null;
 	readonly deletedAt: number | null;
 	/** The webhook is deleted, and some of its deliveries still have to be closed. */
 	readonly closing: boolean;

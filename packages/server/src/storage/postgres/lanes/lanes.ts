@@ -8,7 +8,9 @@ import type { PostgresNode } from "../node.ts";
 
 const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
 const lanes = (which: string) => `
-	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
+	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest,
+		CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS standard_digest,
+		l.position, l.open, l.skip_through
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL${which} ORDER BY w.id`;
 const closing = (which: string) => `
@@ -49,6 +51,7 @@ export async function loadLanes(
 			status: row.status as WebhookStatus,
 			maxInFlight: row.max_in_flight as number,
 			sealedDigest: row.sealed_digest as Uint8Array,
+			sealedStandardDigest: row.standard_digest as Uint8Array | null,
 			subscriptions: new Map((subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq])),
 			position: row.position as number,
 			open: row.open as number[],

@@ -1,5 +1,5 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
-import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../shared/deliveries.ts";
+import { QUEUE_CODE, STATUS_CODE, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_SENT, PER_OCTAVE } from "../../shared/stats.ts";
 import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
@@ -29,15 +29,16 @@ const LOG = sql(`
 			nullif(${of("next_retry_at", "$12::bigint[]")}, 0), nullif(${of("sent_timestamp", "$13::bigint[]")}, 0), g.id,
 			($23::text[])[${of("url", "$15::integer[]")}], ($23::text[])[${of("error_code", "$16::integer[]")}],
 			($23::text[])[${of("error", "$17::integer[]")}], ($23::text[])[${of("sent_brand", "$18::integer[]")}],
-			substring($24::bytea FROM g.sent_start + 1 FOR 32), substring($25::bytea FROM g.start + 1 FOR g.length)
+			substring($24::bytea FROM g.sent_start + 1 FOR ${of("sent_length", "$27::integer[]")}), substring($25::bytea FROM g.start + 1 FOR g.length)
 		FROM unnest(
 			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
 			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
-			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[]
+			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[],
+			$27::integer[]
 		) AS g (
 			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
 			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
-			length
+			length, sent_length
 		)
 	)
 	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class)
@@ -48,8 +49,9 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 	const texts = new TextTable();
 	const attempts = rows.map((row) => row.attempt);
 	const bodies = pack(attempts.map((attempt) => attempt.responseBody));
-	const sent = attempts.map((attempt) => attempt.sent);
+	const signatures = attempts.map(({ sent }) => (sent === null ? "" : storedSignatures(sent)));
 	let signed = 0;
+	const signedTo = signatures.map((signature) => (signed += signature.length / 2));
 	const numbers = (each: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(each));
 	const mostlySame = (each: (attempt: NewAttempt) => number | null) => column(attempts.map((one) => each(one) ?? 0));
 	await c.run(
@@ -72,14 +74,15 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		mostlySame(({ errorCode }) => texts.indexOf(errorCode)),
 		mostlySame(({ error }) => texts.indexOf(error)),
 		mostlySame((attempt) => texts.indexOf(attempt.sent?.brand ?? null)),
-		numberArray(sent.map((one) => (one === null ? null : 32 * signed++))),
+		numberArray(signatures.map(({ length }, i) => (length === 0 ? null : signedTo[i]! - length / 2))),
 		numberArray(bodies.starts),
 		numberArray(bodies.lengths),
 		numbers((attempt) => responseClass(attempt)),
 		textArray(texts.texts),
-		Buffer.from(sent.map((one) => one?.signature ?? "").join(""), "hex"),
+		Buffer.from(signatures.join(""), "hex"),
 		bodies.bytes,
 		numbers(({ startedAt }) => Math.floor(startedAt / MINUTE)),
+		column(signatures.map(({ length }) => length / 2)),
 	);
 }
 

@@ -164,6 +164,12 @@ ALTER TABLE posthorn.api_keys
 CREATE INDEX links_by_account ON posthorn.links (account_id);
 `;
 
+/** For webhooks that ask for the headers of Standard Webhooks. Secrets of older versions have no second digest. */
+const standardWebhooks = `
+ALTER TABLE posthorn.webhooks
+	ADD COLUMN sealed_standard_digest bytea, ADD COLUMN standard_webhooks boolean NOT NULL DEFAULT false;
+`;
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -182,4 +188,5 @@ export const MIGRATIONS: readonly string[] = [
 	loggedSequence,
 	alarmsInTurn,
 	keysAndLinks,
+	standardWebhooks,
 ];

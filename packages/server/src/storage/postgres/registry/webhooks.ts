@@ -13,8 +13,9 @@ const COUNT = sql(`
 	SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = $1 AND deleted_at IS NULL`);
 const CREATE = sql(`
 	WITH made AS (
-		INSERT INTO posthorn.webhooks (project_no, id, url, description, status, max_in_flight, sealed_digest, created_at)
-		VALUES ($1, $2, $3, $4, 'active', $5, $6, $7) RETURNING no
+		INSERT INTO posthorn.webhooks (project_no, id, url, description, status, max_in_flight, sealed_digest, created_at,
+			sealed_standard_digest, standard_webhooks)
+		VALUES ($1, $2, $3, $4, 'active', $5, $6, $7, $10, $11) RETURNING no
 	), lane AS (
 		INSERT INTO posthorn.lanes (project_no, webhook_no, position) SELECT $1, no, $8 FROM made
 	)
@@ -31,9 +32,10 @@ export async function createWebhook(
 	const there = await c.row<{ count: number }>(COUNT, project);
 	if (there!.count >= maxPerProject) return "limit";
 	const { id, url, description, maxInFlight, sealedDigest, createdAt } = webhook;
+	const standard = [webhook.sealedStandardDigest ?? null, webhook.standardWebhooks ?? false] as const;
 	const types = codesOf(c, webhook.events);
 	await Promise.all([
-		c.run(CREATE, project, id, url, description, maxInFlight, sealedDigest, createdAt, lastSeq, types),
+		c.run(CREATE, project, id, url, description, maxInFlight, sealedDigest, createdAt, lastSeq, types, ...standard),
 		ringForChange(c, project),
 	]);
 	return "created";
@@ -42,7 +44,7 @@ export async function createWebhook(
 const UPDATE = sql(`
 	UPDATE posthorn.webhooks
 	SET url = coalesce($3, url), description = coalesce($4, description), status = coalesce($5, status),
-		max_in_flight = coalesce($6, max_in_flight)
+		max_in_flight = coalesce($6, max_in_flight), standard_webhooks = coalesce($7, standard_webhooks)
 	WHERE project_no = $1 AND no = $2`);
 const UNSUBSCRIBE = sql(`
 	DELETE FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2 AND NOT type = ANY ($3::integer[])`);
@@ -60,10 +62,10 @@ export async function updateWebhook(
 	const found = await holdWebhook(c, projectId, webhookId);
 	if (found === null) return null;
 	const { project, webhook, lastSeq } = found;
-	const { url = null, description = null, status = null, maxInFlight = null } = patch;
+	const { url = null, description = null, status = null, maxInFlight = null, standardWebhooks = null } = patch;
 	const types = patch.events === undefined ? null : codesOf(c, patch.events);
 	await Promise.all([
-		c.run(UPDATE, project, webhook, url, description, status, maxInFlight),
+		c.run(UPDATE, project, webhook, url, description, status, maxInFlight, standardWebhooks),
 		...(types === null
 			? []
 			: [c.run(UNSUBSCRIBE, project, webhook, types), c.run(SUBSCRIBE, project, webhook, types, lastSeq)]),
@@ -74,7 +76,7 @@ export async function updateWebhook(
 }
 
 const DELETE = sql(`
-	UPDATE posthorn.webhooks SET deleted_at = $3, sealed_digest = '', closing = EXISTS (
+	UPDATE posthorn.webhooks SET deleted_at = $3, sealed_digest = '', sealed_standard_digest = NULL, closing = EXISTS (
 		SELECT FROM (
 			SELECT FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT 1
 		) pending

@@ -1,5 +1,5 @@
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
-import { STATUS_CODE } from "../../shared/deliveries.ts";
+import { STATUS_CODE, storedSignatures } from "../../shared/deliveries.ts";
 import type { ErrorNote } from "./errors.ts";
 
 /** Many byte strings in one piece of memory, with the end of each. */
@@ -131,6 +131,7 @@ type SettleBatch = readonly [
 	names: readonly string[],
 	ids: readonly string[],
 	errors: readonly (string | null)[],
+	/** As they are stored. */
 	signatures: readonly (string | null)[],
 	/** A row of {@link COLUMNS} for each attempt. */
 	numbers: Float64Array<ArrayBuffer>,
@@ -178,7 +179,7 @@ export function packSettlements(settlements: readonly Settlement[]): SettleBatch
 		names.names,
 		attempts.map((attempt) => attempt.id),
 		attempts.map((attempt) => attempt.error),
-		attempts.map((attempt) => attempt.sent?.signature ?? null),
+		attempts.map(({ sent }) => sent && storedSignatures(sent)),
 		numbers,
 		pack(attempts.map((attempt) => attempt.responseBody)),
 	];

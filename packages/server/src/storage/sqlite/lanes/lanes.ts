@@ -12,7 +12,9 @@ export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadL
 	const which = webhookId === undefined ? [project.no as number] : [project.no as number, webhookId];
 	const rows = c
 		.sql(`
-			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
+			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest,
+				CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS standard_digest,
+				l.position, l.open, l.skip_through
 			FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
 			WHERE w.project_no = ? AND w.deleted_at IS NULL${webhookId === undefined ? "" : " AND w.id = ?"} ORDER BY w.id`)
 		.all(...which);
@@ -23,6 +25,7 @@ export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadL
 			status: row.status as WebhookStatus,
 			maxInFlight: row.max_in_flight as number,
 			sealedDigest: row.sealed_digest as Uint8Array,
+			sealedStandardDigest: row.standard_digest as Uint8Array | null,
 			subscriptions: readSubscriptions(c, row.no as number),
 			position: row.position as number,
 			open: decodeOpen(row.open),

@@ -73,6 +73,12 @@ ALTER TABLE api_keys ADD COLUMN creator_name TEXT;
 CREATE INDEX links_by_account ON links (account_id);
 `;
 
+/** For webhooks that ask for the headers of Standard Webhooks. Secrets of older versions have no second digest. */
+const standardWebhooks = `
+ALTER TABLE webhooks ADD COLUMN sealed_standard_digest BLOB;
+ALTER TABLE webhooks ADD COLUMN standard_webhooks INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -85,4 +91,5 @@ export const MIGRATIONS: readonly string[] = [
 	handedOver,
 	auditByAge,
 	keysAndLinks,
+	standardWebhooks,
 ];

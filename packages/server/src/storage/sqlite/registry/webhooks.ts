@@ -19,8 +19,9 @@ export function createWebhook(
 	if ((there.count as number) >= maxPerProject) return "limit";
 	const { lastInsertRowid: webhookNo } = c
 		.sql(`
-			INSERT INTO webhooks (id, project_no, url, description, status, max_in_flight, sealed_digest, created_at)
-			VALUES (?, ?, ?, ?, 'active', ?, ?, ?)`)
+			INSERT INTO webhooks (id, project_no, url, description, status, max_in_flight, sealed_digest,
+				sealed_standard_digest, standard_webhooks, created_at)
+			VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)`)
 		.run(
 			webhook.id,
 			projectNo,
@@ -28,6 +29,8 @@ export function createWebhook(
 			webhook.description,
 			webhook.maxInFlight,
 			webhook.sealedDigest,
+			webhook.sealedStandardDigest ?? null,
+			Number(webhook.standardWebhooks ?? false),
 			webhook.createdAt,
 		);
 	c.sql("INSERT INTO lanes (webhook_no, position) VALUES (?, ?)").run(webhookNo, lastSeq);
@@ -50,12 +53,14 @@ export function updateWebhook(c: Connection, { projectId, webhookId, patch }: Pa
 	const { no, projectNo, lastSeq } = found;
 	c.sql(`
 		UPDATE webhooks SET url = coalesce(?, url), description = coalesce(?, description),
-			status = coalesce(?, status), max_in_flight = coalesce(?, max_in_flight)
+			status = coalesce(?, status), max_in_flight = coalesce(?, max_in_flight),
+			standard_webhooks = coalesce(?, standard_webhooks)
 		WHERE no = ?`).run(
 		patch.url ?? null,
 		patch.description ?? null,
 		patch.status ?? null,
 		patch.maxInFlight ?? null,
+		patch.standardWebhooks === undefined ? null : Number(patch.standardWebhooks),
 		no,
 	);
 	if (patch.events !== undefined) {
@@ -80,7 +85,7 @@ export function deleteWebhook(
 	const found = findWebhook(c, projectId, webhookId);
 	if (found === null) return false;
 	c.sql(`
-		UPDATE webhooks SET deleted_at = ?2, sealed_digest = x'',
+		UPDATE webhooks SET deleted_at = ?2, sealed_digest = x'', sealed_standard_digest = NULL,
 			closing = EXISTS (SELECT 1 FROM retries WHERE webhook_no = ?1)
 		WHERE no = ?1`).run(found.no, now);
 	c.sql("DELETE FROM lanes WHERE webhook_no = ?").run(found.no);
