@@ -25,7 +25,7 @@ exec "$lib/node" "$lib/posthorn/bin/posthorn.mjs" "$@"
 `;
 
 /**
- * Unpacks a command's tarball and adds the dependencies that this repository has installed; without npm or a network.
+ * Unpacks a tarball and adds the dependencies that this repository has installed; without npm or a network.
  * @param {string} target the package's new folder
  */
 export function unpack(tarball, target) {
@@ -33,7 +33,7 @@ export function unpack(tarball, target) {
 	execFileSync("tar", ["-xzf", tarball, "-C", stage]);
 	renameSync(join(stage, "package"), target);
 	rmSync(stage, { recursive: true });
-	const { dependencies } = JSON.parse(readFileSync(join(target, "package.json"), "utf8"));
+	const { dependencies = {} } = JSON.parse(readFileSync(join(target, "package.json"), "utf8"));
 	for (const place of placesOf(dependencies)) {
 		// An optional dependency may be for other systems.
 		if (!existsSync(join(ROOT, place))) continue;

@@ -6,7 +6,7 @@ import { ROOT } from "./setup.mjs";
 const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
 
 /**
- * The places of a command's dependencies and theirs, as in package-lock.json: `node_modules/pg`, sorted.
+ * The places of a package's dependencies and theirs, as in package-lock.json: `node_modules/pg`, sorted.
  * @param {Record<string, string>} dependencies name to version
  */
 export function placesOf(dependencies) {

@@ -57,6 +57,30 @@ test("a new webhook shows its secret once, and receives verifiable events", asyn
 	expect(faults).toEqual([]);
 });
 
+test("a webhook also sends the headers of Standard Webhooks once its settings say so", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await dashboard.setUp();
+	const { id } = await shop.webhook(receiver.url("/hooks"));
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const standard = page.getByRole("switch", { name: "Standard Webhooks headers" });
+	await expect(standard).not.toBeChecked();
+	await standard.click();
+	await page.getByRole("button", { name: "Save" }).first().click();
+	await expect(page.getByText("Saved.").first()).toBeVisible();
+	await expectAccessible(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	expect((await receiver.next()).headers["webhook-signature"]).toMatch(/^v1,/);
+	await page.reload();
+	await expect(standard).toBeChecked();
+
+	await page.goto(dashboard.project("/webhooks/new"));
+	await standard.click();
+	await expect(page.getByLabel("Sample request of purchase.completed")).toContainText("webhook-signature: v1,");
+	await expectAccessible(page);
+});
+
 test("rotating invalidates the old secret immediately", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

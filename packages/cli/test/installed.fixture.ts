@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { within } from "@posthorn/testkit";
@@ -15,11 +16,12 @@ export class InstalledPosthorn {
 	readonly log: readonly Readonly<Record<string, unknown>>[];
 	readonly #process: ChildProcess;
 
-	private constructor(process: ChildProcess, log: readonly Record<string, unknown>[], banner: string) {
+	private constructor(process: ChildProcess, log: readonly Record<string, unknown>[], banner: string, folder: string) {
 		this.#process = process;
 		this.log = log;
 		this.url = /API +(\S+)\/v1/.exec(banner)![1]!;
-		this.operatorKey = /Operator key +(\S+)/.exec(banner)?.[1] ?? null;
+		const keyFile = /Operator key +in (\S+)/.exec(banner)?.[1];
+		this.operatorKey = keyFile ? readFileSync(join(folder, keyFile), "utf8").trim() : null;
 		this.setupToken = /\/setup#(\S+)/.exec(banner)?.[1] ?? null;
 	}
 
@@ -50,7 +52,7 @@ export class InstalledPosthorn {
 			child.kill("SIGKILL");
 			throw error;
 		}
-		return new InstalledPosthorn(child, log, banner);
+		return new InstalledPosthorn(child, log, banner, folder);
 	}
 
 	/** Calls the API with the operator's key. Rejects unless it succeeds. */

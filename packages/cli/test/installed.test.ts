@@ -27,8 +27,16 @@ const RECEIVER = `
 	createServer({ cert: readFileSync("cert.pem"), key: readFileSync("key.pem") }, nodeHandler(receiver))
 		.listen(Number(port), "127.0.0.1", () => console.log("listening"));
 `;
+const PUBLISHER = `
+	import { createClient } from "@posthorn/client";
 
-const [library, command] = PUBLISHED as readonly { readonly folder: string }[];
+	const [url, key, project, label] = process.argv.slice(2);
+	await createClient({ url, key, project }).publish({ type: "customer.created", data: { label } });
+`;
+
+const [webhooks, client, command] = ["webhooks", "client", "cli"].map((name) =>
+	PUBLISHED.find(({ folder }: { folder: string }) => folder === name),
+);
 const version: string = versionOf(command);
 const folder = mkdtempSync(join(tmpdir(), "posthorn-installed-"));
 const installed = join(folder, "node_modules/posthorn");
@@ -46,11 +54,12 @@ beforeAll(async () => {
 	writeFileSync(join(folder, "cert.pem"), cert);
 	writeFileSync(join(folder, "key.pem"), key);
 	writeFileSync(join(folder, "receiver.mjs"), RECEIVER);
+	writeFileSync(join(folder, "publisher.mjs"), PUBLISHER);
 	mkdirSync(dirname(installed));
 	unpack(newer, installed);
-	const libraries = join(folder, "node_modules/@posthorn/webhooks");
-	mkdirSync(libraries, { recursive: true });
-	await run("tar", ["-xzf", await pack(library), "-C", libraries, "--strip-components=1"]);
+	mkdirSync(join(folder, "node_modules/@posthorn"));
+	for (const library of [webhooks, client])
+		unpack(await pack(library), join(folder, "node_modules/@posthorn", library.folder));
 });
 afterEach(async () => {
 	for (const one of started.splice(0)) await one.stop();
@@ -121,7 +130,7 @@ async function createReceiver(service: InstalledPosthorn, key: string) {
 	const receiver = new ReceiverProgram(port, secret);
 	started.push(receiver);
 	expect(await receiver.next()).toBe("listening");
-	return { path: `/v1/projects/${id}/events`, receiver };
+	return { project: id, path: `/v1/projects/${id}/events`, receiver };
 }
 
 const customer = (label: string) => ({ type: "customer.created", data: { label } });
@@ -154,11 +163,12 @@ test("the package has the service, the dashboard and the command, and nothing fo
 	expect(await posthorn(["--version"])).toBe(`${version}\n`);
 });
 
-test("in an empty folder and environment, it serves the dashboard and delivers to the library", async () => {
+test("in an empty folder and environment, it serves the dashboard and delivers what the client publishes to the receivers' library", async () => {
 	const service = await serve();
 	expect(await shownVersion(service)).toBe(version);
-	const { path, receiver } = await createReceiver(service, service.operatorKey!);
-	await service.call(service.operatorKey!, "POST", path, customer("Ada"));
+	const { project, receiver } = await createReceiver(service, service.operatorKey!);
+	const about = [service.url, service.operatorKey!, project, "Ada"];
+	await run(process.execPath, ["publisher.mjs", ...about], { cwd: folder, env: {} });
 	expect(await receiver.next()).toBe("Ada");
 
 	const page = await fetch(service.url, { headers: { Accept: "text/html" } });

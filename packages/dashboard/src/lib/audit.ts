@@ -29,6 +29,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 	description: "description",
 	events: "events",
 	max_in_flight: "events in flight",
+	standard_webhooks: "Standard Webhooks headers",
 	status: "status",
 };
 

@@ -12,7 +12,7 @@ interface Operation {
 	readonly requestBody?: {
 		readonly content: { readonly "application/json": { readonly schema: object; example?: unknown } };
 	};
-	readonly parameters?: { readonly name: string; readonly schema: object }[];
+	readonly parameters?: { readonly name: string; readonly required: boolean; readonly schema: object }[];
 }
 interface Document {
 	readonly openapi: string;
@@ -129,6 +129,14 @@ test("documents the request that receivers get for each event type", () => {
 			"X-Service-Event-Id",
 			"X-Service-Signature",
 			"X-Service-Timestamp",
+			"webhook-id",
+			"webhook-signature",
+			"webhook-timestamp",
+		]);
+		expect(post.parameters!.filter(({ required }) => !required).map(({ name }) => name)).toEqual([
+			"webhook-id",
+			"webhook-timestamp",
+			"webhook-signature",
 		]);
 	}
 });

@@ -8,13 +8,19 @@ import { ErrorState } from "../../ui/states.tsx";
 import { useSubmit } from "../../ui/use-submit.ts";
 import { EventPicker } from "./event-picker.tsx";
 import type { SettingsProps } from "./settings-props.ts";
+import { StandardSwitch } from "./standard-switch.tsx";
 import { UrlField } from "./url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
 
 /** Where a webhook sends, what it is called, and what it receives. */
 export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
 	const form = useForm({
-		initialValues: { url: webhook.url, description: webhook.description, events: [...webhook.events] },
+		initialValues: {
+			url: webhook.url,
+			description: webhook.description,
+			events: [...webhook.events],
+			standard_webhooks: webhook.standard_webhooks,
+		},
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
 	const { busy, problem, submit } = useSubmit(form, async (values) => {
@@ -22,16 +28,20 @@ export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
 			url: values.url.trim(),
 			description: values.description.trim(),
 			events: values.events,
+			// Only if changed: a secret that is too old must not keep the rest from being saved.
+			...(values.standard_webhooks !== webhook.standard_webhooks && { standard_webhooks: values.standard_webhooks }),
 		});
-		const kept = { url: saved.url, description: saved.description, events: [...saved.events] };
+		const { url, description, events, standard_webhooks } = saved;
+		const kept = { url, description, events: [...events], standard_webhooks };
 		form.setInitialValues(kept);
 		form.setValues(kept);
 		notifyDone("Saved. Retries and replays use it from now on, too.");
 	});
-	const { url, description, events } = form.values;
+	const { url, description, events, standard_webhooks } = form.values;
 	const dirty =
 		url !== webhook.url ||
 		description !== webhook.description ||
+		standard_webhooks !== webhook.standard_webhooks ||
 		events.toSorted().join() !== webhook.events.toSorted().join();
 	return (
 		<Section title="Endpoint">
@@ -60,6 +70,11 @@ export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
 						value={events}
 						onChange={(next) => form.setFieldValue("events", next)}
 						error={form.errors.events}
+						disabled={readOnly}
+					/>
+					<StandardSwitch
+						value={standard_webhooks}
+						onChange={(next) => form.setFieldValue("standard_webhooks", next)}
 						disabled={readOnly}
 					/>
 					{problem === null ? null : <ErrorState error={problem} />}

@@ -13,6 +13,7 @@ import { ErrorState } from "../../ui/states.tsx";
 import { useSubmit } from "../../ui/use-submit.ts";
 import { EventPicker } from "./event-picker.tsx";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
+import { StandardSwitch } from "./standard-switch.tsx";
 import { UrlField } from "./url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
 
@@ -34,11 +35,12 @@ export function NewWebhookPage() {
 	const account = useSession().account.id;
 	const [looked, setLooked] = useState<EventType | null>(null);
 	const form = useForm({
-		initialValues: { url: "", description: "", events: [] as EventType[] },
+		initialValues: { url: "", description: "", events: [] as EventType[], standard_webhooks: false },
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
-	const { busy, problem, submit } = useSubmit(form, async ({ url, description, events }) => {
-		const { id, secret } = await createWebhook(projectId, { url: url.trim(), description: description.trim(), events });
+	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
+		const fields = { url: url.trim(), description: description.trim(), ...rest };
+		const { id, secret } = await createWebhook(projectId, fields);
 		// The webhook's page shows it, so that a reload neither loses the secret nor creates another webhook.
 		keepSecret({ account, owner: id, title: "Webhook created: store its signing secret", secret, at: Date.now() });
 		await navigate({
@@ -48,7 +50,7 @@ export function NewWebhookPage() {
 			replace: true,
 		});
 	});
-	const { url, description, events } = form.values;
+	const { url, description, events, standard_webhooks } = form.values;
 	const previewed = looked !== null && events.includes(looked) ? looked : (events[0] ?? SAMPLE_TYPE);
 	return (
 		<Page>
@@ -77,6 +79,10 @@ export function NewWebhookPage() {
 									onLook={setLooked}
 									error={form.errors.events}
 								/>
+								<StandardSwitch
+									value={standard_webhooks}
+									onChange={(next) => form.setFieldValue("standard_webhooks", next)}
+								/>
 								{problem === null ? null : <ErrorState error={problem} />}
 								<Group justify="flex-end" gap="xs">
 									<Button
@@ -102,7 +108,7 @@ export function NewWebhookPage() {
 						<Title order={2} size="h5">
 							What your receiver gets
 						</Title>
-						<RequestPreview url={url.trim()} type={previewed} />
+						<RequestPreview url={url.trim()} type={previewed} standard={standard_webhooks} />
 						<ResponseRules />
 					</Stack>
 				</Grid.Col>

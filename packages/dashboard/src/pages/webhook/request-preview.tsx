@@ -7,19 +7,27 @@ import { retryRule } from "../../lib/track.ts";
 import classes from "./request-preview.module.css";
 
 /** What a receiver gets: a sample request with the sample of an event type. */
-export function RequestPreview({ url, type }: { url: string; type: string }) {
+export function RequestPreview({ url, type, standard }: { url: string; type: string; standard: boolean }) {
 	const projectId = useProjectId();
 	const { data: entries } = useQuery(eventTypesQuery);
 	const { data: brand = DEFAULT_BRAND } = useQuery(brandQuery);
 	const sample = entries?.find((entry) => entry.type === type)?.sample ?? {};
 	const event = { id: "evt_…", type, created_at: new Date().toISOString(), project_id: projectId, data: sample };
+	const timestamp = String(Math.floor(Date.now() / 1_000));
 	const headers = [
 		["Content-Type", "application/json"],
 		["User-Agent", `${brand}-Webhooks/1.0`],
 		[`X-${brand}-Event`, type],
 		[`X-${brand}-Event-Id`, "evt_…"],
 		[`X-${brand}-Signature`, "64 hexadecimal digits"],
-		[`X-${brand}-Timestamp`, String(Math.floor(Date.now() / 1_000))],
+		[`X-${brand}-Timestamp`, timestamp],
+		...(standard
+			? [
+					["webhook-id", "evt_…"],
+					["webhook-timestamp", timestamp],
+					["webhook-signature", "v1,44 characters of base64"],
+				]
+			: []),
 	];
 	return (
 		<div className={classes.frame}>

@@ -25,6 +25,7 @@ function example(
 			events,
 			status: "active",
 			max_in_flight: 1,
+			standard_webhooks: false,
 			created_at: new Date(NOW).toISOString(),
 			backlog: { events: 0, oldest_at: null },
 		},
