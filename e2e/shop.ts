@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, Posthorn, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
+import {
+	createAuthority,
+	Posthorn,
+	type PosthornOptions,
+	startReceiver,
+	unusedPort,
+	writeCaFile,
+} from "@posthorn/testkit";
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
@@ -51,8 +58,9 @@ export class Shop {
 		return shop;
 	}
 
-	async start(): Promise<void> {
-		this.service = await Posthorn.start({ settings: this.settings });
+	/** @param more settings and options for Node, of this start only */
+	async start({ settings = {}, nodeOptions = [] }: Partial<PosthornOptions> = {}): Promise<void> {
+		this.service = await Posthorn.start({ settings: { ...this.settings, ...settings }, nodeOptions });
 	}
 
 	async receiver(options: Omit<Parameters<typeof startReceiver>[0], "authority"> = {}): Promise<Receiver> {

@@ -144,8 +144,8 @@ export const ENGINE_ACTOR = [
 	...of("server/src/engine/actor/dispatcher.ts", ENGINE, [
 		{
 			name: "dispatcher-expires-by-creation",
-			find: "if (event.publishedAt <= clock.now() - retentionMs)",
-			replace: "if (event.createdAt <= clock.now() - retentionMs)",
+			find: "if (event.publishedAt <= retentionNow() - retentionMs)",
+			replace: "if (event.createdAt <= retentionNow() - retentionMs)",
 			why: "An event that the store dates back to last year is dead-lettered when it is published.",
 			only: "retention counts from publishing",
 		},
@@ -217,8 +217,8 @@ export const ENGINE_ACTOR = [
 	...of("server/src/engine/actor/queue-dispatcher.ts", ENGINE, [
 		{
 			name: "queue-dispatcher-tests-never-expire",
-			find: 'if (retry.dueAt <= clock.now() - retentionMs) return "expired";',
-			replace: 'if (retry.seq > 0 && retry.dueAt <= clock.now() - retentionMs) return "expired";',
+			find: 'if (retry.dueAt <= retentionNow() - retentionMs) return "expired";',
+			replace: 'if (retry.seq > 0 && retry.dueAt <= retentionNow() - retentionMs) return "expired";',
 			why: "A test event that waited during a pause for a month is sent when the webhook is resumed.",
 			review: "starter.ts: tests do not expire",
 			only: "a test event that is paused",

@@ -275,8 +275,8 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/retention/retention.ts", SQLITE, [
 		{
 			name: "sqlite-sweep-ends-early",
-			find: "rows.every((row) => (row.started_at as number) >= cutoff + DISORDER_MS)",
-			replace: "rows.some((row) => (row.started_at as number) >= cutoff + DISORDER_MS)",
+			find: "rows.every((row) => isRecent(row.started_at as number))",
+			replace: "rows.some((row) => isRecent(row.started_at as number))",
 			only: "retention",
 			why: "After one new entry, old ones stay permanently.",
 			review: "retention.ts in SQLite: the sweep ends early",

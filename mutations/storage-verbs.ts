@@ -1,5 +1,5 @@
 import { of } from "./mutation.ts";
-import { inAccounts, inApi, inVerbs, SQLITE } from "./tests.ts";
+import { inAccounts, inApi, inEngine, inVerbs, SQLITE } from "./tests.ts";
 
 /** Cold verbs: written once, so caught once, on SQLite. */
 export const STORAGE_VERBS = [
@@ -9,6 +9,22 @@ export const STORAGE_VERBS = [
 			find: "ROLES.indexOf(role) >= ROLES.indexOf(needed)",
 			replace: "ROLES.indexOf(role) > ROLES.indexOf(needed)",
 			why: "Owners may not do what takes an owner.",
+		},
+	]),
+	...of("server/src/engine/retention-clock.ts", inEngine("retention-clock"), [
+		{
+			name: "retention-clock-believes-jumps",
+			find: "return Math.min(clock.now(), this.#trusted.now + elapsed + SLACK_MS);",
+			replace: "return clock.now();",
+			why: "A clock that jumps ahead deletes the log before the jump is noticed.",
+		},
+	]),
+	...of("server/src/storage/verbs/clock.ts", inEngine("retention-clock"), [
+		{
+			name: "clock-record-follows-jumps",
+			find: "return { seenAt, isAhead: true };",
+			replace: "{ yield* setClock(p.now); return { seenAt, isAhead: true }; }",
+			why: "A wrong clock is trusted from the second look.",
 		},
 	]),
 	...of("server/src/storage/verbs/members.ts", SQLITE, [

@@ -22,6 +22,7 @@ import type { Config } from "./config/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./config/seal-key.ts";
 import { startEngine } from "./engine/index.ts";
 import { logAttempts } from "./engine/log-attempts.ts";
+import { RetentionClock } from "./engine/retention-clock.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createGuard } from "./net/guard.ts";
 import { Handshakes, threadCpuMs } from "./net/handshakes.ts";
@@ -107,12 +108,16 @@ async function build(
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics();
-	const storage = await openStorage(config, metrics, logger, onFatal);
+	const { storage, databaseAheadMs } = await openStorage(config, metrics, logger, onFatal);
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
+	const { logRetentionMs: retentionMs } = config;
+	const retention = await RetentionClock.start({ storage, clock, logger, retentionMs, databaseAheadMs });
+	undo.push(() => retention.stop());
+	metrics.watchClock(() => retention.hold !== null);
 
 	const descriptors = divideDescriptors(descriptorLimit());
-	const guard = createGuard(config.egress);
+	const guard = createGuard({ ...config.egress, clock });
 	const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
 	const handshakes = new Handshakes({
 		clock,
@@ -148,7 +153,8 @@ async function build(
 		leaseTermMs: LEASE_TERM_MS,
 		retryDelaysMs: config.retryDelaysMs,
 		attemptTimeoutMs: config.attemptTimeoutMs,
-		logRetentionMs: config.logRetentionMs,
+		logRetentionMs: retentionMs,
+		retentionNow: retention.now,
 		maxEventBytes: config.maxEventBytes,
 		shortages,
 		sendsInFlight: descriptors.sends,
@@ -174,13 +180,14 @@ async function build(
 	engine.watchMarks(new RemoteChanges({ storage, longPolls, changes }));
 
 	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
-	const store = startStore({ storage, engine, clock, ids, logger, ...limits });
+	const { isTrusted } = retention;
+	const store = startStore({ storage, engine, clock, ids, logger, isTrusted, ...limits });
 	undo.push(() => store.stop());
 
 	let operatorKeyHash = await findOperatorKey(storage, config.operatorKey);
 	const apiKeys = new ApiKeys({ storage, operatorKeyHash: () => operatorKeyHash, clock, ids, logger });
 	undo.push(() => apiKeys.close());
-	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger });
+	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow: retention.now });
 	undo.push(() => accounts.close());
 	let publicUrl = config.publicUrl ?? "";
 	const api = await createApi({
@@ -200,6 +207,15 @@ async function build(
 		changes,
 		longPolls,
 		shortages,
+		retention: {
+			get hold() {
+				return retention.hold;
+			},
+			async confirm() {
+				await retention.confirm();
+				void engine.sweep();
+			},
+		},
 		metrics,
 		clock,
 		ids,
@@ -259,14 +275,12 @@ async function openStorage(
 	metrics: Metrics,
 	logger: Logger,
 	onFatal: (error: Error) => void,
-): Promise<Storage> {
-	if (database.engine === "sqlite")
-		return openSqliteStorage({
-			path: database.path,
-			clock: systemClock,
-			leaseTermMs: LEASE_TERM_MS,
-			onDeath: onFatal,
-		});
+): Promise<{ readonly storage: Storage; readonly databaseAheadMs: () => number }> {
+	if (database.engine === "sqlite") {
+		const { path } = database;
+		const options = { path, clock: systemClock, leaseTermMs: LEASE_TERM_MS, onDeath: onFatal };
+		return { storage: await openSqliteStorage(options), databaseAheadMs: () => 0 };
+	}
 	// Imported on demand, to save its memory on SQLite.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
 	const counted = metrics.database();
@@ -284,7 +298,7 @@ async function openStorage(
 	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, maxEventBytes, observer };
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);
-	return storage;
+	return { storage, databaseAheadMs: () => storage.clockAheadMs };
 }
 
 /**

@@ -34,6 +34,8 @@ export interface Metrics {
 	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
 	/** Adds gauges of this node's shortages. */
 	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
+	/** Adds a gauge of whether nothing ages because the clock isn't trusted. */
+	watchClock(isOnHold: () => boolean): void;
 	/** Adds a counter of costly handshakes with receivers. */
 	watchHandshakes(handshakes: Pick<Handshakes, "costly">): void;
 	/** Adds gauges of this node's projects. */
@@ -110,6 +112,7 @@ export function createMetrics(): Metrics {
 		database: () => countDatabase(registry),
 		watchPools: (read) => watchPools(registry, read),
 		watchShortages: (shortages) => watchShortages(registry, shortages),
+		watchClock: (isOnHold) => watchClock(registry, isOnHold),
 		watchHandshakes: (handshakes) => watchHandshakes(registry, handshakes),
 		watchNode: (read) => watchNode(registry, read),
 		watchBudgets: showBudgets(registry),
@@ -270,6 +273,18 @@ function watchShortages(registry: Registry, shortages: Pick<Shortages, "lasts" |
 	show(registry, "gauge", "posthorn_shortage", "1 during the shortage, else 0.", ["kind"], () =>
 		SHORTAGES.map((kind) => [{ kind }, shortages.lasts(kind) ? 1 : 0]),
 	);
+}
+
+/** Shows whether retention waits for an operator to confirm the clock. */
+function watchClock(registry: Registry, isOnHold: () => boolean): void {
+	new Gauge({
+		name: "posthorn_clock_hold",
+		help: "1 while the clock is too far ahead to be trusted, so that nothing is deleted or dead-lettered for its age; else 0.",
+		registers: [registry],
+		collect() {
+			this.set(isOnHold() ? 1 : 0);
+		},
+	});
 }
 
 /** Shows how many handshakes with receivers took too much. */

@@ -4,6 +4,7 @@ import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { type Config, readSealKey } from "../config/index.ts";
 import { openSealCheck } from "../config/seal-key.ts";
+import { holdText, stepMs } from "../engine/retention-clock.ts";
 import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 
@@ -72,6 +73,12 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 			text: `Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`,
 		},
 	];
+}
+
+/** Whether this machine's clock is plausible. @param seen the time that a node recorded, if any */
+export function examineRetention({ logRetentionMs }: Config, seen: string | null, now = Date.now()): Finding[] {
+	if (seen === null || now <= Number(seen) + stepMs(logRetentionMs)) return [];
+	return [{ state: "warning", name: "Retention", text: holdText({ kind: "ahead", now, seenAt: Number(seen) }) }];
 }
 
 /** A name that every resolver knows, to check whether names resolve at all (RFC 2606). */

@@ -3,7 +3,8 @@ import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import { adviceAtStart, examineSeal, type Finding } from "./local.ts";
+import { CLOCK_SEEN } from "../storage/verbs/clock.ts";
+import { adviceAtStart, examineRetention, examineSeal, type Finding } from "./local.ts";
 
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
@@ -18,7 +19,7 @@ const SESSION_POOL: Finding = {
 /** Checks the server, this user's permissions, the schema, and the clock. */
 export async function examineServer(url: string, config: Config): Promise<Finding[]> {
 	try {
-		const facts = await examinePostgres(url, SEAL_CHECK);
+		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN]);
 		const { version, pooled, clockDifferenceMs, connections } = facts;
 		const left = connections.most - connections.used;
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
@@ -32,7 +33,8 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 				: { state: "ok", name: "Database", text: `PostgreSQL ${version} responds.` },
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
-			examineSeal(config, "", facts.setting),
+			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),
+			...examineRetention(config, facts.settings.get(CLOCK_SEEN) ?? null),
 			durabilityOf(facts),
 			...lossesOf(facts),
 			left < CONNECTIONS_OF_A_NODE

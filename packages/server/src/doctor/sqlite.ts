@@ -4,7 +4,8 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
-import { examineSeal, type Finding } from "./local.ts";
+import { CLOCK_SEEN } from "../storage/verbs/clock.ts";
+import { examineRetention, examineSeal, type Finding } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
 /** Less than the service writes at startup. */
@@ -31,10 +32,12 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	if (free < NO_DISK_BYTES) return fault(`The disk of ${path} is full: free some space.`);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	let sealed: string | null = null;
+	let seen: string | null = null;
 	if (there) {
 		try {
 			await access(path, constants.R_OK | constants.W_OK);
 			sealed = readSqliteSetting(path, SEAL_CHECK);
+			seen = readSqliteSetting(path, CLOCK_SEEN);
 		} catch (error) {
 			return fault(
 				codeOf(error)?.startsWith("E")
@@ -49,7 +52,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			: there
 				? `${path}, ${gigabytes} free.`
 				: `${path} will be created at the first start; ${gigabytes} free.`;
-	return [{ state, name, text }, examineSeal(config, path, sealed)];
+	return [{ state, name, text }, examineSeal(config, path, sealed), ...examineRetention(config, seen)];
 }
 
 /** The folder of the file, or its nearest existing parent. */

@@ -37,6 +37,8 @@ export interface EngineOptions {
 	/** The sender's timeout for an attempt, milliseconds. */
 	readonly attemptTimeoutMs: number;
 	readonly logRetentionMs: number;
+	/** The time that retention goes by (see retention-clock.ts); by default, the clock's. */
+	readonly retentionNow?: () => number;
 	readonly maxEventBytes: number;
 	/** What this node is short of, shared with the sender; private by default. */
 	readonly shortages?: Shortages | undefined;
@@ -81,6 +83,7 @@ export interface RunningEngine extends Engine {
 /** Assembles the parts, in the order in which data flows: publish → lanes → send → settle. */
 export function startEngine(options: EngineOptions): RunningEngine {
 	const { storage, sender, clock, disk, ids, seal, logger, observer } = options;
+	const retentionNow = options.retentionNow ?? (() => clock.now());
 	const settler = new Settler(storage, clock, disk, logger);
 	const unsettled = new Unsettled();
 	const sends = options.sendsInFlight ?? SENDS.inFlight;
@@ -111,6 +114,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			attemptTimeoutMs: options.attemptTimeoutMs,
 			onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
 			retentionMs: options.logRetentionMs,
+			retentionNow,
 			eventTypes: EVENT_TYPES.length,
 			onPublished: (projectId, events) => observer?.published?.(projectId, events.length, events),
 			onLost: (why) => observer?.lost?.(why),
@@ -132,6 +136,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		disk,
 		logger,
 		retentionMs: options.logRetentionMs,
+		retentionNow,
 		onUnattempted: (projectIds) => directory.sweep(projectIds),
 	});
 	directory.start();

@@ -6,6 +6,8 @@ import type { RetentionStorage, SweepStep } from "../storage/port.ts";
 const EVERY_MS = 60 * 60 * 1000;
 /** Rows examined per step. Each step is a short transaction. */
 const STEP_ROWS = 500;
+/** What is dated later than this from now was written by a clock that was wrong. */
+const CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000;
 /** Pause between steps, for publishing and settling. */
 const BETWEEN_STEPS_MS = 50;
 
@@ -16,6 +18,8 @@ export interface RetentionOptions {
 	readonly disk: Clock;
 	readonly logger: Logger;
 	readonly retentionMs: number;
+	/** The time that retention goes by. */
+	readonly retentionNow: () => number;
 	/** Called with projects whose paused lanes have events that aged out without an attempt. */
 	readonly onUnattempted: (projectIds: readonly string[]) => void;
 }
@@ -54,11 +58,13 @@ export class RetentionSweeper {
 	}
 
 	async #sweep(): Promise<void> {
-		const { storage, clock, logger, retentionMs } = this.#options;
-		const cutoff = clock.now() - retentionMs;
+		const { storage, logger, retentionNow, retentionMs } = this.#options;
+		const now = retentionNow();
+		if (!Number.isFinite(now)) return;
+		const pass = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: STEP_ROWS };
 		try {
-			const attempts = await this.#steps((from) => storage.sweepAttempts({ cutoff, limit: STEP_ROWS, from }));
-			const events = await this.#steps((from) => storage.sweepEvents({ cutoff, limit: STEP_ROWS, from }));
+			const attempts = await this.#steps((from) => storage.sweepAttempts({ ...pass, from }));
+			const events = await this.#steps((from) => storage.sweepEvents({ ...pass, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 		} catch (error) {
 			logger.error({ err: error, retryInMs: EVERY_MS }, "the retention sweep failed");

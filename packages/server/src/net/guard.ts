@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { type Clock, systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { OwnAddresses } from "./own-addresses.ts";
 import type { Interfaces } from "./socket.ts";
 
@@ -45,9 +45,10 @@ export interface GuardOptions {
 	readonly deny?: readonly string[];
 	/** Permitted ports (`POSTHORN_EGRESS_PORTS`), all by default, except 0 and 25 in any case. */
 	readonly ports?: readonly PortRange[];
-	/** This machine's network interfaces; read again when they are older than a second on `clock`. */
+	/** This machine's network interfaces. */
 	readonly interfaces?: Interfaces | undefined;
-	readonly clock?: Pick<Clock, "elapsed">;
+	/** Interfaces are read at most once a second on this clock; without it, for each address. */
+	readonly clock?: Pick<Clock, "elapsed"> | undefined;
 }
 
 export type UrlVerdict =
@@ -91,7 +92,7 @@ type Range = readonly [Address, number];
  * @throws Error if this machine's interfaces can't be listed
  */
 export function createGuard(options: GuardOptions): Guard {
-	const { deny = [], ports = ALL_PORTS, interfaces, clock = systemClock } = options;
+	const { deny = [], ports = ALL_PORTS, interfaces, clock } = options;
 	const allowed = options.allow.map(parseRange);
 	const denied = deny.map(parseRange);
 	const own = new OwnAddresses({ clock, interfaces });

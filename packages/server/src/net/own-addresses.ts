@@ -7,7 +7,8 @@ import type { Interfaces } from "./socket.ts";
 const REREAD_AFTER_MS = 1_000;
 
 export interface OwnAddressesOptions {
-	readonly clock: Pick<Clock, "elapsed">;
+	/** Without it, they are read each time. */
+	readonly clock?: Pick<Clock, "elapsed"> | undefined;
 	/** Defaults to the machine's network interfaces. */
 	readonly interfaces?: Interfaces | undefined;
 }
@@ -17,7 +18,7 @@ export interface OwnAddressesOptions {
  * reached on it from the inside, past the firewall that keeps others out.
  */
 export class OwnAddresses {
-	readonly #clock: Pick<Clock, "elapsed">;
+	readonly #clock: Pick<Clock, "elapsed"> | undefined;
 	readonly #interfaces: Interfaces;
 	#addresses: ReadonlySet<string>;
 	#readAt: number;
@@ -27,7 +28,7 @@ export class OwnAddresses {
 		this.#clock = clock;
 		this.#interfaces = interfaces;
 		this.#addresses = this.#read();
-		this.#readAt = clock.elapsed();
+		this.#readAt = clock?.elapsed() ?? 0;
 	}
 
 	has(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
@@ -36,7 +37,7 @@ export class OwnAddresses {
 	}
 
 	#refresh(): void {
-		const now = this.#clock.elapsed();
+		const now = this.#clock?.elapsed() ?? Number.POSITIVE_INFINITY;
 		if (now - this.#readAt < REREAD_AFTER_MS) return;
 		this.#readAt = now;
 		try {

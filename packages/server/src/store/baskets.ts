@@ -86,6 +86,8 @@ export interface BasketTimerOptions {
 	readonly engine: Pick<Engine, "appended" | "recheck">;
 	readonly clock: Clock;
 	readonly logger: Logger;
+	/** Whether the time that the clock shows is believed: otherwise nothing is abandoned. By default, it is. */
+	readonly isTrusted?: (() => boolean) | undefined;
 }
 
 /**
@@ -147,7 +149,8 @@ export class BasketTimer {
 
 	/** Abandons due baskets; returns when to check again. */
 	async #look(): Promise<number> {
-		const { recorder, logger, clock } = this.#options;
+		const { recorder, logger, clock, isTrusted } = this.#options;
+		if (isTrusted?.() === false) return clock.now() + TRY_AGAIN_MS;
 		try {
 			await this.#abandonDue();
 			return (await recorder.storage.nextBasketDue()) ?? Number.POSITIVE_INFINITY;

@@ -14,6 +14,8 @@ export interface StartStoreOptions extends StoreOptions {
 	readonly logger: Logger;
 	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly basketIdleMs: number;
+	/** Whether the time that the clock shows is believed: otherwise no basket is abandoned. By default, it is. */
+	readonly isTrusted?: () => boolean;
 }
 
 /** The rules that turn the store platform's reports into events, one for each kind of fact. */
@@ -29,9 +31,9 @@ export interface RunningStore extends Store {
 }
 
 export function startStore(options: StartStoreOptions): RunningStore {
-	const { basketIdleMs: idleMs, engine, clock, logger } = options;
+	const { basketIdleMs: idleMs, engine, clock, logger, isTrusted } = options;
 	const recorder = new FactRecorder(options);
-	const timer = new BasketTimer({ recorder, engine, clock, logger });
+	const timer = new BasketTimer({ recorder, engine, clock, logger, isTrusted });
 	timer.start();
 	return {
 		orders: new Orders(recorder),

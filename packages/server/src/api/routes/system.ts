@@ -1,10 +1,23 @@
 import { METRICS } from "../../base/budgets.ts";
 import { RateLimit } from "../../base/throttle.ts";
+import { holdText } from "../../engine/retention-clock.ts";
 import { shortageText } from "../../net/shortages.ts";
 import { Problem } from "../http/problem.ts";
+import { formatTime } from "../http/validate.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
 import { type ApiParts, defineRoute, RawResponse, type Route } from "../route.ts";
-import { Type } from "../schema.ts";
+import { Time, Type } from "../schema.ts";
+
+export const ClockState = Type.Object(
+	{
+		now: Time,
+		on_hold: Type.Boolean({
+			description: "Whether nothing is deleted or dead-lettered for its age, because the clock isn't trusted.",
+		}),
+		detail: Type.Union([Type.String(), Type.Null()], { description: "Why, and what to do." }),
+	},
+	{ title: "ClockState" },
+);
 
 export const Health = Type.Object(
 	{
@@ -17,10 +30,16 @@ export const Health = Type.Object(
 /** Storage must respond within this time to count as ready. */
 const PING_MS = 2_000;
 
-type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready" | "shortages">;
+type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready" | "shortages" | "retention">;
 
-export function systemRoutes({ storage, metrics, clock, logger, shortages, ready = () => true }: SystemParts): Route[] {
+export function systemRoutes(parts: SystemParts): Route[] {
+	const { storage, metrics, clock, logger, shortages, retention, ready = () => true } = parts;
 	const tag = "System";
+
+	function presentClock() {
+		const hold = retention?.hold ?? null;
+		return { now: formatTime(clock.now()), on_hold: hold !== null, detail: hold && holdText(hold) };
+	}
 
 	let asking: Promise<boolean> | null = null;
 	/** Whether storage responds. It is asked once at a time, however many ask. */
@@ -94,7 +113,36 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
-				return { status: "ok" as const };
+				const hold = retention?.hold ?? null;
+				return { status: "ok" as const, ...(hold !== null && { notice: holdText(hold) }) };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: "/v1/clock",
+			operationId: "getClock",
+			tag,
+			summary: "Is the clock trusted?",
+			description:
+				"If this node's clock is far ahead of the last recorded time, nothing is deleted or dead-lettered for its age until the clock is confirmed or set.",
+			access: "operator",
+			success: { status: 200, description: "This node's clock.", schema: ClockState },
+			handler: presentClock,
+		}),
+		defineRoute({
+			method: "POST",
+			path: "/v1/clock/confirm",
+			operationId: "confirmClock",
+			tag,
+			summary: "Confirm that the clock is right",
+			description:
+				"After the service was really off for that long. All nodes follow within a minute, and what is past its retention is then deleted or dead-lettered.",
+			access: "operator",
+			success: { status: 200, description: "This node's clock.", schema: ClockState },
+			async handler() {
+				await retention?.confirm();
+				logger.warn({ now: clock.now() }, "an operator confirmed the clock");
+				return presentClock();
 			},
 		}),
 		defineRoute({

@@ -51,6 +51,8 @@ export interface ActorContext {
 	/** How long an attempt may take, milliseconds. */
 	readonly attemptTimeoutMs: number;
 	readonly retentionMs: number;
+	/** The time that events age by, milliseconds: a clock that is far ahead ages nothing. */
+	readonly retentionNow: () => number;
 	/** Number of event types: a webhook subscribed to all of them reads the log unfiltered. */
 	readonly eventTypes: number;
 	/** Called when events of a project are committed. */

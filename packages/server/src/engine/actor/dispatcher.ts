@@ -73,7 +73,7 @@ export class Dispatcher {
 		} else if (lane.deleted) {
 			if (this.queued.close(lane)) this.#allClosed(lane);
 		} else {
-			if (lane.sweepingQueues) this.queued.expire(lane, now);
+			if (lane.sweepingQueues) this.queued.expire(lane);
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
 		}
 		if (lane.lag >= MAX_LAG) this.#attempts.commitPosition(lane);
@@ -141,7 +141,7 @@ export class Dispatcher {
 	// ── first attempts ──
 
 	#startFirst(lane: Lane): StartResult {
-		const { clock, retentionMs } = this.#work.context;
+		const { retentionNow, retentionMs } = this.#work.context;
 		while (lane.mayStartFirst) {
 			const event = lane.peekEvent();
 			if (!event) {
@@ -150,7 +150,7 @@ export class Dispatcher {
 				if (this.#feed(lane)) continue;
 				break;
 			}
-			if (event.publishedAt <= clock.now() - retentionMs) return this.#closeFirst(lane, event);
+			if (event.publishedAt <= retentionNow() - retentionMs) return this.#closeFirst(lane, event);
 			lane.sweeping = false;
 			if (!lane.active) {
 				lane.forgetEvents(); // it may be paused for days

@@ -60,8 +60,9 @@ export class QueueDispatcher {
 	}
 
 	/** Closes the attempts of a paused lane that have been due for longer than the retention. */
-	expire(lane: Lane, now: number): void {
-		const overdue = now - this.#work.context.retentionMs;
+	expire(lane: Lane): void {
+		const { retentionNow, retentionMs } = this.#work.context;
+		const overdue = retentionNow() - retentionMs;
 		let isOver = true;
 		for (const name of QUEUE_NAMES) {
 			while (this.#startDue(lane, name, overdue) === "started");
@@ -159,8 +160,8 @@ export class QueueDispatcher {
 
 	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
 		if (lane.deleted) return "deleted";
-		const { clock, retentionMs } = this.#work.context;
-		if (retry.dueAt <= clock.now() - retentionMs) return "expired";
+		const { retentionNow, retentionMs } = this.#work.context;
+		if (retry.dueAt <= retentionNow() - retentionMs) return "expired";
 		return lane.closingReason(retry, event);
 	}
 

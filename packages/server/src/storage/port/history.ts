@@ -107,13 +107,23 @@ export interface SweepStep {
 	readonly unattempted: readonly string[];
 }
 
+/** A step of a pass: deletes what is older than `cutoff`, and scans at most `limit` rows. */
+export interface Sweep {
+	readonly cutoff: number;
+	readonly limit: number;
+	/** 0 begins a pass; otherwise the `next` of the previous step. */
+	readonly from: number;
+	/** Rows dated later were written while a clock was ahead: their order says nothing, so they don't end the pass. */
+	readonly latest?: number;
+}
+
 export interface RetentionStorage {
-	/** Deletes attempts that began before `cutoff`; scans at most `limit`. */
-	sweepAttempts(p: { readonly cutoff: number; readonly limit: number; readonly from: number }): Promise<SweepStep>;
+	/** Deletes attempts that began before `cutoff`. */
+	sweepAttempts(p: Sweep): Promise<SweepStep>;
 	/**
 	 * Deletes events appended before `cutoff` that no lane has yet to attempt, and that no attempt or retry refers to.
 	 */
-	sweepEvents(p: { readonly cutoff: number; readonly limit: number; readonly from: number }): Promise<SweepStep>;
+	sweepEvents(p: Sweep): Promise<SweepStep>;
 }
 
 export interface Gauges {

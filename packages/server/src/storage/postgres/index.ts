@@ -17,6 +17,8 @@ export interface PostgresStorage extends Storage {
 	readonly peers: PeerStorage;
 	/** How its connections are currently used. */
 	readonly pools: Database["state"];
+	/** How far the database's clock is ahead of this node's, milliseconds. */
+	readonly clockAheadMs: number;
 }
 
 /** Sets what `posthorn.publish` reads. */
@@ -88,6 +90,9 @@ function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
 		},
 		get pools() {
 			return database.state;
+		},
+		get clockAheadMs() {
+			return database.clockAheadMs;
 		},
 		async ping() {
 			database.mustHaveRoom();

@@ -30,6 +30,11 @@ export class ClockOffset {
 		if (this.#ms < least - TOLERANCE_MS || this.#ms > most + TOLERANCE_MS) this.#ms = Math.round((least + most) / 2);
 	}
 
+	/** Milliseconds; negative if the database's clock is behind. */
+	get aheadMs(): number {
+		return this.#ms;
+	}
+
 	/** Converts a time of this node's clock to the database's. */
 	toDatabase(at: number): number {
 		return at + this.#ms;

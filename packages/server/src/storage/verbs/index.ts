@@ -1,6 +1,7 @@
 /** The cold verbs: the name of each, how it runs, and its function. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
+import * as clock from "./clock.ts";
 import * as deliveries from "./deliveries.ts";
 import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
@@ -94,6 +95,8 @@ const FACTS = {
 const SETTINGS = {
 	getSetting: read(projects.getSetting),
 	initSetting: write(projects.initSetting),
+	observeClock: write(clock.observeClock),
+	confirmClock: write(clock.confirmClock),
 } satisfies Readonly<Record<string, Verb>>;
 
 export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SETTINGS };

@@ -46,6 +46,29 @@ export function describeRetention(harness: StorageHarness): void {
 			expect((await sweepAttempts(START + 3 * DAY)).deleted).toBe(0);
 		});
 
+		// A pass ended at the first of them, so the log grew until their time had come.
+		test("events and attempts from a clock that was ahead don't keep later ones from being deleted", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["b"]);
+			await world.publish(project, "a", "a");
+			world.clock.time += 400 * DAY;
+			await world.publish(project, "a", "a", "a");
+			world.clock.time -= 399 * DAY;
+			await world.publish(project, "a", "a");
+			const [logged] = await world.publish(project, "b");
+			const lease = await world.lease(project);
+			await world.finish(lease, webhook, logged!, "delivered", { startedAt: START + DAY });
+			const latest = START + 10 * DAY;
+			const cutoff = START + DAY;
+			await pass((limit, from) => world.storage.sweepAttempts({ cutoff, limit, from, latest }));
+			await pass((limit, from) => world.storage.sweepEvents({ cutoff, limit, from, latest }));
+			expect(await seqs(project)).toEqual([3, 4, 5, 6, 7, 8]);
+			const later = { cutoff: START + 2 * DAY, latest };
+			await pass((limit, from) => world.storage.sweepAttempts({ ...later, limit, from }));
+			await pass((limit, from) => world.storage.sweepEvents({ ...later, limit, from }));
+			expect(await seqs(project)).toEqual([3, 4, 5]);
+		});
+
 		test("a dead letter that is being replayed isn't subtracted twice", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

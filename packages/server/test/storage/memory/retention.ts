@@ -20,7 +20,10 @@ const END = { no: Number.POSITIVE_INFINITY };
  * Attempts are roughly in the order in which they began, so a pass continues until everything scanned began well after
  * the cutoff. Those of a project that another session holds stay until the next pass.
  */
-export function sweepAttempts(node: MemoryNode, { cutoff, limit, from }: Params<"sweepAttempts">): SweepStep {
+export function sweepAttempts(
+	node: MemoryNode,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepAttempts">,
+): SweepStep {
 	const { attempts } = node.tables;
 	if (from === 0) {
 		sweepStats(node, cutoff);
@@ -33,7 +36,8 @@ export function sweepAttempts(node: MemoryNode, { cutoff, limit, from }: Params<
 		attempts.delete(row.no);
 	}
 	const last = rows.at(-1);
-	const over = rows.length < limit || rows.every(({ entry }) => entry.startedAt >= cutoff + DISORDER_MS);
+	const isRecent = (at: number): boolean => at >= cutoff + DISORDER_MS && at <= latest;
+	const over = rows.length < limit || rows.every(({ entry }) => isRecent(entry.startedAt));
 	return { deleted: old.length, next: over || last === undefined ? null : last.no + 1, unattempted: [] };
 }
 
@@ -66,7 +70,10 @@ function isReferredTo(node: MemoryNode, { no: webhookNo }: WebhookRow): boolean 
 }
 
 /** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */
-export function sweepEvents(node: MemoryNode, { cutoff, limit, from }: Params<"sweepEvents">): SweepStep {
+export function sweepEvents(
+	node: MemoryNode,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
+): SweepStep {
 	const { database, tables } = node;
 	const rows = take(tables.events.by.no.ascending({ no: from }, END), limit);
 	const unattempted = new Set<number>();
@@ -84,7 +91,8 @@ export function sweepEvents(node: MemoryNode, { cutoff, limit, from }: Params<"s
 	const projects = [...unattempted].map((no) => tables.projects.get(no)!);
 	for (const project of projects) ringForChange(node, project);
 	const last = rows.at(-1);
-	const over = rows.length < limit || last === undefined || last.publishedAt >= cutoff;
+	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
+	const over = rows.length < limit || last === undefined || isRecent(last.publishedAt);
 	return { deleted, next: over ? null : last.no + 1, unattempted: projects.map(({ id }) => id) };
 }
 

@@ -170,6 +170,8 @@ async function runChanges(world: World, project: string, webhook: string): Promi
 	await storage.deleteApiKey({ projectId: project, keyId: key.id });
 	await storage.initSetting({ name: project, value: "1" });
 	await storage.getSetting({ name: project });
+	await storage.observeClock({ now: START, vouched: 0, stepMs: 1 });
+	await storage.confirmClock({ now: START });
 	await storage.renameProject({ projectId: project, name: "Store" });
 	await storage.updateWebhook({
 		projectId: project,

@@ -125,6 +125,8 @@ function runEveryOperation(c: Connection): void {
 	verbs.deleteApiKey({ projectId: "p", keyId: "k" });
 	verbs.initSetting({ name: "s", value: "1" });
 	verbs.getSetting({ name: "s" });
+	verbs.observeClock({ now: 1, vouched: 0, stepMs: 1 });
+	verbs.confirmClock({ now: 1 });
 	verbs.getProject({ projectId: "p" });
 	verbs.listProjects(PAGE);
 	verbs.getWebhook({ projectId: "p", webhookId: "w" });

@@ -58,6 +58,10 @@ export class Database {
 	}
 
 	/** The current use of the connections. */
+	get clockAheadMs(): number {
+		return this.#connections.offset.aheadMs;
+	}
+
 	get state(): Readonly<Record<PoolName, PoolState>> {
 		return this.#connections.state;
 	}

@@ -14,8 +14,8 @@ export interface DatabaseFacts {
 	/** Whether this user owns the schema or may create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
-	/** The value of the named setting, or null. */
-	readonly setting: string | null;
+	/** The values of the named settings that are set. */
+	readonly settings: ReadonlyMap<string, string>;
 	/** How many migrations it has, and how many this program knows. */
 	readonly schema: number;
 	readonly knownSchema: number;
@@ -39,17 +39,17 @@ export interface Loss {
 /** The maximum number of losses listed. */
 const LOSSES_NAMED = 5;
 
-/** Examines a database, and one setting in it, without changing it. Rejects with a StorageError as opening it would. */
-export async function examinePostgres(url: string, setting = ""): Promise<DatabaseFacts> {
+/** Examines a database, and some settings in it, without changing it. Rejects with a StorageError as opening it would. */
+export async function examinePostgres(url: string, settings: readonly string[] = []): Promise<DatabaseFacts> {
 	const hosts = new Hosts(url);
 	try {
-		return await hosts.connect((server) => examineServer(hosts, server, setting));
+		return await hosts.connect((server) => examineServer(hosts, server, settings));
 	} catch (error) {
 		throw storageError(error);
 	}
 }
 
-async function examineServer(hosts: Hosts, url: string, name: string): Promise<DatabaseFacts> {
+async function examineServer(hosts: Hosts, url: string, names: readonly string[]): Promise<DatabaseFacts> {
 	const { pooled } = await checkSessions(url);
 	const client = new Client(plainConfig(url));
 	// The pending statement rejects too.
@@ -82,13 +82,18 @@ async function examineServer(hosts: Hosts, url: string, name: string): Promise<D
 				).rows[0]!.version
 			: 0;
 		const settings = prepared
-			? (await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [name])).rows
+			? (
+					await client.query<{ name: string; value: string }>(
+						"SELECT name, value FROM posthorn.settings WHERE name = ANY ($1)",
+						[names],
+					)
+				).rows
 			: [];
 		return {
 			version,
 			mayPrepare,
 			readOnly,
-			setting: settings[0]?.value ?? null,
+			settings: new Map(settings.map(({ name, value }) => [name, value])),
 			fsync,
 			pooled,
 			schema,

@@ -250,12 +250,16 @@ const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY 
  * In a transaction. Events are in the order in which they were appended, so a pass ends at the first that is recent
  * enough.
  */
-export async function sweepEvents(c: Session, { cutoff, limit, from }: Params<"sweepEvents">): Promise<SweepStep> {
+export async function sweepEvents(
+	c: Session,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
+): Promise<SweepStep> {
 	const rows = await c.rows(NEXT, from, limit);
 	const old = rows.filter((row) => (row.published_at as number) < cutoff);
 	const { deleted, unattempted } = old.length === 0 ? NOTHING : await deleteUnneeded(c, old, cutoff);
 	const last = rows.at(-1);
-	const over = rows.length < limit || last === undefined || (last.published_at as number) >= cutoff;
+	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
+	const over = rows.length < limit || last === undefined || isRecent(last.published_at as number);
 	return { deleted, next: over ? null : (last.no as number) + 1, unattempted };
 }
 

@@ -16,7 +16,7 @@ const DISORDER_MS = 600_000;
  */
 export function sweepAttempts(
 	c: Connection,
-	{ cutoff, limit, from }: Params<"sweepAttempts">,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepAttempts">,
 	{ now }: LeaseTime,
 ): SweepStep {
 	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0, unattempted: [] };
@@ -34,7 +34,8 @@ export function sweepAttempts(
 		c.sql("DELETE FROM attempts WHERE no = ?").run(row.no as number);
 	}
 	if (old.length > 0) followEnd(c);
-	const over = rows.length < limit || rows.every((row) => (row.started_at as number) >= cutoff + DISORDER_MS);
+	const isRecent = (at: number): boolean => at >= cutoff + DISORDER_MS && at <= latest;
+	const over = rows.length < limit || rows.every((row) => isRecent(row.started_at as number));
 	return { deleted: old.length, next: over || last === undefined ? null : (last.no as number) + 1, unattempted: [] };
 }
 
@@ -63,7 +64,10 @@ function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): voi
 }
 
 /** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */
-export function sweepEvents(c: Connection, { cutoff, limit, from }: Params<"sweepEvents">): SweepStep {
+export function sweepEvents(
+	c: Connection,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
+): SweepStep {
 	const rows = c
 		.sql("SELECT no, project_no, seq, type, published_at FROM events WHERE no >= ? ORDER BY no LIMIT ?")
 		.all(from, limit);
@@ -84,7 +88,8 @@ export function sweepEvents(c: Connection, { cutoff, limit, from }: Params<"swee
 	}
 	for (const project of unattempted) ringForChange(c, project);
 	const last = rows.at(-1);
-	const over = rows.length < limit || last === undefined || (last.published_at as number) >= cutoff;
+	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
+	const over = rows.length < limit || last === undefined || isRecent(last.published_at as number);
 	return {
 		deleted,
 		next: over ? null : (last.no as number) + 1,

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { silentLogger } from "../base/logger.ts";
+import type { Storage } from "../storage/port.ts";
+import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import { holdText, RetentionClock } from "./retention-clock.ts";
+
+const DAY = 86_400_000;
+const RETENTION = 30 * DAY;
+
+/** A machine whose wall clock can be set without the monotonic one. */
+class Machine extends VirtualClock {
+	wrongBy = 0;
+	override now(): number {
+		return super.now() + this.wrongBy;
+	}
+}
+
+let folder: string;
+let storage: Storage;
+let machine: Machine;
+let logs: string[];
+let clocks: RetentionClock[];
+const start = async (clock: Clock = machine, more: { databaseAheadMs?: () => number; retentionMs?: number } = {}) => {
+	const logger = { ...silentLogger, warn: note, error: note };
+	const started = await RetentionClock.start({ storage, clock, logger, retentionMs: RETENTION, ...more });
+	clocks.push(started);
+	return started;
+};
+const note = (_: object, text: string): void => void logs.push(text);
+
+beforeEach(async () => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-clock-"));
+	machine = new Machine();
+	logs = [];
+	clocks = [];
+	storage = await openSqliteStorage({ path: join(folder, "test.db"), clock: machine, leaseTermMs: 10_000 });
+});
+afterEach(async () => {
+	for (const clock of clocks) await clock.stop();
+	await storage.close();
+	rmSync(folder, { recursive: true });
+});
+
+test("follows the clock", async () => {
+	const clock = await start();
+	expect(clock.now()).toBe(machine.now());
+	machine.advance(40 * DAY);
+	expect(clock.now()).toBe(machine.now());
+	expect(clock.isTrusted()).toBe(true);
+	await clock.observe();
+	expect(clock.hold).toBeNull();
+	expect(logs).toEqual([]);
+});
+
+test("a clock that jumps ahead ages nothing, before and after it is noticed, until it is set back", async () => {
+	const clock = await start();
+	const before = machine.now();
+	machine.wrongBy = 40 * DAY;
+	expect(clock.now()).toBeLessThanOrEqual(before + 60_000);
+	expect(clock.isTrusted()).toBe(false);
+	await clock.observe();
+	expect(clock.now()).toBe(Number.NEGATIVE_INFINITY);
+	expect(clock.hold).toEqual({ kind: "ahead", now: before + 40 * DAY, seenAt: before });
+	expect(logs).toEqual([holdText(clock.hold!)]);
+	expect(logs[0]).toMatch(/40\.0 days after .* Nothing is deleted .* POST \/v1\/clock\/confirm/);
+	machine.wrongBy = 0;
+	await clock.observe();
+	expect(clock.hold).toBeNull();
+	expect(clock.now()).toBe(machine.now());
+});
+
+test("a restart while the clock is ahead doesn't make it trusted", async () => {
+	await (await start()).stop();
+	machine.wrongBy = 40 * DAY;
+	for (let i = 0; i < 3; i++) {
+		const clock = await start();
+		expect(clock.hold).toMatchObject({ kind: "ahead" });
+		expect(clock.now()).toBe(Number.NEGATIVE_INFINITY);
+		await clock.stop();
+	}
+});
+
+// For the service it looks like a clock that is ahead: only a person knows.
+test("after the machine was off for 31 days, it waits for a person, who confirms", async () => {
+	await (await start()).stop();
+	machine.advance(31 * DAY);
+	const clock = await start(new Machine(machine.now()));
+	expect(clock.hold).toMatchObject({ kind: "ahead" });
+	await clock.confirm();
+	expect(clock.hold).toBeNull();
+	expect(clock.now()).toBe(machine.now());
+	await clock.stop();
+	expect((await start(new Machine(machine.now()))).hold).toBeNull();
+});
+
+test("what one node confirms, the others trust", async () => {
+	const [one, other] = [new Machine(), new Machine()];
+	const [first, second] = [await start(one), await start(other)];
+	for (const each of [one, other]) each.wrongBy = 40 * DAY;
+	await first.observe();
+	await second.observe();
+	await first.confirm();
+	expect(second.hold).not.toBeNull();
+	await second.observe();
+	expect(second.hold).toBeNull();
+});
+
+test("one node's wrong clock doesn't stop the others, and a sleeping machine is vouched for by them", async () => {
+	const [right, wrong] = [new Machine(), new Machine()];
+	const [first, second] = [await start(right), await start(wrong)];
+	wrong.wrongBy = 40 * DAY;
+	await second.observe();
+	await first.observe();
+	expect([first.hold, second.hold?.kind]).toEqual([null, "ahead"]);
+	right.advance(40 * DAY);
+	await first.observe();
+	await second.observe();
+	expect([first.hold, second.hold]).toEqual([null, null]);
+});
+
+test("trusts a step of less than a week, or than the retention if that is shorter", async () => {
+	const clock = await start();
+	machine.wrongBy = 7 * DAY;
+	await clock.observe();
+	expect(clock.hold).toBeNull();
+	await clock.stop();
+	const short = await start(machine, { retentionMs: DAY });
+	machine.wrongBy += DAY + 1;
+	await short.observe();
+	expect(short.hold).toMatchObject({ kind: "ahead" });
+});
+
+test("nothing ages while the database's clock is far ahead of the node's", async () => {
+	let aheadMs = 0;
+	const clock = await start(machine, { databaseAheadMs: () => aheadMs });
+	expect(clock.now()).toBe(machine.now());
+	aheadMs = 40 * DAY;
+	expect(clock.now()).toBe(Number.NEGATIVE_INFINITY);
+	expect(clock.isTrusted()).toBe(false);
+	expect(holdText(clock.hold!)).toMatch(/database's clock is 40\.0 days ahead/);
+	await clock.confirm();
+	expect(clock.hold).toMatchObject({ kind: "apart" });
+	aheadMs = -40 * DAY;
+	expect(clock.hold).toBeNull();
+});
+
+test("compares the clock once a minute, and continues after storage failed", async () => {
+	const clock = await start();
+	await storage.close();
+	machine.advance(60_000);
+	await expect.poll(() => logs).toEqual(["failed to compare the clock with the database's record"]);
+	storage = await openSqliteStorage({ path: join(folder, "test.db"), clock: machine, leaseTermMs: 10_000 });
+	machine.advance(40 * DAY);
+	expect(clock.now()).toBe(machine.now());
+});

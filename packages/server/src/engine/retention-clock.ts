@@ -1,0 +1,141 @@
+import { type Clock, type Moment, momentOf, type Timer } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { SettingStorage } from "../storage/port.ts";
+
+const DAY_MS = 86_400_000;
+/** A clock that is ahead by this much isn't trusted; nor by a whole retention, if that is shorter. */
+const STEP_MS = 7 * DAY_MS;
+/** How often the clock is compared with the database's record. */
+const OBSERVE_EVERY_MS = 60_000;
+/** How far the wall clock may run ahead of the monotonic one between two observations. */
+const SLACK_MS = 60_000;
+/** Where retention doesn't advance, nothing is old. */
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** Why retention doesn't advance. */
+export type ClockHold =
+	/** This node's clock is this far ahead of the latest time that was trusted. */
+	| { readonly kind: "ahead"; readonly now: number; readonly seenAt: number }
+	/** The database's clock is this far ahead of this node's. */
+	| { readonly kind: "apart"; readonly aheadMs: number };
+
+export interface RetentionClockOptions {
+	readonly storage: SettingStorage;
+	readonly clock: Clock;
+	readonly logger: Logger;
+	readonly retentionMs: number;
+	/** How far the database's clock is ahead of this node's. */
+	readonly databaseAheadMs?: () => number;
+}
+
+/**
+ * The time as retention sees it. A wrong clock must not delete the log, nor dead-letter what waits: a time that is far
+ * ahead is only believed once an operator confirms it.
+ *
+ * The database keeps the latest trusted time. Each node raises it once a minute. A node whose clock is more than a step
+ * ahead of it is on hold, unless its monotonic clock says that so much time has passed since its own last observation.
+ * It looks the same whether the clock jumped, the service restarts while the clock is ahead, an old backup was restored,
+ * or the machine really was off. Only a person knows which, so all of them wait for a person.
+ *
+ *     observed ──▶ trusted ◀──────────── confirmed by an operator, here or on another node;
+ *                     │                  or the clock was set back
+ *                     └──▶ on hold ──────────▲
+ */
+export class RetentionClock {
+	readonly #options: RetentionClockOptions;
+	readonly #stepMs: number;
+	/** When the clock was last trusted. */
+	#trusted: Moment | null = null;
+	#ahead: ClockHold | null = null;
+	#timer: Timer | null = null;
+	#observing: Promise<void> = Promise.resolve();
+	#stopped = false;
+
+	private constructor(options: RetentionClockOptions) {
+		this.#options = options;
+		this.#stepMs = stepMs(options.retentionMs);
+	}
+
+	/** Compares the clock before anything can be old. Rejects if storage fails. */
+	static async start(options: RetentionClockOptions): Promise<RetentionClock> {
+		const clock = new RetentionClock(options);
+		await clock.observe();
+		clock.#schedule();
+		return clock;
+	}
+
+	/** The current time, or one before everything while it can't be trusted. */
+	readonly now = (): number => {
+		const { clock } = this.#options;
+		if (this.#trusted === null || this.hold !== null) return NEVER;
+		const elapsed = clock.elapsed() - this.#trusted.elapsed;
+		return Math.min(clock.now(), this.#trusted.now + elapsed + SLACK_MS);
+	};
+
+	/** Whether the time that the clock shows is believed. */
+	readonly isTrusted = (): boolean => {
+		const { clock } = this.#options;
+		if (this.#trusted === null || this.hold !== null) return false;
+		return clock.now() <= this.#trusted.now + (clock.elapsed() - this.#trusted.elapsed) + this.#stepMs;
+	};
+
+	get hold(): ClockHold | null {
+		const aheadMs = this.#options.databaseAheadMs?.() ?? 0;
+		return aheadMs > this.#stepMs ? { kind: "apart", aheadMs } : this.#ahead;
+	}
+
+	/** Compares the clock with the record now. */
+	async observe(): Promise<void> {
+		const { storage, clock, logger } = this.#options;
+		const at = momentOf(clock);
+		const vouched = this.#trusted === null ? 0 : this.#trusted.now + (at.elapsed - this.#trusted.elapsed);
+		const { seenAt, isAhead } = await storage.observeClock({ now: at.now, vouched, stepMs: this.#stepMs });
+		const wasAhead = this.#ahead !== null;
+		this.#ahead = isAhead ? { kind: "ahead", now: at.now, seenAt } : null;
+		if (!isAhead) this.#trusted = at;
+		if (this.hold !== null) logger.error(this.hold, holdText(this.hold));
+		else if (wasAhead) logger.warn({}, "the clock is trusted again: what is past the retention will be deleted");
+	}
+
+	/** Trusts the time that the clock shows: an operator has confirmed it. */
+	async confirm(): Promise<void> {
+		const { storage, clock } = this.#options;
+		await storage.confirmClock({ now: clock.now() });
+		await this.observe();
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#timer?.cancel();
+		await this.#observing;
+	}
+
+	#schedule(): void {
+		if (this.#stopped) return;
+		this.#timer = this.#options.clock.setTimeout(() => {
+			this.#observing = this.observe()
+				.catch((error: unknown) => {
+					// The monotonic clock vouches for the time until it can be compared again.
+					this.#options.logger.warn({ err: error }, "failed to compare the clock with the database's record");
+				})
+				.then(() => this.#schedule());
+		}, OBSERVE_EVERY_MS);
+	}
+}
+
+/** How far ahead a clock may be and still be trusted, milliseconds. */
+export const stepMs = (retentionMs: number): number => Math.min(STEP_MS, retentionMs);
+
+/** What an operator should know and do. */
+export function holdText(hold: ClockHold): string {
+	const nothing = "Nothing is deleted or dead-lettered for its age meanwhile.";
+	if (hold.kind === "apart")
+		return `The database's clock is ${days(hold.aheadMs)} ahead of this node's. ${nothing} Synchronize both with NTP.`;
+	const { now, seenAt } = hold;
+	return (
+		`This node's clock shows ${new Date(now).toISOString()}, ${days(now - seenAt)} after the last time that was recorded. ` +
+		`${nothing} If the clock is wrong, set it. If it is right, because the service was off, confirm it with POST /v1/clock/confirm.`
+	);
+}
+
+const days = (ms: number): string => `${(ms / DAY_MS).toFixed(1)} days`;
