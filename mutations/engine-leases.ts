@@ -34,7 +34,7 @@ export const ENGINE_LEASES = [
 			why: "A project whose lease was renewed late stops until something else happens.",
 		},
 	]),
-	...of("server/src/engine/actor/context.ts", ENGINE, [
+	...of("server/src/engine/actor/lease.ts", ENGINE, [
 		{
 			name: "lease-trusted-to-its-end",
 			find: "leaseTermMs * TRUSTED_PART",

@@ -65,7 +65,7 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "other nodes' events",
 		file: "packages/server/src/engine/actor/loop.ts",
-		find: "reader.reaches(message.lastSeq);\n\t\t\t\tthis.#lookAtAll();",
+		find: "reader.reaches(message.lastSeq);\n\t\t\t\tlanes.announceAll();",
 		replace: "",
 		breaks: "What other nodes publish waits until this one gives the project back.",
 		style: "shared",
@@ -75,7 +75,7 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "events read before their announcement",
 		file: "packages/server/src/engine/actor/loop.ts",
-		find: "if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();",
+		find: "if (reader.lastSeq > reader.announced) lanes.announceAll();",
 		replace: "",
 		breaks: "Another node's event that one lane's read finds before it is announced waits for the others' next event.",
 		style: "shared",

@@ -1,4 +1,4 @@
-import { type Clock, havePassed, type Moment } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Bag } from "../../base/collections.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -27,9 +27,6 @@ export type ProjectLoss =
 	| "refused"
 	/** A bug in our code. */
 	| "fault";
-
-/** The fraction of a lease's duration for which it is trusted. */
-const TRUSTED_PART = 0.8;
 
 /** What all actors of a node share. */
 export interface ActorContext {
@@ -63,14 +60,6 @@ export interface ActorContext {
 	readonly onHandedOverSettled: (projectId: string) => void;
 	/** Called when an attempt is committed. */
 	readonly onAttempt: (projectId: string, eventId: string, attempt: NewAttempt) => void;
-}
-
-/**
- * Whether this node still trusts a lease that it requested (or renewed) at `since`. Trust ends a margin before the
- * lease does in storage, so that this node stops before another may start.
- */
-export function isTrusted({ clock, leaseTermMs }: Pick<ActorContext, "clock" | "leaseTermMs">, since: Moment): boolean {
-	return !havePassed(clock, leaseTermMs * TRUSTED_PART, since);
 }
 
 /** Why an actor ends before it has released its lease. */

@@ -1,6 +1,17 @@
-import type { Moment, Timer } from "../../base/clock.ts";
+import { havePassed, type Moment, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
-import { type ActorContext, isTrusted } from "./context.ts";
+import type { ActorContext } from "./context.ts";
+
+/** The fraction of a lease's duration for which it is trusted. */
+const TRUSTED_PART = 0.8;
+
+/**
+ * Whether this node still trusts a lease that it requested (or renewed) at `since`. Trust ends a margin before the
+ * lease does in storage, so that this node stops before another may start.
+ */
+export function isTrusted({ clock, leaseTermMs }: Pick<ActorContext, "clock" | "leaseTermMs">, since: Moment): boolean {
+	return !havePassed(clock, leaseTermMs * TRUSTED_PART, since);
+}
 
 /** The lease of a running project, and how long this node relies on it. */
 export class HeldLease {

@@ -6,7 +6,8 @@ import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
-import { type ActorContext, isTrusted } from "../actor/context.ts";
+import type { ActorContext } from "../actor/context.ts";
+import { isTrusted } from "../actor/lease.ts";
 import type { OwnedProjects } from "./owned-projects.ts";
 
 /** An actor is released if it has been idle for this long and has nothing due for as long. */

@@ -9,13 +9,13 @@ import { OwnedProjects } from "./owned-projects.ts";
 
 // The leaving node's projects stayed idle until this node's next renewal found that there were fewer nodes.
 test("a node at its share recalculates it before it leaves due projects to others", async () => {
-	const rung = ["p1", "p2", "p3", "p4", "p5"];
+	const due = ["p1", "p2", "p3", "p4", "p5"];
 	const owned = new OwnedProjects();
 	owned.share = 2;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: true },
 		acquireLeases: async ({ limit }) =>
-			rung.splice(0, limit).map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 })),
+			due.splice(0, limit).map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 })),
 		nextAlarm: async () => null,
 	};
 	const shares = [4, 5];
@@ -34,7 +34,7 @@ test("a node at its share recalculates it before it leaves due projects to other
 	taker.takeDue();
 	await taker.whenDone();
 	expect(owned.actors.size).toBe(5);
-	expect([rung, shares]).toEqual([[], []]);
+	expect([due, shares]).toEqual([[], []]);
 });
 
 // If trust began at the response, it would outlast the lease in storage.
@@ -289,11 +289,11 @@ async function crowded() {
 	const clock = new VirtualClock();
 	const owned = new OwnedProjects(2);
 	const add = (projectId: string): void => owned.add({ projectId, end() {} } as Actor);
-	let rung = 0;
+	let due = 0;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: false },
 		acquireLeases: async ({ limit, projectIds }) =>
-			(projectIds ?? Array.from({ length: limit }, () => `rung ${++rung}`)).map(
+			(projectIds ?? Array.from({ length: limit }, () => `due ${++due}`)).map(
 				(projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }),
 			),
 		nextAlarm: async () => 0,
@@ -326,17 +326,17 @@ test("projects that only storage knows of get half of the places that become fre
 	for (const projectId of ["p1", "p2", "p3", "p4"]) taker.poke(projectId);
 	expect(taken).toEqual([]);
 	await release(null);
-	expect(taken).toEqual(["p1", "rung 1"]);
+	expect(taken).toEqual(["p1", "due 1"]);
 	await release(null);
-	expect(taken.slice(2)).toEqual(["p2", "rung 2"]);
+	expect(taken.slice(2)).toEqual(["p2", "due 2"]);
 });
 
 test("a project released with work left queues again", async () => {
 	const { clock, taken, release } = await crowded();
 	await release(clock.now());
-	expect(taken).toEqual(["a", "rung 1"]);
+	expect(taken).toEqual(["a", "due 1"]);
 	await release(clock.now());
-	expect(taken.slice(2)).toEqual(["b", "rung 2"]);
+	expect(taken.slice(2)).toEqual(["b", "due 2"]);
 });
 
 test("a stopping node takes no more projects", async () => {

@@ -11,7 +11,8 @@
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
-import { type ActorContext, isTrusted } from "../actor/context.ts";
+import type { ActorContext } from "../actor/context.ts";
+import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { OwnedProjects } from "./owned-projects.ts";
 import { LockedLeases, WaitingProjects } from "./waiting-projects.ts";
