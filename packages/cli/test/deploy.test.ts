@@ -1,56 +1,86 @@
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Posthorn, unusedPort } from "@posthorn/testkit";
-import { expect, test } from "vitest";
+import { fileVariableOf, SETTINGS, variableOf } from "@posthorn/server/config";
+import { VERSION } from "@posthorn/server/version";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+// @ts-expect-error: it is plain JavaScript, which has no types
+import { writeArchive } from "../../../scripts/archive.mjs";
+// @ts-expect-error: it is plain JavaScript, which has no types
+import { PUBLISHED, pack } from "../../../scripts/pack.mjs";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-/** Where the files in `deploy/` expect the checkout. */
+const DEPLOY = fileURLToPath(new URL("../../../deploy/", import.meta.url));
+/** Where the files expect the archive. */
 const PLACE = "/opt/posthorn/";
 
-/** A file of `deploy/`, with this checkout's path. */
-const deployed = (file: string): string => readFileSync(`${ROOT}deploy/${file}`, "utf8").replaceAll(PLACE, ROOT);
+const textOf = (file: string): string => readFileSync(join(DEPLOY, file), "utf8");
+const files = globSync("**/*.*", { cwd: DEPLOY }).concat("Containerfile");
+const manifests = files.filter((name) => /\.ya?ml$/.test(name));
 
-/** The arguments of an instruction in the container file, which are written as JSON. */
-function instruction(name: string): [string, ...string[]] {
-	const [, json] = new RegExp(`^${name} (\\[.*\\])$`, "m").exec(deployed("Containerfile"))!;
-	return JSON.parse(json!);
-}
-
-function run(
-	[program, ...args]: readonly [string, ...string[]],
-	env: Readonly<Record<string, string>> = {},
-): Promise<{ code: number | null; out: string }> {
-	return new Promise((resolve, reject) => {
-		const child = spawn(program, args, { env: { PATH: "/usr/bin:/bin", ...env }, stdio: ["ignore", "pipe", "ignore"] });
-		let out = "";
-		child.stdout.on("data", (text) => (out += text));
-		child.on("error", reject);
-		child.on("close", (code) => resolve({ code, out }));
-	});
-}
-
-// npm 10, which comes with Node 22, creates no node_modules/.bin/node: a unit and an image that used it couldn't start.
-test.runIf(process.platform === "linux")("the unit and the image start the command on the project's Node", async () => {
-	const [, start] = /^ExecStart=(.*) serve'$/m.exec(deployed("posthorn.service"))!;
-	const version = { code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) };
-	expect(start).not.toContain(".bin");
-	expect(await run(["/bin/sh", "-c", `${start} --version'`])).toEqual(version);
-	const entry = instruction("ENTRYPOINT");
-	expect(entry.join()).not.toContain(".bin");
-	expect(await run([...entry, "--version"])).toEqual(version);
-	expect(await run([...entry, ...instruction("CMD"), "--help"])).toMatchObject({ code: 0 });
+test.each(manifests)("%s is valid YAML", (file) => {
+	const documents = parseAllDocuments(textOf(file), { strict: true, uniqueKeys: true });
+	expect(documents).not.toEqual([]);
+	for (const { errors, warnings } of documents as readonly { errors: unknown[]; warnings: unknown[] }[])
+		expect([...errors, ...warnings]).toEqual([]);
 });
 
-test.runIf(process.platform === "linux")("the image's health is that of the node, whichever port it has", async () => {
-	const cwd = mkdtempSync(join(tmpdir(), "posthorn-deploy-"));
-	const settings = { POSTHORN_PORT: String(await unusedPort()) };
-	const health = instruction("HEALTHCHECK CMD");
-	const node = await Posthorn.start({ settings, cwd });
-	expect(await run(health, settings)).toMatchObject({ code: 0 });
-	await node.stop();
-	expect(await run(health, settings)).toMatchObject({ code: 1 });
-	rmSync(cwd, { recursive: true });
+test("every variable in these files is a setting", () => {
+	const settings = Object.values(SETTINGS).flatMap((setting) => [variableOf(setting), fileVariableOf(setting)]);
+	const used = files.flatMap((file) =>
+		[...textOf(file).matchAll(/\bPOSTHORN_[A-Z_]+\b(?!…)/g)].map(([name]) => ({ file, name })),
+	);
+	expect(used.length).toBeGreaterThan(10);
+	// An example of what Kubernetes injects.
+	const unknown = used.filter(({ name }) => !settings.includes(name));
+	expect(unknown).toEqual([]);
+});
+
+test("these files name this version", () => {
+	for (const file of ["Containerfile", "compose.yaml", "kubernetes/kustomization.yaml"])
+		expect(textOf(file), file).toContain(VERSION);
+});
+
+test.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0)("kustomize renders the manifests", () => {
+	const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", join(DEPLOY, "kubernetes")], {
+		encoding: "utf8",
+	});
+	expect([status, stderr]).toEqual([0, ""]);
+	expect(stdout).toContain(`image: registry.example.com/posthorn:${VERSION}`);
+});
+
+describe.runIf(process.platform === "linux")("the archive", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-archive-"));
+	let root: string;
+	beforeAll(async () => {
+		const archive = writeArchive(await pack(PUBLISHED.find(({ command }: { command?: string }) => command)), folder);
+		spawnSync("tar", ["-xzf", archive, "-C", folder]);
+		root = join(folder, `posthorn-${VERSION}-${process.platform}-${process.arch}`);
+	}, 120_000);
+	afterAll(() => rmSync(folder, { recursive: true }));
+
+	test("has what the unit, the image and compose start", () => {
+		const paths = files.flatMap((file) => [...textOf(file).matchAll(/\/opt\/posthorn\/[\w./-]*\w/g)]);
+		expect(paths.length).toBeGreaterThan(3);
+		for (const [path] of paths) expect(existsSync(join(root, path.slice(PLACE.length))), path).toBe(true);
+		for (const name of ["LICENSE", "README.md", "lib/node.LICENSE"]) expect(existsSync(join(root, name))).toBe(true);
+	});
+
+	test("runs through a link, in an empty environment, as one process that a signal reaches", async () => {
+		symlinkSync(join(root, "bin/posthorn"), join(folder, "posthorn"));
+		const child = spawn(join(folder, "posthorn"), ["serve", "--port", "0"], {
+			cwd: folder,
+			env: { PATH: "/usr/bin:/bin" },
+			stdio: ["ignore", "pipe", "ignore"],
+		});
+		let log = "";
+		const stopped = new Promise((resolve) => child.on("close", resolve));
+		child.stdout.setEncoding("utf8").on("data", (text: string) => {
+			log += text;
+			if (text.includes('"msg":"started"')) child.kill("SIGTERM");
+		});
+		expect([await stopped, log]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+	});
 });

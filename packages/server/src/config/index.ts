@@ -74,7 +74,8 @@ export type ConfigResult =
 	| { readonly ok: false; readonly faults: readonly string[] };
 
 /** Reads and checks everything at once. Never throws. */
-export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
+export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResult {
+	const env = withoutServiceLinks(source.env);
 	const faults = unknownVariables(env);
 	/** Where a setting is given, and its text; null if it isn't given. */
 	const find = (key: SettingKey, setting: Setting<unknown>): Given | "refused" | null => {
@@ -150,6 +151,20 @@ const isSecret = ({ secret = false }: Setting<unknown>, text: string): boolean =
 function wrong(setting: Setting<unknown>, text: string): string {
 	if (text === "") return "is empty";
 	return setting.secret ? "is not valid" : `is ${shown(text)}`;
+}
+
+/** `POSTHORN_SERVICE_HOST`, `POSTHORN_DB_PORT_5432_TCP_ADDR` and the like. */
+const SERVICE_LINK =
+	/^POSTHORN_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+
+/**
+ * Removes what Kubernetes injects for Services whose names begin with `posthorn`, unless a pod opts out. It includes
+ * `POSTHORN_PORT=tcp://10.0.0.1:8420`.
+ */
+function withoutServiceLinks(env: ConfigSource["env"]): ConfigSource["env"] {
+	const isLink = ([name, value]: [string, string | undefined]): boolean =>
+		SERVICE_LINK.test(name) || (/^POSTHORN_(?:\w+_)?PORT$/.test(name) && /^(?:tcp|udp|sctp):\/\//.test(value ?? ""));
+	return Object.fromEntries(Object.entries(env).filter((entry) => !isLink(entry)));
 }
 
 function unknownVariables(env: ConfigSource["env"]): string[] {

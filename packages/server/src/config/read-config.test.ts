@@ -98,6 +98,28 @@ test("reports all faults together, including unknown variables", () => {
 	expect(faults).toContain("POSTHORN_RETRY_DELAY is not a Posthorn setting. posthorn serve --help lists them all.");
 });
 
+// A Service named posthorn used to keep every pod in its namespace from starting.
+test("ignores what Kubernetes injects for Services, and nothing else", () => {
+	const links = {
+		POSTHORN_SERVICE_HOST: "10.0.0.1",
+		POSTHORN_SERVICE_PORT: "8420",
+		POSTHORN_SERVICE_PORT_HTTP: "8420",
+		POSTHORN_PORT: "tcp://10.0.0.1:8420",
+		POSTHORN_PORT_8420_TCP: "tcp://10.0.0.1:8420",
+		POSTHORN_PORT_8420_TCP_PROTO: "tcp",
+		POSTHORN_PORT_8420_TCP_PORT: "8420",
+		POSTHORN_PORT_8420_TCP_ADDR: "10.0.0.1",
+		POSTHORN_POSTGRES_SERVICE_HOST: "10.0.0.2",
+		POSTHORN_POSTGRES_PORT: "tcp://10.0.0.2:5432",
+		POSTHORN_POSTGRES_PORT_5432_TCP_ADDR: "10.0.0.2",
+	};
+	const result = readConfig({ env: links });
+	expect(result).toMatchObject({ ok: true, config: { port: 8420, host: "127.0.0.1" } });
+	expect(faultsOf({ POSTHORN_PORT: "tcp:8420" })).toHaveLength(1);
+	expect(faultsOf({ POSTHORN_SERVICE_NAME: "x" })).toHaveLength(1);
+	expect(faultsOf({ POSTHORN_POSTGRES_PORT: "5432" })).toHaveLength(1);
+});
+
 test("a flag wins over its variable, and its faults name the flag", () => {
 	const env = { POSTHORN_PORT: "1" };
 	expect(readConfig({ env, flags: { port: "2" } })).toMatchObject({ ok: true, config: { port: 2 } });
