@@ -200,9 +200,16 @@ export const ENGINE_ACTOR = [
 			only: "due before the one",
 		},
 		{
+			name: "dispatcher-dropped-not-committed",
+			find: "lane.lag >= MAX_LAG || lane.hasDropped",
+			replace: "lane.lag >= MAX_LAG",
+			why: "Events that a paused webhook no longer wants are kept forever, and wake its project every hour.",
+			only: "an open event whose type was taken off",
+		},
+		{
 			name: "dispatcher-position-not-committed",
-			find: "if (lane.lag >= MAX_LAG) this.#attempts.commitPosition(lane);",
-			replace: "",
+			find: "lane.lag >= MAX_LAG || lane.hasDropped",
+			replace: "lane.hasDropped",
 			why: "After a crash a webhook with rare types reads the whole log again.",
 			only: "a lane that has skipped many events stores",
 		},

@@ -217,8 +217,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/retention/retention.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-open-events",
-			find: "(seq > position || open.includes(seq))",
-			replace: "seq > position",
+			find: "if (isOpen(project_no, seq)) return true;",
+			replace: "",
 			only: "retention",
 			why: "An event that is open during a pause is deleted without an attempt.",
 		},

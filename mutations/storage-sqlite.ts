@@ -290,8 +290,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-open-events",
-			find: "(seq > position || open.includes(seq))",
-			replace: "seq > position",
+			find: "open.includes(seq) || (from !== undefined && seq > from && seq > position)",
+			replace: "from !== undefined && seq > from && seq > position",
 			only: "retention",
 			why: "An event that is open during a pause is deleted without an attempt.",
 		},

@@ -280,6 +280,29 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual(young);
 		});
 
+		test("an open event whose type was taken off while paused is dropped, and stored as such", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id, url } = await rig.webhook("wide", { maxInFlight: 2 });
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? new Promise(() => {}) : 200);
+			const ids = await rig.publishAll(2);
+			await rig.settledCount(1);
+			const change = (patch: { status: "paused" } | { events: string[] }) =>
+				rig.change(() => rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch }));
+			await change({ status: "paused" });
+			await rig.crash();
+			await rig.open();
+			await change({ events: ["delivery.failed"] });
+			await storage.quiet();
+			await leap(rig, storage, DAY_MS);
+			expect((await rig.storage.loadLanes({ projectId: rig.projectId })).lanes[0]).toMatchObject({ open: [] });
+			await leap(rig, storage, 31 * DAY_MS);
+			await rig.sweep();
+			await storage.quiet();
+			expect(await rig.storage.readEvents({ projectId: rig.projectId, seqs: [1] })).toEqual([]);
+			expect(rig.sender.to(url)).toEqual(ids);
+		});
+
 		test("an open event that is paused for longer than the log is kept expires, and isn't sent again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -183,8 +183,9 @@ export class Attempts {
 		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
 	}
 
-	/** Commits the position of a lane that only skipped events. */
+	/** Commits the position and the open events of a lane that only skipped or dropped some. */
 	commitPosition(lane: Lane): void {
+		lane.hasDropped = false;
 		const { context, lease, open, post } = this.#work;
 		const { progress } = lane;
 		open.begin();

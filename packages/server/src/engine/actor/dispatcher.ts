@@ -76,7 +76,7 @@ export class Dispatcher {
 			if (lane.sweepingQueues) this.queued.expire(lane);
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
 		}
-		if (lane.lag >= MAX_LAG) this.#attempts.commitPosition(lane);
+		if (lane.lag >= MAX_LAG || lane.hasDropped) this.#attempts.commitPosition(lane);
 		this.#setAlarm(lane, now);
 	}
 

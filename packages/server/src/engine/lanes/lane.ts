@@ -48,6 +48,8 @@ export class Lane {
 	sweeping = true;
 	/** Checking, while paused, for retries and replays past the retention. */
 	sweepingQueues = true;
+	/** Open events were dropped without an attempt, since the owner no longer wants them, and storage still lists them. */
+	hasDropped = false;
 	/** The chunk that it reads from; undefined if it must find one. */
 	chunk: Chunk | undefined;
 	/**
@@ -213,6 +215,7 @@ export class Lane {
 			const event = this.#open.peek();
 			if (!event || this.#subscribes(event)) return event;
 			this.#open.settle(event.seq);
+			this.hasDropped = true;
 		}
 		if (!chunk) return undefined;
 		for (; this.#index < chunk.events.length; this.#index++) {

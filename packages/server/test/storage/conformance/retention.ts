@@ -213,6 +213,21 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await world.storage.findEvent({ projectId: project, eventId: sample.id })).toBeNull();
 		});
 
+		test("an event that a lane started stays until it is settled, even if its type is no longer wanted", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 2, open: [1] }] });
+			const patch = { events: ["b"], status: "paused" } as const;
+			await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch });
+			expect((await sweepEvents(START + DAY)).unattempted).toEqual([project]);
+			expect(await seqs(project)).toEqual([1]);
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 2, open: [] }] });
+			expect((await sweepEvents(START + DAY)).unattempted).toEqual([]);
+			expect(await seqs(project)).toEqual([]);
+		});
+
 		test("a deleted webhook is kept as long as its log entries, however late they were written", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -81,7 +81,10 @@ export function sweepEvents(
 	for (const event of rows) {
 		const { projectNo } = event;
 		if (event.publishedAt >= cutoff || database.locks.has(projectNo)) continue;
-		const waits = liveWebhooks(node, projectNo).some(({ no }) => waitsIn(tables.lanes.get(no)!, event));
+		const waits = liveWebhooks(node, projectNo).some(({ no }) => {
+			const lane = tables.lanes.get(no)!;
+			return lane.open.includes(event.seq) || waitsIn(lane, event);
+		});
 		const due = retriesOf(node, event).map(({ dueAt }) => dueAt);
 		if (waits || due.some((at) => at < cutoff)) unattempted.add(projectNo);
 		if (waits || due.length > 0 || isLogged(node, event)) continue;

@@ -205,10 +205,16 @@ const NEXT = sql(`
 	ORDER BY e.no`);
 
 const LANES = sql(`
-	SELECT l.project_no, s.type, s.from_seq, l.position, l.open
+	SELECT l.project_no, s.type, s.from_seq, l.position
 	FROM posthorn.lanes l
 		JOIN posthorn.subscriptions s ON s.project_no = l.project_no AND s.webhook_no = l.webhook_no
 	WHERE l.project_no = ANY ($1::bigint[])`);
+
+/** Events that a lane started and hasn't settled, whether or not it still wants their types. */
+const OPEN = sql(`
+	SELECT l.project_no, unnest(l.open) AS seq
+	FROM posthorn.lanes l JOIN posthorn.webhooks w ON w.project_no = l.project_no AND w.no = l.webhook_no
+	WHERE l.project_no = ANY ($1::bigint[]) AND w.deleted_at IS NULL`);
 
 const DELETE_EVENTS = sql(`
 	DELETE FROM posthorn.events WHERE ctid = ANY (ARRAY(
@@ -279,14 +285,20 @@ async function deleteUnneeded(c: Session, all: readonly Row[], cutoff: number): 
 		numberArray(old.map((row) => row.project_no as number)),
 		numberArray(old.map((row) => row.seq as number)),
 	];
-	const [lanes, overdue] = await Promise.all([
+	const [lanes, open, overdue] = await Promise.all([
 		c.rows<Wanted>(LANES, projects),
+		c.rows<{ project_no: number; seq: number }>(OPEN, projects),
 		c.rows<{ project_no: number }>(OVERDUE, ...columns, cutoff),
 	]);
 	const late = new Set(overdue.map(({ project_no }) => project_no));
 	const wanted = Map.groupBy(lanes, ({ project_no, type }) => `${project_no}/${type}`);
+	const opened = new Set(open.map(({ project_no, seq }) => `${project_no}/${seq}`));
+	const isOpen = (project: unknown, seq: unknown): boolean => opened.has(`${project}/${seq}`);
 	const unattempted = new Set(
-		old.filter((row) => wanted.get(`${row.project_no}/${row.type}`)?.some((lane) => waitsIn(lane, row.seq as number))),
+		old.filter(({ project_no, type, seq }) => {
+			if (isOpen(project_no, seq)) return true;
+			return wanted.get(`${project_no}/${type}`)?.some((lane) => waitsIn(lane, seq as number));
+		}),
 	);
 	const unneeded = old.filter((row) => !unattempted.has(row));
 	const waiting = old.filter((row) => unattempted.has(row) || late.has(row.project_no as number));
@@ -303,12 +315,10 @@ async function deleteUnneeded(c: Session, all: readonly Row[], cutoff: number): 
 	return { deleted, unattempted: [...new Set(waiting.map((row) => row.project_id as string))] };
 }
 
-/** What a lane has yet to attempt of a type. */
-type Wanted = { project_no: number; type: number; from_seq: number; position: number; open: number[] };
+/** What a lane has yet to reach of a type. */
+type Wanted = { project_no: number; type: number; from_seq: number; position: number };
 
-/** Whether a lane has yet to attempt an event. */
-const waitsIn = ({ from_seq, position, open }: Wanted, seq: number): boolean =>
-	seq > 0 && seq > from_seq && (seq > position || open.includes(seq));
+const waitsIn = ({ from_seq, position }: Wanted, seq: number): boolean => seq > 0 && seq > from_seq && seq > position;
 
 /** In the order of the index of a webhook's queues: no other one has it. */
 const WAITING = `

@@ -121,10 +121,10 @@ function readWantedFrom(c: Connection, projectNo: number): WantedFrom[] {
 	});
 }
 
-/** Whether a lane has yet to attempt an event. */
+/** Whether a lane has yet to reach an event, or started and hasn't settled it, even if it no longer wants its type. */
 function waitsIn({ types, position, open }: WantedFrom, type: number, seq: number): boolean {
 	const from = types.get(type);
-	return seq > 0 && from !== undefined && seq > from && (seq > position || open.includes(seq));
+	return seq > 0 && (open.includes(seq) || (from !== undefined && seq > from && seq > position));
 }
 
 /** Whether a next attempt of the event has been due for longer than the log is kept, because its webhook is paused. */
