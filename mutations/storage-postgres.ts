@@ -230,15 +230,6 @@ export const STORAGE_POSTGRES = [
 			why: "An event is deleted while its retry is pending: the retry finds nothing to send.",
 		},
 	]),
-	...of("server/src/storage/postgres/registry/webhooks.ts", POSTGRES, [
-		{
-			name: "postgres-one-webhook-more",
-			find: "if (there!.count >= maxPerProject)",
-			replace: "if (there!.count > maxPerProject)",
-			only: "registry",
-			why: "A project has one more webhook than is allowed.",
-		},
-	]),
 	...of("server/src/storage/postgres/lanes/settle.ts", inPostgres("lanes/settle"), [
 		{
 			name: "postgres-settle-cuts-in",

@@ -350,50 +350,6 @@ export const STORAGE_SQLITE = [
 			why: "The gauge of waiting retries grows with each failure.",
 		},
 	]),
-	...of("server/src/storage/sqlite/registry/webhooks.ts", SQLITE, [
-		{
-			name: "sqlite-one-webhook-more",
-			find: "if ((there.count as number) >= maxPerProject)",
-			replace: "if ((there.count as number) > maxPerProject)",
-			only: "registry",
-			why: "A project has one more webhook than is allowed.",
-		},
-		{
-			name: "sqlite-subscription-begins-anew",
-			find: "VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			replace: "VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET from_seq = excluded.from_seq",
-			only: "registry",
-			why: "Each change of a webhook's types skips its backlog.",
-		},
-		{
-			name: "sqlite-from-now-keeps-open",
-			find: "position = ?1, open = NULL, skip_through = ?1",
-			replace: "position = ?1, skip_through = ?1",
-			only: "registry|settling",
-			why: "Resuming from now sends events that were open.",
-		},
-		{
-			name: "sqlite-from-now-keeps-retries",
-			find: "open = NULL, skip_through = ?1 WHERE",
-			replace: "open = NULL, skip_through = 0 * ?1 WHERE",
-			only: "registry",
-			why: "Resuming from now still makes pending retries.",
-		},
-		{
-			name: "sqlite-delete-not-closing",
-			find: "closing = EXISTS (SELECT 1 FROM retries WHERE webhook_no = ?1)",
-			replace: "closing = 0",
-			only: "settling",
-			why: "Pending deliveries of a deleted webhook are never closed or logged.",
-		},
-		{
-			name: "sqlite-delete-keeps-secret",
-			find: "SET deleted_at = ?2, sealed_digest = x'',",
-			replace: "SET deleted_at = ?2,",
-			tests: ["server/src/storage/sqlite/registry/deleted-secret.test.ts"],
-			why: "The secret of a deleted webhook stays in the database.",
-		},
-	]),
 	...of("server/src/storage/sqlite/leases/handover.ts", SQLITE, [
 		{
 			name: "sqlite-handed-over-any-generation",
@@ -454,45 +410,6 @@ export const STORAGE_SQLITE = [
 			replace: "if (last < 0) c.sql(",
 			only: "statistics|retention",
 			why: "After the newest entries are deleted, as many new attempts are missing from the charts.",
-		},
-	]),
-	...of("server/src/storage/sqlite/facts/orders.ts", SQLITE, [
-		{
-			name: "sqlite-customer-after-purchase",
-			find: "isFirst ? [order.customerCreated, order.purchaseCompleted]",
-			replace: "isFirst ? [order.purchaseCompleted, order.customerCreated]",
-			only: "store facts",
-			why: "A receiver gets a purchase before its customer.",
-		},
-		{
-			name: "sqlite-basket-outlives-order",
-			find: "if (basketId !== null)",
-			replace: "if (basketId === null)",
-			only: "store facts",
-			why: "A basket that was bought is reported as abandoned.",
-		},
-	]),
-	...of("server/src/storage/sqlite/facts/baskets.ts", SQLITE, [
-		{
-			name: "sqlite-touch-of-bought-basket",
-			find: 'if (order !== undefined) return "bought";',
-			replace: "",
-			only: "store facts",
-			why: "A late touch brings back a basket that was bought, and it is reported as abandoned.",
-		},
-		{
-			name: "sqlite-basket-touched-since",
-			find: "AND basket_id = ? AND touched_at = ?",
-			replace: "AND basket_id = ? AND touched_at >= ?",
-			only: "store facts",
-			why: "A basket that was just touched is reported as abandoned.",
-		},
-		{
-			name: "sqlite-touches-of-a-millisecond",
-			find: "touched_at = max(excluded.touched_at, touched_at + 1)",
-			replace: "touched_at = excluded.touched_at",
-			only: "store facts",
-			why: "A basket touched in the millisecond in which it is taken is abandoned with its old content.",
 		},
 	]),
 ];

@@ -1,8 +1,10 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
+import { describeColdVerbs } from "../../../test/storage/conformance/suite.ts";
 import { START } from "../../../test/storage/conformance/world.ts";
-import { readAll, runEveryVerb } from "../../../test/storage/postgres/every-verb.ts";
+import { readAll, repeatSuite, runNativeVerbs } from "../../../test/storage/postgres/every-verb.ts";
 import { BIG_PROJECT, BIG_WEBHOOK, FILL, MANY } from "../../../test/storage/postgres/fill.ts";
 import { boundColumns, boundPrefix, type Plan, readsMany, tableOf, walk } from "../../../test/storage/postgres/plan.ts";
 import { connectionConfig } from "./connection/session-settings.ts";
@@ -20,185 +22,194 @@ const BIG = [
 	...["memberships", "invitations", "audit"],
 ];
 
-let server: PostgresServer;
-let url: string;
-let client: Client;
-/** The statements that the verbs sent. */
-let texts: string[];
-let called: ReadonlySet<string>;
+const suite = new RecordedSuite(describeColdVerbs);
 
-beforeAll(async () => {
-	// PostgreSQL shows generic plans since version 16. The test itself says when to gather statistics.
-	server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
-	url = await server.createDatabase();
-	const sent = await collectStatements(async () => {
-		({ called } = await runEveryVerb(url, { sweeps: true }));
-	});
-	// Swept days are gone, so any other day represents them.
-	const day = "SELECT relname FROM pg_class WHERE relname ~ '^attempts_[0-9]{8}$'";
-	const [{ relname }] = (await server.execute(day, url)) as [{ relname: string }];
-	texts = [...new Set([...sent].map((text) => text.replaceAll(/attempts_\d{8}/g, relname)))];
-	client = new Client(connectionConfig(url));
-	await client.connect();
-}, START_TIMEOUT_MS);
-afterAll(async () => {
-	await client.end();
-	await server.stop();
-});
+describe("the statements of all verbs", () => {
+	let server: PostgresServer;
+	let url: string;
+	let client: Client;
+	/** The statements that the verbs sent. */
+	let texts: string[];
+	let called: ReadonlySet<string>;
 
-test("every verb ran", async () => {
-	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
-	const verbs = new Set(Object.keys(storage.peers));
-	for (const name of Object.keys(storage)) verbs.add(name);
-	await storage.close();
-	for (const name of ["capabilities", "peers", "pools", "epoch", "close"]) verbs.delete(name);
-	// facts/plans.test.ts runs these.
-	for (const name of verbs) if (FACT_VERB.test(name)) verbs.delete(name);
-	expect([...verbs].filter((name) => !called.has(name))).toEqual([]);
-	expect(texts.length).toBeGreaterThan(130);
-});
-
-describe.each(["tables are almost empty", "tables are large, with statistics"])("when %s", (state) => {
-	const plans = new Map<string, Plan>();
-	/** The columns of each index. */
-	let columns: Map<string, string[]>;
 	beforeAll(async () => {
-		if (state.includes("large")) {
-			// Creates the swept day.
-			await (await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 })).close();
-			await server.execute(FILL, url);
-		}
-		const indexes = await server.execute(
-			`SELECT c.relname AS index, array_agg(a.attname::text ORDER BY a.attnum) AS columns
-			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'i' GROUP BY 1`,
-			url,
-		);
-		columns = new Map(indexes.map((row) => [row.index as string, row.columns as string[]]));
-		for (const text of texts) {
-			const { rows } = await client.query({ text: `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`, rowMode: "array" });
-			plans.set(text, rows[0]![0][0].Plan as Plan);
-		}
+		// PostgreSQL shows generic plans since version 16. The test itself says when to gather statistics.
+		server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
+		url = await server.createDatabase();
+		const sent = await collectStatements(async () => {
+			const native = await runNativeVerbs(url, { sweeps: true });
+			await repeatSuite(await server.createDatabase(), suite, { sweeps: true });
+			called = native.union(suite.called);
+		});
+		// Swept days are gone, so any other day represents them.
+		const day = "SELECT relname FROM pg_class WHERE relname ~ '^attempts_[0-9]{8}$'";
+		const [{ relname }] = (await server.execute(day, url)) as [{ relname: string }];
+		texts = [...new Set([...sent].map((text) => text.replaceAll(/attempts_\d{8}/g, relname)))];
+		client = new Client(connectionConfig(url));
+		await client.connect();
 	}, START_TIMEOUT_MS);
-
-	function scansOf(tables: readonly string[]): { plan: Plan; text: string }[] {
-		const all = [...plans].flatMap(([text, plan]) => walk(plan).map((node) => ({ plan: node, text })));
-		return all.filter(({ plan }) => plan["Node Type"].includes("Scan") && tables.includes(tableOf(plan) ?? ""));
-	}
-
-	/** Whether a scan is one range of its index, without a gap, or within the few rows of an event. */
-	function isRange(plan: Plan): boolean {
-		const index = columns.get(plan["Index Name"] ?? "") ?? [];
-		const prefix = boundPrefix(plan, index);
-		return prefix > 0 && (prefix === boundColumns(plan).size || index.slice(0, prefix).includes("seq"));
-	}
-
-	test("big tables are read by index ranges, or by a row's physical location", () => {
-		const others = scansOf(BIG).filter(({ plan }) => !plan["Node Type"].startsWith("Tid ") && !isRange(plan));
-		for (const { plan } of others) expect(plan["Node Type"]).toMatch(/^Index (Only )?Scan$/);
-		// Tables with few rows (operators), or a few of many.
-		expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
-			[undefined, "SELECT 1 FROM posthorn.accounts WHERE operator LIMIT 1"],
-			[undefined, "SELECT project_no"],
-			[undefined, expect.stringMatching(/^SELECT count.* LIMIT 20000\) AS entry$/)],
-		]);
+	afterAll(async () => {
+		await client.end();
+		await server.stop();
 	});
 
-	test("events, attempts and retries are read within a project", () => {
-		const others = scansOf(HOT).filter(
-			({ plan }) => !plan["Node Type"].startsWith("Tid ") && !boundColumns(plan).has("project_no"),
-		);
-		// The sweep reads events by age, and days one by one.
-		expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
-			["(no >= $1)", "SELECT e.no"],
-			[undefined, "SELECT project_no"],
-			[undefined, expect.stringMatching(/^SELECT count.* LIMIT 20000\) AS entry$/)],
-		]);
+	test("every verb ran", async () => {
+		const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
+		const verbs = new Set(Object.keys(storage.peers));
+		for (const name of Object.keys(storage)) verbs.add(name);
+		await storage.close();
+		for (const name of ["capabilities", "peers", "pools", "epoch", "close"]) verbs.delete(name);
+		// facts-plans.test.ts runs these.
+		for (const name of verbs) if (FACT_VERB.test(name)) verbs.delete(name);
+		expect([...verbs].filter((name) => !called.has(name))).toEqual([]);
+		expect(texts.length).toBeGreaterThan(130);
 	});
 
-	test("no row is read and then discarded", () => {
-		const filtered = scansOf(HOT).filter(({ plan }) => plan.Filter !== undefined);
-		// Except those that the sweep finds too recent, or found locked before.
-		expect(filtered.map(({ plan }) => [plan["Node Type"], plan.Filter])).toEqual([
-			["Tid Range Scan", "((id < $3) AND (project_no <> ALL ($5)))"],
-			["Index Scan", "(project_no <> ALL ($2))"],
-		]);
+	describe.each(["tables are almost empty", "tables are large, with statistics"])("when %s", (state) => {
+		const plans = new Map<string, Plan>();
+		/** The columns of each index. */
+		let columns: Map<string, string[]>;
+		beforeAll(async () => {
+			if (state.includes("large")) {
+				// Creates the swept day.
+				await (await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 })).close();
+				await server.execute(FILL, url);
+			}
+			const indexes = await server.execute(
+				`SELECT c.relname AS index, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'i' GROUP BY 1`,
+				url,
+			);
+			columns = new Map(indexes.map((row) => [row.index as string, row.columns as string[]]));
+			for (const text of texts) {
+				const { rows } = await client.query({ text: `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`, rowMode: "array" });
+				plans.set(text, rows[0]![0][0].Plan as Plan);
+			}
+		}, START_TIMEOUT_MS);
+
+		function scansOf(tables: readonly string[]): { plan: Plan; text: string }[] {
+			const all = [...plans].flatMap(([text, plan]) => walk(plan).map((node) => ({ plan: node, text })));
+			return all.filter(({ plan }) => plan["Node Type"].includes("Scan") && tables.includes(tableOf(plan) ?? ""));
+		}
+
+		/** Whether a scan is one range of its index, without a gap, or within the few rows of an event. */
+		function isRange(plan: Plan): boolean {
+			const index = columns.get(plan["Index Name"] ?? "") ?? [];
+			const prefix = boundPrefix(plan, index);
+			return prefix > 0 && (prefix === boundColumns(plan).size || index.slice(0, prefix).includes("seq"));
+		}
+
+		test("big tables are read by index ranges, or by a row's physical location", () => {
+			const others = scansOf(BIG).filter(({ plan }) => !plan["Node Type"].startsWith("Tid ") && !isRange(plan));
+			for (const { plan } of others) expect(plan["Node Type"]).toMatch(/^Index (Only )?Scan$/);
+			// Tables with few rows (operators), or a few of many.
+			expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
+				[undefined, "SELECT project_no"],
+				[undefined, expect.stringMatching(/^SELECT count.* LIMIT 20000\) AS entry$/)],
+				[undefined, "SELECT 1 FROM posthorn.accounts WHERE operator LIMIT 1"],
+			]);
+		});
+
+		test("events, attempts and retries are read within a project", () => {
+			const others = scansOf(HOT).filter(
+				({ plan }) => !plan["Node Type"].startsWith("Tid ") && !boundColumns(plan).has("project_no"),
+			);
+			// The sweep reads events by age, and days one by one.
+			expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
+				["(no >= $1)", "SELECT e.no"],
+				[undefined, "SELECT project_no"],
+				[undefined, expect.stringMatching(/^SELECT count.* LIMIT 20000\) AS entry$/)],
+			]);
+		});
+
+		test("no row is read and then discarded", () => {
+			const filtered = scansOf(HOT).filter(({ plan }) => plan.Filter !== undefined);
+			// Except those that the sweep finds too recent, or found locked before.
+			expect(filtered.map(({ plan }) => [plan["Node Type"], plan.Filter])).toEqual([
+				["Tid Range Scan", "((id < $3) AND (project_no <> ALL ($5)))"],
+				["Index Scan", "(project_no <> ALL ($2))"],
+			]);
+		});
+
+		test("events of a type are found in the type's index", () => {
+			const byType = scansOf(["events"]).filter(({ plan }) => plan["Index Cond"]?.includes("ROW(type, seq)"));
+			expect(byType.length).toBeGreaterThan(5);
+			expect(new Set(byType.map(({ plan }) => plan["Index Name"]))).toEqual(new Set(["events_by_type"]));
+		});
+
+		test("the attempts of a delivery are found in the primary key", () => {
+			const ofDelivery = scansOf(["attempts"]).filter(({ plan }) => plan["Index Cond"]?.includes("seq ="));
+			expect(ofDelivery.length).toBeGreaterThan(5);
+			for (const { plan } of ofDelivery) expect(plan["Index Name"]).toMatch(/^attempts_\d{8}_pkey$/);
+		});
+
+		test("due retries are one range of their queue", () => {
+			const due = scansOf(["retries"]).filter(({ plan }) => plan["Index Cond"]?.includes("ROW(due_at, seq) >"));
+			expect(due).toHaveLength(2);
+			for (const { plan } of due) expect(plan["Index Name"]).toBe("retries_by_due");
+		});
+
+		test("no join reads more of a hot table than an event's rows", () => {
+			const joins = [...plans].flatMap(([text, plan]) =>
+				walk(plan)
+					.filter((node) => /^(Hash|Merge) Join/.test(node["Node Type"]) && readsMany(node, HOT))
+					.map((node) => [node["Node Type"], text]),
+			);
+			expect(joins).toEqual([]);
+		});
 	});
 
-	test("events of a type are found in the type's index", () => {
-		const byType = scansOf(["events"]).filter(({ plan }) => plan["Index Cond"]?.includes("ROW(type, seq)"));
-		expect(byType.length).toBeGreaterThan(5);
-		expect(new Set(byType.map(({ plan }) => plan["Index Name"]))).toEqual(new Set(["events_by_type"]));
-	});
-
-	test("the attempts of a delivery are found in the primary key", () => {
-		const ofDelivery = scansOf(["attempts"]).filter(({ plan }) => plan["Index Cond"]?.includes("seq ="));
-		expect(ofDelivery.length).toBeGreaterThan(5);
-		for (const { plan } of ofDelivery) expect(plan["Index Name"]).toMatch(/^attempts_\d{8}_pkey$/);
-	});
-
-	test("due retries are one range of their queue", () => {
-		const due = scansOf(["retries"]).filter(({ plan }) => plan["Index Cond"]?.includes("ROW(due_at, seq) >"));
-		expect(due).toHaveLength(2);
-		for (const { plan } of due) expect(plan["Index Name"]).toBe("retries_by_due");
-	});
-
-	test("no join reads more of a hot table than an event's rows", () => {
-		const joins = [...plans].flatMap(([text, plan]) =>
-			walk(plan)
-				.filter((node) => /^(Hash|Merge) Join/.test(node["Node Type"]) && readsMany(node, HOT))
-				.map((node) => [node["Node Type"], text]),
-		);
-		expect(joins).toEqual([]);
-	});
-});
-
-/** A bounded plan may still read a lot, and a sort everything that it gets, so rows are counted as well. */
-test("verbs read a few rows, however many there are", async () => {
-	await server.execute("SELECT pg_stat_reset()", url);
-	await runEveryVerb(url, { sweeps: false });
-	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
-	await readAll(storage, BIG_PROJECT, BIG_WEBHOOK);
-	// Connections report what they have read when they end.
-	await storage.close();
-	const read = await server.execute(
-		`SELECT regexp_replace(relname, '_\\d{8}$', '') AS table, sum(seq_scan)::int AS whole,
+	/** A bounded plan may still read a lot, and a sort everything that it gets, so rows are counted as well. */
+	test("verbs read a few rows, however many there are", async () => {
+		// Creates the days that the suite uses, whose empty tables are scanned then.
+		await repeatSuite(url, suite, { sweeps: false });
+		await server.execute("SELECT pg_stat_reset()", url);
+		await runNativeVerbs(url, { sweeps: false });
+		await repeatSuite(url, suite, { sweeps: false });
+		const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
+		await readAll(storage, BIG_PROJECT, BIG_WEBHOOK);
+		// Connections report what they have read when they end.
+		await storage.close();
+		const read = await server.execute(
+			`SELECT regexp_replace(relname, '_\\d{8}$', '') AS table, sum(seq_scan)::int AS whole,
 			sum(seq_tup_read + idx_tup_fetch)::int AS rows
 		FROM pg_stat_user_tables GROUP BY 1`,
-		url,
-	);
-	const big = read.filter(({ table }) => BIG.includes(table as string));
-	expect(big).toHaveLength(BIG.length);
-	for (const { table, whole, rows } of big) {
-		expect(whole, `full scans of ${table}`).toBe(0);
-		expect(rows, `rows read from ${table}`).toBeGreaterThan(0);
-		expect(rows, `rows read from ${table}`).toBeLessThan(MANY / 10);
-	}
-});
-
-test("a page far from any match reads a bounded number of attempts", async () => {
-	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
-	const maxScanned = 500;
-	const filter = { response: { codes: [{ from: 500, to: 599 }], maxScanned } };
-	await server.execute("SELECT pg_stat_reset()", url);
-	const page = await storage.listAttemptSummaries({ projectId: BIG_PROJECT, filter, page: { limit: 10 } });
-	const count = await storage.countAttempts({ projectId: BIG_PROJECT, filter, max: 10_000 });
-	const step = await storage.countMatching({
-		projectId: BIG_PROJECT,
-		selection: filter,
-		at: START + 2 * DAY,
-		limit: 10,
+			url,
+		);
+		const big = read.filter(({ table }) => BIG.includes(table as string));
+		expect(big).toHaveLength(BIG.length);
+		for (const { table, whole, rows } of big) {
+			expect(whole, `full scans of ${table}`).toBe(0);
+			expect(rows, `rows read from ${table}`).toBeGreaterThan(0);
+			expect(rows, `rows read from ${table}`).toBeLessThan(MANY / 10);
+		}
 	});
-	await storage.close();
-	expect(page).toEqual({ rows: [], next: expect.stringMatching(/^att_/) });
-	expect(count).toEqual({ count: 0, capped: true });
-	expect(step).toEqual({ count: 0, next: expect.stringMatching(/^att_/) });
-	const [read] = await server.execute(
-		`SELECT sum(idx_tup_read)::int AS entries FROM pg_stat_user_indexes WHERE relname ~ '^attempts_[0-9]{8}$'`,
-		url,
-	);
-	// That many entries of each of four ranges, two statuses and two types, and then each row that is examined.
-	expect(read!.entries).toBeGreaterThan(3 * maxScanned);
-	expect(read!.entries).toBeLessThanOrEqual(3 * (4 + 1) * maxScanned);
+
+	test("a page far from any match reads a bounded number of attempts", async () => {
+		const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
+		const maxScanned = 500;
+		const filter = { response: { codes: [{ from: 500, to: 599 }], maxScanned } };
+		await server.execute("SELECT pg_stat_reset()", url);
+		const page = await storage.listAttemptSummaries({ projectId: BIG_PROJECT, filter, page: { limit: 10 } });
+		const count = await storage.countAttempts({ projectId: BIG_PROJECT, filter, max: 10_000 });
+		const step = await storage.countMatching({
+			projectId: BIG_PROJECT,
+			selection: filter,
+			at: START + 2 * DAY,
+			limit: 10,
+		});
+		await storage.close();
+		expect(page).toEqual({ rows: [], next: expect.stringMatching(/^att_/) });
+		expect(count).toEqual({ count: 0, capped: true });
+		expect(step).toEqual({ count: 0, next: expect.stringMatching(/^att_/) });
+		const [read] = await server.execute(
+			`SELECT sum(idx_tup_read)::int AS entries FROM pg_stat_user_indexes WHERE relname ~ '^attempts_[0-9]{8}$'`,
+			url,
+		);
+		// That many entries of each of four ranges, two statuses and two types, and then each row that is examined.
+		expect(read!.entries).toBeGreaterThan(3 * maxScanned);
+		expect(read!.entries).toBeLessThanOrEqual(3 * (4 + 1) * maxScanned);
+	});
 });
 
 /** Runs `work`, and returns the statements that were sent. */

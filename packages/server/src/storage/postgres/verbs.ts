@@ -1,28 +1,29 @@
 /** The verbs on PostgreSQL: for each, the connections that it runs on, and its function. */
 import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
-import type { Mode, Verb as SharedVerb, Steps } from "../verbs/verb.ts";
+import type { Template } from "../verbs/sql.ts";
+import { type Mode, type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
-import type { Session } from "./connection/session.ts";
-import * as baskets from "./facts/baskets.ts";
-import * as orders from "./facts/orders.ts";
+import { findProject, findWebhook } from "./connection/names.ts";
+import { type Session, type Statement, sql } from "./connection/session.ts";
+import { addOrders, appendFacts, findOrders } from "./facts.ts";
 import { countAttempts, getAttempt, getDelivery, listAttemptSummaries, listAttempts } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
 import { readStats } from "./history/stats.ts";
 import { readBacklogs } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
 import { listWaitingRetries } from "./lanes/lanes.ts";
+import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
 import * as replay from "./lanes/replay.ts";
 import * as matching from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
 import { appendEvents } from "./log/append.ts";
+import { holdLogs } from "./log/append-rows.ts";
 import * as log from "./log/log.ts";
 import type { PostgresNode } from "./node.ts";
-import { createWebhook, deleteWebhook, updateWebhook } from "./registry/webhooks.ts";
 import { sweepEvents } from "./retention/retention.ts";
-import { runVerb } from "./run-verb.ts";
 
 /** Runs on a connection, within the transaction if there is one. */
 type Work<P, R> = (c: Session, p: P, node: PostgresNode) => Promise<R>;
@@ -64,9 +65,6 @@ const NATIVE = {
 	readEvents: read(log.readEvents, "engine"),
 	findEvent: read(log.findEvent),
 
-	createWebhook: writeInProject(createWebhook, ({ events }) => events),
-	updateWebhook: writeInProject(updateWebhook, ({ patch }) => patch.events ?? []),
-	deleteWebhook: writeInProject(deleteWebhook),
 	readBacklogs: read(readBacklogs),
 
 	acquireLeases: leases.acquireLeases,
@@ -74,7 +72,6 @@ const NATIVE = {
 	releaseLease: choosing(leases.releaseLease),
 	nextAlarm: read(leases.nextAlarm, "engine"),
 	loadLanes: snapshot(lanes.loadLanes, "engine"),
-	endDeletion: writeInProject(lanes.endDeletion),
 	readRetries: read(lanes.readRetries, "engine"),
 	settle,
 	settleHandedOver: choosing(settleHandedOver),
@@ -95,16 +92,60 @@ const NATIVE = {
 	countMatching: read(matching.countMatching),
 	sweepAttempts: choosing((connections, p, node) => node.attemptSweep.step(connections, p, node.clock.now())),
 	sweepEvents: write(sweepEvents),
-
-	recordOrders: writeInProject(orders.recordOrders, (p) =>
-		p.orders.flatMap(({ customerCreated, purchaseCompleted }) => [customerCreated.type, purchaseCompleted.type]),
-	),
-	touchBasket: writeInProject(baskets.touchBasket),
-	removeBasket: writeInProject(baskets.removeBasket),
-	takeDueBaskets: write(baskets.takeDueBaskets),
-	nextBasketDue: read(baskets.nextBasketDue),
-	abandonBaskets: writeInProject(baskets.abandonBaskets, (p) => p.baskets.map(({ event }) => event.type)),
 } satisfies Native;
+
+const statements = new WeakMap<Template, Statement>();
+
+function statementOf(template: Template): Statement {
+	let statement = statements.get(template);
+	if (statement === undefined) {
+		statement = sql(template.text("postgres"));
+		statements.set(template, statement);
+	}
+	return statement;
+}
+
+const OPEN_LOG = sql(`
+	WITH made AS (
+		SELECT no FROM posthorn.projects WHERE id = $1
+	), log AS (
+		INSERT INTO posthorn.logs (project_no) SELECT no FROM made
+	)
+	INSERT INTO posthorn.leases (project_no) SELECT no FROM made`);
+
+type AsyncNatives = {
+	readonly [K in keyof Natives]: (...args: Parameters<Natives[K]>) => Promise<ReturnType<Natives[K]> | unknown>;
+};
+
+const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
+	findProject: (projectId) => findProject(c, projectId),
+	findWebhook: (project, webhookId) => findWebhook(c, project, webhookId),
+	lockAccounts: () => c.run(LOCK_ACCOUNTS),
+	tellPeers: async (project) => c.changed.add(project),
+	openLog: (projectId) => c.run(OPEN_LOG, projectId),
+	holdLog: (project) => holdLogs(c, [project], true),
+	holdProject: async (project) => (await lockProject(c, project)).lastSeq,
+	// Done by `writeInProject`.
+	addTypes: async () => undefined,
+	now: async () => node.clock.now(),
+	wake: (project) => ringForChange(c, project),
+	toDatabaseTime: async (at) => c.offset.toDatabase(at),
+	toNodeTime: async (at) => c.offset.toNode(at),
+	appendFacts: (_, project, facts) => appendFacts(c, project, facts),
+	findOrders: (project, orders) => findOrders(c, project, orders),
+	addOrders: (project, orders, customers) => addOrders(c, project, orders, customers),
+	commit: () => c.commit(),
+});
+
+/** Runs a verb that is written once for both engines. */
+function runVerb<R>(c: Session, node: PostgresNode, steps: Steps<R>): Promise<R> {
+	const natives = nativesOf(c, node);
+	return runAsync(steps, (part: Part): Promise<unknown> => {
+		if ("template" in part) return c.rows(statementOf(part.template), ...part.values);
+		const [name, ...args] = part.call;
+		return (natives[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+	});
+}
 
 type InProject = { readonly projectId: string };
 const MODES: Readonly<
@@ -122,7 +163,7 @@ const MODES: Readonly<
 const SHARED = Object.fromEntries(
 	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps, typesOf }]) => [
 		name,
-		MODES[mode]((c, p) => runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p)), typesOf as never),
+		MODES[mode]((c, p, node) => runVerb(c, node, (steps as (p: unknown) => Steps<unknown>)(p)), typesOf as never),
 	]),
 );
 

@@ -5,9 +5,11 @@
  * The reader sees everything that has been committed and never waits for a commit. No read takes long, so the engine's
  * reads need no thread of their own.
  */
+import type { SQLInputValue, StatementSync } from "node:sqlite";
 import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
-import type { Verb as SharedVerb, Steps } from "../verbs/verb.ts";
+import type { Query, Row } from "../verbs/sql.ts";
+import { type Natives, runSync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Channel } from "./connection/channel.ts";
 import type { Connection } from "./connection/connection.ts";
 import {
@@ -19,8 +21,7 @@ import {
 	unpackResults,
 	unpackSettlements,
 } from "./connection/wire.ts";
-import * as baskets from "./facts/baskets.ts";
-import * as orders from "./facts/orders.ts";
+import { addOrders, appendFacts, findOrders } from "./facts.ts";
 import { countAttempts, getAttempt, getDelivery, listAttemptSummaries, listAttempts } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
 import { readStats } from "./history/stats.ts";
@@ -34,9 +35,7 @@ import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
 import { appendEvents } from "./log/append.ts";
 import * as log from "./log/log.ts";
-import * as webhooks from "./registry/webhooks.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
-import { runVerb } from "./run-verb.ts";
 
 type Thread = "writer" | "reader";
 
@@ -84,9 +83,6 @@ const NATIVE = {
 		(found) => unpackEvents(found)[0] ?? null,
 	),
 
-	createWebhook: write(webhooks.createWebhook),
-	updateWebhook: write(webhooks.updateWebhook),
-	deleteWebhook: write(webhooks.deleteWebhook),
 	readBacklogs: read(readBacklogs),
 
 	acquireLeases: packed(
@@ -98,7 +94,6 @@ const NATIVE = {
 	releaseLease: write(leases.releaseLease),
 	nextAlarm: read(leases.nextAlarm),
 	loadLanes: read(lanes.loadLanes),
-	endDeletion: write(lanes.endDeletion),
 	readRetries: read(lanes.readRetries),
 	settle: packed(
 		"writer",
@@ -127,13 +122,6 @@ const NATIVE = {
 	countMatching: read(matching.countMatching),
 	sweepAttempts: write(sweepAttempts),
 	sweepEvents: write(sweepEvents),
-
-	recordOrders: write(orders.recordOrders),
-	touchBasket: write(baskets.touchBasket),
-	removeBasket: write(baskets.removeBasket),
-	takeDueBaskets: write(baskets.takeDueBaskets),
-	nextBasketDue: read(baskets.nextBasketDue),
-	abandonBaskets: write(baskets.abandonBaskets),
 } satisfies Native;
 
 /** What the storage itself needs from its threads. */
@@ -150,11 +138,98 @@ const OWN = {
 	readGauges: read((c, after: number) => readGauges(c, after)),
 };
 
+/** Columns whose type SQLite lacks, by table. */
+const json = (text: string | number | null): unknown => (text === null ? null : JSON.parse(text as string));
+const CONVERTED: Readonly<Record<string, (value: string | number | null) => unknown>> = {
+	"projects.developer": Boolean,
+	"accounts.operator": Boolean,
+	"sessions.by_link": Boolean,
+	"audit.detail": json,
+	"store_refunds.events": json,
+	"store_chargebacks.events": json,
+	"store_deliverables.events": json,
+	"store_subscriptions.events": json,
+	"store_subscriptions.cancel_events": json,
+};
+
+type Convert = (row: Row) => Row;
+
+/** By statement, how its rows are converted, if they are. */
+const converters = new WeakMap<StatementSync, Convert | null>();
+
+function converterOf(statement: StatementSync): Convert | null {
+	const known = converters.get(statement);
+	if (known !== undefined) return known;
+	const columns = statement.columns().flatMap(({ table, column, name }) => {
+		const convert = CONVERTED[`${table}.${column}`];
+		return convert === undefined ? [] : [{ name, convert }];
+	});
+	const convert = (row: Row): Row => {
+		for (const { name, convert } of columns) row[name] = convert(row[name] as string | number | null);
+		return row;
+	};
+	const converter = columns.length === 0 ? null : convert;
+	converters.set(statement, converter);
+	return converter;
+}
+
+function runQuery(c: Connection, { template, values }: Query<unknown>): Row[] {
+	const statement = c.sql(template.text("sqlite"));
+	const sent = values.map((value): SQLInputValue => (typeof value === "boolean" ? Number(value) : value));
+	const rows: Row[] = statement.all(...sent);
+	const convert = rows.length === 0 ? null : converterOf(statement);
+	return convert === null ? rows : rows.map(convert);
+}
+
+/** There is one writer, so everything is held. */
+const held = (): void => undefined;
+
+/** What a verb runs with besides the connection. */
+export interface VerbContext {
+	/** The time on the node's clock. */
+	readonly now: number;
+	/** By default there are no peers: one process owns the file. */
+	readonly tellPeers?: Natives["tellPeers"];
+}
+
+const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbContext): Natives => ({
+	findProject: (projectId) => c.names.project(projectId),
+	findWebhook: (project, webhookId) => c.names.webhook(project, webhookId),
+	lockAccounts: held,
+	tellPeers,
+	// Both are in the project's row.
+	openLog: () => undefined,
+	holdLog: held,
+	holdProject: (project) => c.sql("SELECT last_seq FROM projects WHERE no = ?").get(project)!.last_seq as number,
+	addTypes: (types) => {
+		for (const type of types) c.names.internType(type);
+	},
+	now: () => now,
+	wake: (project) => lanes.ringForChange(c, project),
+	// One process owns the file, so there is one clock.
+	toDatabaseTime: (at) => at,
+	toNodeTime: (at) => at,
+	appendFacts: (projectId, _, facts) => appendFacts(c, projectId, facts),
+	findOrders: (project, orders) => findOrders(c, project, orders),
+	addOrders: (project, orders, customers) => addOrders(c, project, orders, customers),
+	commit: () => undefined,
+});
+
+/** Runs a verb that is written once for both engines. */
+export function runVerb<R>(c: Connection, steps: Steps<R>, context: VerbContext): R {
+	const natives = nativesOf(c, context);
+	return runSync(steps, (part) => {
+		if ("template" in part) return runQuery(c, part);
+		const [name, ...args] = part.call;
+		return (natives[name] as (...args: unknown[]) => unknown)(...args);
+	});
+}
+
 const SHARED = Object.fromEntries(
 	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps }]) => [
 		name,
-		on(mode === "read" || mode === "snapshot" ? "reader" : "writer")((c, p) =>
-			runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p)),
+		on(mode === "read" || mode === "snapshot" ? "reader" : "writer")((c, p, { now }) =>
+			runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p), { now }),
 		),
 	]),
 );

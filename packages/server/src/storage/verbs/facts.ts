@@ -1,21 +1,55 @@
 /** Facts about orders and subscriptions. Recording one holds the project's log, so no fact is recorded twice. */
 import {
+	type AbandonedBasket,
+	type BasketTouch,
+	type DueBasket,
 	type FactEvent,
 	judgeRefund,
 	type NewChargeback,
 	type NewDeliverable,
+	type NewOrder,
 	type NewRefund,
 	type NewSubscription,
 	type Order,
 	type Recorded,
 } from "../port/facts.ts";
-import type { NewEvent } from "../port/log.ts";
+import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import { earlier, type RecordedFact, recorded } from "../shared/facts.ts";
-import { type Query, sql } from "./sql.ts";
-import { appendEvents, findProject, holdLog, row, type Steps, together } from "./verb.ts";
+import { endUnlocked, greatest, type Query, sql, unlocked } from "./sql.ts";
+import {
+	addOrders,
+	appendFacts,
+	commit,
+	type FactEvents,
+	findOrders,
+	findProject,
+	holdLog,
+	type KnownOrders,
+	type RecordedFact,
+	row,
+	rows,
+	type Steps,
+	toDatabaseTime,
+	together,
+	toNodeTime,
+} from "./verb.ts";
 
 type OfOrder = Recorded | { readonly kind: "no_order" };
+
+/** The original response to a fact that was recorded before, or a conflict if its content differs; null if it is new. */
+function earlierResult(fact: RecordedFact | undefined, digest: Uint8Array): Recorded | null {
+	if (fact === undefined) return null;
+	if (Buffer.compare(fact.digest, digest) !== 0) return { kind: "conflict" };
+	return { kind: "repeated", at: fact.at, events: fact.events };
+}
+
+const recorded = (at: number, appended: readonly LogEvent[]): Recorded & { readonly kind: "recorded" } => {
+	return { kind: "recorded", at, events: factEvents(appended), appended };
+};
+
+/** What is stored with a fact. */
+const factEvents = (appended: readonly LogEvent[]): FactEvent[] =>
+	appended.map(({ id, seq, type, createdAt }) => ({ id, seq, type, createdAt }));
 
 function* append(
 	{ projectId }: ProjectRef,
@@ -23,8 +57,63 @@ function* append(
 	at: number,
 	event: NewEvent,
 ): Steps<Recorded & { readonly kind: "recorded" }> {
-	const [appended] = yield* together(appendEvents(projectId, project, at, [event]));
-	return recorded(at, appended);
+	const [[appended]] = yield* together(appendFacts(projectId, project, [{ at, events: [event] }]));
+	return recorded(at, appended!);
+}
+
+/** Ids as databases store them: PostgreSQL accepts neither NUL nor half of a character. */
+const storedId = (id: string): string => id.replaceAll("\0", "\ufffd").toWellFormed();
+
+const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
+
+/** Any number of orders in three round trips. */
+export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Steps<Recorded[]> {
+	const { projectId } = p;
+	const orders = p.orders.map((order) => {
+		return { ...order, orderId: storedId(order.orderId), basketId: order.basketId && storedId(order.basketId) };
+	});
+	const project = yield* findProject(projectId);
+	if (project === null) return orders.map(() => ({ kind: "no_project" }));
+	const [, known] = yield* together(holdLog(project), findOrders(project, orders));
+	const { fresh, customers, facts } = newOrders(orders, known);
+	const results = new Map(known.orders);
+	const appended = new Map<string, LogEvent[]>();
+	if (fresh.length > 0) {
+		const [events] = yield* together(appendFacts(projectId, project, facts));
+		const added = fresh.map((order, i) => ({ ...order, events: factEvents(events[i]!) }));
+		yield* together(addOrders(project, added, customers), commit());
+		for (const [i, { orderId }] of fresh.entries()) appended.set(orderId, events[i]!);
+	}
+	return orders.map((order): Recorded => {
+		const { orderId, digest, at } = order;
+		const before = earlierResult(results.get(orderId), digest);
+		if (before !== null) return before;
+		const made = recorded(at, appended.get(orderId)!);
+		// For later orders with the same id.
+		results.set(orderId, { digest, at, events: made.events });
+		return made;
+	});
+}
+
+/** New orders, one per id, with the events that each creates: a customer's first one comes after `customerCreated`. */
+function newOrders<O extends NewOrder>(orders: readonly O[], known: KnownOrders) {
+	const ids = new Set(known.orders.keys());
+	const customers = new Map(known.customers.map((key) => [hex(key), key]));
+	const fresh: O[] = [];
+	const facts: FactEvents[] = [];
+	const added: Uint8Array[] = [];
+	for (const order of orders) {
+		if (ids.has(order.orderId)) continue;
+		ids.add(order.orderId);
+		fresh.push(order);
+		const { at, customerKey, customerCreated, purchaseCompleted } = order;
+		const isFirst = !customers.has(hex(customerKey));
+		facts.push({ at, events: isFirst ? [customerCreated, purchaseCompleted] : [purchaseCompleted] });
+		if (!isFirst) continue;
+		customers.set(hex(customerKey), customerKey);
+		added.push(customerKey);
+	}
+	return { fresh, facts, customers: added };
 }
 
 const orderOf = (project: number, orderId: string): Query<Order> => sql`
@@ -43,14 +132,14 @@ export function* recordRefund(
 	const { orderId, refundId, digest, at, amountCents } = p.refund;
 	const project = yield* findProject(p.projectId);
 	if (project === null) return { kind: "no_project" };
-	const [, [told], [order]] = yield* together(
+	const [, [before], [order]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
 			SELECT digest, at, events FROM posthorn.store_refunds
 			WHERE project_no = ${project} AND refund_id = ${refundId}`,
 		orderOf(project, orderId),
 	);
-	const known = earlier(told, digest);
+	const known = earlierResult(before, digest);
 	if (known !== null) return known;
 	if (order === undefined) return { kind: "no_order" };
 	const verdict = judgeRefund(order, amountCents);
@@ -71,14 +160,14 @@ export function* recordChargeback(p: ProjectRef & { readonly chargeback: NewChar
 	const { orderId, chargebackId, digest, at, event } = p.chargeback;
 	const project = yield* findProject(p.projectId);
 	if (project === null) return { kind: "no_project" };
-	const [, [told], [order]] = yield* together(
+	const [, [before], [order]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
 			SELECT digest, at, events FROM posthorn.store_chargebacks
 			WHERE project_no = ${project} AND chargeback_id = ${chargebackId}`,
 		orderOf(project, orderId),
 	);
-	const known = earlier(told, digest);
+	const known = earlierResult(before, digest);
 	if (known !== null) return known;
 	if (order === undefined) return { kind: "no_order" };
 	const made = yield* append(p, project, at, event);
@@ -92,7 +181,7 @@ export function* recordDeliverable(p: ProjectRef & { readonly deliverable: NewDe
 	const { orderId, deliverableId, digest, at, event } = p.deliverable;
 	const project = yield* findProject(p.projectId);
 	if (project === null) return { kind: "no_project" };
-	const [, [told], [order]] = yield* together(
+	const [, [before], [order]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
 			SELECT digest, at, events FROM posthorn.store_deliverables
@@ -100,7 +189,7 @@ export function* recordDeliverable(p: ProjectRef & { readonly deliverable: NewDe
 		orderOf(project, orderId),
 	);
 	if (order === undefined) return { kind: "no_order" };
-	const known = earlier(told, digest);
+	const known = earlierResult(before, digest);
 	if (known !== null) return known;
 	const made = yield* append(p, project, at, event);
 	yield* row(sql`
@@ -113,13 +202,13 @@ export function* recordSubscription(p: ProjectRef & { readonly subscription: New
 	const { subscriptionId, digest, at, data, event } = p.subscription;
 	const project = yield* findProject(p.projectId);
 	if (project === null) return { kind: "no_project" };
-	const [, [told]] = yield* together(
+	const [, [before]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
 			SELECT digest, at, events FROM posthorn.store_subscriptions
 			WHERE project_no = ${project} AND subscription_id = ${subscriptionId}`,
 	);
-	const known = earlier(told, digest);
+	const known = earlierResult(before, digest);
 	if (known !== null) return known;
 	const made = yield* append(p, project, at, event);
 	yield* row(sql`
@@ -163,4 +252,87 @@ export function* cancelSubscription(
 		UPDATE posthorn.store_subscriptions SET canceled_at = ${at}, cancel_events = ${JSON.stringify(made.events)}
 		WHERE project_no = ${project} AND subscription_id = ${subscriptionId}`);
 	return made;
+}
+
+interface BasketRef extends ProjectRef {
+	readonly basketId: string;
+}
+
+/**
+ * Two touches always have different times, even within a millisecond or if the clock steps back. Recording an order
+ * holds the log, so the lookup of an order holds it too.
+ */
+export function* touchBasket(
+	p: ProjectRef & { readonly touch: BasketTouch },
+): Steps<"touched" | "bought" | "no_project"> {
+	const { basketId, at, dueAt, data } = p.touch;
+	const project = yield* findProject(p.projectId);
+	if (project === null) return "no_project";
+	const due = yield* toDatabaseTime(dueAt);
+	const [, touched] = yield* together(
+		holdLog(project),
+		sql`
+			INSERT INTO posthorn.store_baskets AS b (project_no, basket_id, touched_at, due_at, data)
+			SELECT ${project}, ${basketId}, ${at}, ${due}, ${data}
+			WHERE NOT EXISTS (
+				SELECT 1 FROM posthorn.store_orders o WHERE o.project_no = ${project} AND o.basket_id = ${basketId}
+			)
+			ON CONFLICT (project_no, basket_id) DO UPDATE SET
+				touched_at = ${greatest}(excluded.touched_at, b.touched_at + 1), due_at = excluded.due_at,
+				data = excluded.data
+			RETURNING basket_id`,
+		commit(),
+	);
+	return touched.length === 1 ? "touched" : "bought";
+}
+
+export function* removeBasket({ projectId, basketId }: BasketRef): Steps<"removed" | "absent" | "no_project"> {
+	const project = yield* findProject(projectId);
+	if (project === null) return "no_project";
+	const removed = yield* row(sql`
+		DELETE FROM posthorn.store_baskets WHERE project_no = ${project} AND basket_id = ${basketId} RETURNING basket_id`);
+	return removed === undefined ? "absent" : "removed";
+}
+
+const BASKETS = unlocked("store_baskets", "no");
+
+/** Concurrent nodes claim different baskets. */
+export function* takeDueBaskets(p: {
+	readonly now: number;
+	readonly until: number;
+	readonly limit: number;
+}): Steps<DueBasket[]> {
+	const [now, until] = [yield* toDatabaseTime(p.now), yield* toDatabaseTime(p.until)];
+	return yield* rows<DueBasket>(sql`
+		UPDATE posthorn.store_baskets SET due_at = ${until}
+		WHERE ${BASKETS} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${p.limit}${endUnlocked}
+		RETURNING (SELECT p.id FROM posthorn.projects p WHERE p.no = project_no) AS "projectId",
+			basket_id AS "basketId", touched_at AS "touchedAt", data`);
+}
+
+export function* nextBasketDue(): Steps<number | null> {
+	const next = yield* row<{ at: number }>(sql`
+		SELECT due_at AS at FROM posthorn.store_baskets ORDER BY due_at LIMIT 1`);
+	return next === undefined ? null : yield* toNodeTime(next.at);
+}
+
+export function* abandonBaskets(
+	p: ProjectRef & { readonly baskets: readonly AbandonedBasket[]; readonly at: number },
+): Steps<LogEvent[]> {
+	const { projectId, baskets, at } = p;
+	const project = yield* findProject(projectId);
+	if (project === null) return [];
+	const [, ...ended] = yield* together(
+		holdLog(project),
+		...baskets.map(
+			({ basketId, touchedAt }) => sql`
+				DELETE FROM posthorn.store_baskets
+				WHERE project_no = ${project} AND basket_id = ${basketId} AND touched_at = ${touchedAt}
+				RETURNING basket_id`,
+		),
+	);
+	const events = baskets.filter((_, i) => ended[i]!.length === 1).map(({ event }) => event);
+	if (events.length === 0) return [];
+	const [[appended]] = yield* together(appendFacts(projectId, project, [{ at, events }]));
+	return appended!;
 }

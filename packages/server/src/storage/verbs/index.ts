@@ -71,7 +71,11 @@ const PROJECTS = {
 
 	getWebhook: read(webhooks.getWebhook),
 	listWebhooks: read(webhooks.listWebhooks),
+	createWebhook: writeInProject(webhooks.createWebhook, ({ events }) => events),
+	updateWebhook: writeInProject(webhooks.updateWebhook, ({ patch }) => patch.events ?? []),
 	rotateSecret: writeInProject(webhooks.rotateSecret),
+	deleteWebhook: writeInProject(webhooks.deleteWebhook),
+	endDeletion: writeInProject(webhooks.endDeletion),
 } satisfies Readonly<Record<string, Verb>>;
 
 /** Lists of deliveries, and retries made early. */
@@ -83,6 +87,9 @@ const DELIVERIES = {
 
 /** Facts that the store platform reports. */
 const FACTS = {
+	recordOrders: writeInProject(facts.recordOrders, ({ orders }) =>
+		orders.flatMap(({ customerCreated, purchaseCompleted }) => [customerCreated.type, purchaseCompleted.type]),
+	),
 	getOrder: read(facts.getOrder),
 	recordRefund: writeInProject(facts.recordRefund, ({ refund }) => [refund.partial.type, refund.whole.type]),
 	recordChargeback: writeInProject(facts.recordChargeback, ({ chargeback }) => [chargeback.event.type]),
@@ -90,6 +97,12 @@ const FACTS = {
 	recordSubscription: writeInProject(facts.recordSubscription, ({ subscription }) => [subscription.event.type]),
 	getSubscription: read(facts.getSubscription),
 	cancelSubscription: writeInProject(facts.cancelSubscription, ({ event }) => [event.type]),
+
+	touchBasket: writeInProject(facts.touchBasket),
+	removeBasket: writeInProject(facts.removeBasket),
+	takeDueBaskets: write(facts.takeDueBaskets),
+	nextBasketDue: read(facts.nextBasketDue),
+	abandonBaskets: writeInProject(facts.abandonBaskets, ({ baskets }) => baskets.map(({ event }) => event.type)),
 } satisfies Readonly<Record<string, Verb>>;
 
 const SETTINGS = {

@@ -3,21 +3,10 @@ import type { RetriedPage, RetryNowResult, RetryPosition } from "../port/deliver
 import type { WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE } from "../shared/deliveries.ts";
 import { fragment, type Query, sql } from "./sql.ts";
-import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, wake } from "./verb.ts";
+import { row, rows, type Steps, toDatabaseTime, together, wake } from "./verb.ts";
+import { holdWebhook } from "./webhooks.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
-
-function* findLiveWebhook({ projectId, webhookId }: WebhookRef): Steps<{ project: number; webhook: number } | null> {
-	const project = yield* findProject(projectId);
-	if (project === null) return null;
-	const [, [found]] = yield* together(
-		holdProject(project),
-		sql<{ no: number }>`
-			SELECT no FROM posthorn.webhooks
-			WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
-	);
-	return found === undefined ? null : { project, webhook: found.no };
-}
 
 /** As a range, so that PostgreSQL takes the primary key without statistics, too. */
 const moveRetry = (project: number, webhook: number, seq: number, dueAt: number): Query => sql`
@@ -28,7 +17,7 @@ const moveRetry = (project: number, webhook: number, seq: number, dueAt: number)
 export function* retryDelivery(
 	p: WebhookRef & { readonly eventId: string; readonly at: number },
 ): Steps<RetryNowResult> {
-	const found = yield* findLiveWebhook(p);
+	const found = yield* holdWebhook(p);
 	if (found === null) return { kind: "nothing_waits" };
 	const { project, webhook } = found;
 	const event = yield* row<{ seq: number }>(sql`
@@ -55,7 +44,7 @@ export function* retryWaiting(
 		readonly after?: RetryPosition | undefined;
 	},
 ): Steps<RetriedPage> {
-	const found = yield* findLiveWebhook(p);
+	const found = yield* holdWebhook(p);
 	if (found === null) return { seqs: [], next: null };
 	const { project, webhook } = found;
 	const dueAt = yield* toDatabaseTime(p.at);

@@ -114,3 +114,19 @@ export const joinByKey = (table: string, on: string): Fragment =>
 export const isTrue = new Fragment({ postgres: "", sqlite: " = 1" });
 
 export const greatest = new Fragment({ postgres: "greatest", sqlite: "max" });
+
+/**
+ * In a condition, before a project's number: rows of lanes, subscriptions and retries. SQLite finds them by their webhook's
+ * number alone, which it gives to one webhook only.
+ */
+export const ofProject = new Fragment({ postgres: "project_no =", sqlite: "0 <" });
+
+/** … and in a list of columns: SQLite's lanes and subscriptions have none. */
+export const projectNo = new Fragment({ postgres: "project_no, ", sqlite: "" });
+
+/** A list of texts as a subquery: `name IN ${each}${JSON.stringify(names)}${endEach}`. */
+export const each = new Fragment({
+	postgres: "(SELECT json_array_elements_text(",
+	sqlite: "(SELECT value FROM json_each(",
+});
+export const endEach = new Fragment({ postgres: "::json))", sqlite: "))" });

@@ -5,6 +5,7 @@
  * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may
  * run again from its beginning if its transaction conflicted with another one, so it must have no other effects.
  */
+import type { FactEvent, NewOrder } from "../port/facts.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { Query, Row } from "./sql.ts";
 
@@ -24,16 +25,59 @@ export interface Natives {
 	openLog(projectId: string): void;
 	/** Holds the project's log: only the holder appends to it. */
 	holdLog(project: number): void;
-	/** Holds all of the project: its log, lanes and queues don't change meanwhile. */
-	holdProject(project: number): void;
+	/** Holds all of the project: its log, lanes and queues don't change meanwhile. Returns the last `seq` of the log. */
+	holdProject(project: number): number;
+	/** Makes sure that these event types are known. PostgreSQL has done so before the transaction. */
+	addTypes(types: readonly string[]): void;
+	/** The time on this node's clock. */
+	now(): number;
 	/** Records that the project changed, and sets its alarm. For a caller that holds all of it. */
 	wake(project: number): void;
 	/** Converts a time of this node's clock to the database's, on which other nodes wait for it. */
 	toDatabaseTime(at: number): number;
 	/** The opposite of `toDatabaseTime`. */
 	toNodeTime(at: number): number;
-	/** Appends to the log, which is held. Throws if one of the ids is taken. */
-	appendEvents(projectId: string, project: number, at: number, events: readonly NewEvent[]): LogEvent[];
+	/**
+	 * Appends the events of facts to the log, which is held, in order. Throws if one of the ids is taken. Returns for each
+	 * fact its events as the log has them.
+	 */
+	appendFacts(projectId: string, project: number, facts: readonly FactEvents[]): LogEvent[][];
+	/** Finds which of these orders were recorded before, and which of their customers are known. */
+	findOrders(project: number, orders: readonly StoredOrder[]): KnownOrders;
+	/** Records new orders and customers, and ends the baskets that were bought. */
+	addOrders(project: number, orders: readonly AddedOrder[], customers: readonly Uint8Array[]): void;
+	/** Ends the transaction together with the last statements: one round trip less. */
+	commit(): void;
+}
+
+/** The events of one fact, and when it is recorded. */
+export interface FactEvents {
+	readonly at: number;
+	readonly events: readonly NewEvent[];
+}
+
+/** A fact as it was recorded. */
+export type RecordedFact = {
+	readonly digest: Uint8Array;
+	readonly at: number;
+	readonly events: readonly FactEvent[];
+};
+
+/** An order, with its ids as databases store them. */
+export type StoredOrder = Pick<
+	NewOrder,
+	"orderId" | "digest" | "at" | "customerKey" | "amountCents" | "currency" | "basketId"
+>;
+
+export interface AddedOrder extends StoredOrder {
+	readonly events: readonly FactEvent[];
+}
+
+export interface KnownOrders {
+	/** By order id. */
+	readonly orders: ReadonlyMap<string, RecordedFact>;
+	/** The keys of those who have bought before. */
+	readonly customers: readonly Uint8Array[];
 }
 
 export type NativeCall<K extends keyof Natives = keyof Natives> = {
@@ -81,7 +125,11 @@ export const openLog = native("openLog");
 export const holdLog = native("holdLog");
 export const holdProject = native("holdProject");
 export const wake = native("wake");
-export const appendEvents = native("appendEvents");
+export const addTypes = native("addTypes");
+export const appendFacts = native("appendFacts");
+export const findOrders = native("findOrders");
+export const addOrders = native("addOrders");
+export const commit = native("commit");
 
 function* alone<K extends keyof Natives>(call: NativeCall<K>): Steps<ReturnType<Natives[K]>> {
 	const [result] = (yield [call as unknown as NativeCall]) as [ReturnType<Natives[K]>];
@@ -94,6 +142,7 @@ export const findWebhook = (project: number, webhookId: string): Steps<number | 
 export const lockAccounts = (): Steps<void> => alone(native("lockAccounts")());
 export const toDatabaseTime = (at: number): Steps<number> => alone(native("toDatabaseTime")(at));
 export const toNodeTime = (at: number): Steps<number> => alone(native("toNodeTime")(at));
+export const now = (): Steps<number> => alone(native("now")());
 export const tellPeers = (project: number): Steps<void> => alone(native("tellPeers")(project));
 
 export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {

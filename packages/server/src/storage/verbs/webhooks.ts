@@ -1,7 +1,7 @@
-/** Webhooks as their owners see them. Creating, changing and deleting their lanes is native to each engine. */
-import type { Page, ProjectRef, Webhook, WebhookRef } from "../port/registry.ts";
-import { Fragment, fragment, sql } from "./sql.ts";
-import { findProject, holdProject, row, rows, type Steps, together, wake } from "./verb.ts";
+/** Webhooks, with their lanes and subscriptions. Changes hold all of the project, so that nothing moves meanwhile. */
+import type { NewWebhook, Page, ProjectRef, Webhook, WebhookPatch, WebhookRef } from "../port/registry.ts";
+import { each, endEach, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
+import { addTypes, findProject, holdProject, now, row, rows, type Steps, together, wake } from "./verb.ts";
 
 type WebhookRow = Omit<Webhook, "projectId" | "events" | "standardWebhooks" | "hasStandardDigest"> & {
 	readonly events: string;
@@ -55,24 +55,145 @@ export function* listWebhooks({ projectId, after = "", limit }: Page & ProjectRe
 	return found.map((each) => toWebhook(projectId, each));
 }
 
-export function* rotateSecret({
-	projectId,
-	webhookId,
-	sealedDigest,
-	sealedStandardDigest = null,
-}: WebhookRef & {
-	readonly sealedDigest: Uint8Array;
-	readonly sealedStandardDigest?: Uint8Array | null;
-}): Steps<boolean> {
+interface Held {
+	readonly project: number;
+	readonly webhook: number;
+	readonly lastSeq: number;
+}
+
+/** Holds all of the project; null if the webhook doesn't exist. */
+export function* holdWebhook({ projectId, webhookId }: WebhookRef): Steps<Held | null> {
 	const project = yield* findProject(projectId);
-	if (project === null) return false;
-	const [, rotated] = yield* together(
+	if (project === null) return null;
+	const [lastSeq, [found]] = yield* together(
 		holdProject(project),
-		sql`
-			UPDATE posthorn.webhooks SET sealed_digest = ${sealedDigest}, sealed_standard_digest = ${sealedStandardDigest}
-			WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL RETURNING no`,
+		sql<{ no: number }>`
+			SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
 	);
-	if (rotated.length === 0) return false;
-	yield* together(wake(project));
+	return found === undefined ? null : { project, webhook: found.no, lastSeq };
+}
+
+export function* createWebhook(
+	p: NewWebhook & { readonly maxPerProject: number },
+): Steps<"created" | "limit" | "no_project"> {
+	const { id, url, description, events, maxInFlight, sealedDigest, createdAt } = p;
+	const project = yield* findProject(p.projectId);
+	if (project === null) return "no_project";
+	const [lastSeq, [others]] = yield* together(
+		holdProject(project),
+		sql<{ count: number }>`
+			SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = ${project} AND deleted_at IS NULL`,
+	);
+	if (others!.count >= p.maxPerProject) return "limit";
+	yield* together(
+		addTypes(events),
+		sql`
+			INSERT INTO posthorn.webhooks (
+				project_no, id, url, description, status, max_in_flight, sealed_digest, sealed_standard_digest,
+				standard_webhooks, created_at)
+			VALUES (
+				${project}, ${id}, ${url}, ${description}, 'active', ${maxInFlight}, ${sealedDigest},
+				${p.sealedStandardDigest ?? null}, ${p.standardWebhooks ?? false}, ${createdAt})`,
+		sql`
+			INSERT INTO posthorn.lanes (${projectNo}webhook_no, position)
+			SELECT ${projectNo}no, ${lastSeq} FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${id}`,
+		subscribe(project, id, events, lastSeq),
+		wake(project),
+	);
+	return "created";
+}
+
+/** Types already subscribed to keep their start. */
+const subscribe = (project: number, webhookId: string, events: readonly string[], lastSeq: number): Query => sql`
+	INSERT INTO posthorn.subscriptions (${projectNo}webhook_no, type, from_seq)
+	SELECT ${projectNo}w.no, t.code, ${lastSeq} FROM posthorn.webhooks w CROSS JOIN posthorn.event_types t
+	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name IN ${each}${JSON.stringify(events)}${endEach}
+	ON CONFLICT DO NOTHING`;
+
+export function* updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Steps<Webhook | null> {
+	const found = yield* holdWebhook(p);
+	if (found === null) return null;
+	const { project, webhook, lastSeq } = found;
+	const { url = null, description = null, status = null, maxInFlight = null, events, from } = p.patch;
+	const { standardWebhooks = null } = p.patch;
+	yield* together(
+		sql`
+			UPDATE posthorn.webhooks
+			SET url = coalesce(${url}, url), description = coalesce(${description}, description),
+				status = coalesce(${status}, status), max_in_flight = coalesce(${maxInFlight}, max_in_flight),
+				standard_webhooks = coalesce(${standardWebhooks}, standard_webhooks)
+			WHERE project_no = ${project} AND id = ${p.webhookId}`,
+		...(events === undefined
+			? []
+			: [
+					addTypes(events),
+					sql`
+						DELETE FROM posthorn.subscriptions
+						WHERE ${ofProject} ${project} AND webhook_no = ${webhook} AND type NOT IN (
+							SELECT code FROM posthorn.event_types WHERE name IN ${each}${JSON.stringify(events)}${endEach}
+						)`,
+					subscribe(project, p.webhookId, events, lastSeq),
+				]),
+		...(from === "now"
+			? [
+					sql`
+						UPDATE posthorn.lanes SET position = ${lastSeq}, open = ${NONE_OPEN}, skip_through = ${lastSeq}
+						WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`,
+				]
+			: []),
+		wake(project),
+	);
+	return yield* getWebhook(p);
+}
+
+const NONE_OPEN = new Fragment({ postgres: "'{}'", sqlite: "NULL" });
+
+export function* rotateSecret(
+	p: WebhookRef & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">,
+): Steps<boolean> {
+	const found = yield* holdWebhook(p);
+	if (found === null) return false;
+	const { project, webhook } = found;
+	yield* together(
+		sql`
+			UPDATE posthorn.webhooks SET sealed_digest = ${p.sealedDigest},
+				sealed_standard_digest = ${p.sealedStandardDigest ?? null}
+			WHERE project_no = ${project} AND no = ${webhook}`,
+		wake(project),
+	);
 	return true;
+}
+
+/** Whether deliveries of a deleted webhook are pending. The order is that of an index which no other one has. */
+const setClosing = (project: number, webhook: number): Query => sql`
+	UPDATE posthorn.webhooks SET closing = (
+		SELECT 1 FROM posthorn.retries WHERE ${ofProject} ${project} AND webhook_no = ${webhook}
+		ORDER BY queue, due_at, seq LIMIT 1
+	) IS NOT NULL
+	WHERE project_no = ${project} AND no = ${webhook}`;
+
+export function* deleteWebhook(p: WebhookRef): Steps<boolean> {
+	const found = yield* holdWebhook(p);
+	if (found === null) return false;
+	const { project, webhook } = found;
+	const deletedAt = yield* now();
+	yield* together(
+		sql`
+			UPDATE posthorn.webhooks SET deleted_at = ${deletedAt}, sealed_digest = ${new Uint8Array(0)},
+				sealed_standard_digest = NULL
+			WHERE project_no = ${project} AND no = ${webhook}`,
+		setClosing(project, webhook),
+		sql`DELETE FROM posthorn.lanes WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`,
+		sql`DELETE FROM posthorn.subscriptions WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`,
+		wake(project),
+	);
+	return true;
+}
+
+/** The engine closes what is still pending for a deleted webhook, and then calls this. */
+export function* endDeletion({ projectId, webhookId }: WebhookRef): Steps<void> {
+	const project = yield* findProject(projectId);
+	const found = yield* row<{ no: number }>(sql`
+		SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND closing${isTrue}`);
+	if (project !== null && found !== undefined) yield* together(setClosing(project, found.no));
 }

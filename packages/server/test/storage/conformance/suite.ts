@@ -26,12 +26,9 @@ export type { StorageHarness } from "./harness.ts";
 export function describeStorage(harness: StorageHarness): void {
 	describe(`${harness.name} storage`, () => {
 		describeLog(harness);
-		describeRegistry(harness);
 		describeLeases(harness);
 		describeSettle(harness);
 		describeHandover(harness);
-		describeReplay(harness);
-		describeRetryNow(harness);
 		describeHistory(harness);
 		describeReplayMatching(harness);
 		describeRetention(harness);
@@ -39,10 +36,18 @@ export function describeStorage(harness: StorageHarness): void {
 		describeStats(harness);
 		describeHealth(harness);
 		describeWaiting(harness);
-		describeAccounts(harness);
-		describeMembers(harness);
-		describeAudit(harness);
+		describeColdVerbs(harness);
 		describeFacts(harness);
 		describeDurability(harness);
 	});
+}
+
+/** The parts with verbs that are written once, other than facts. */
+export function describeColdVerbs(harness: StorageHarness): void {
+	describeRegistry(harness);
+	describeReplay(harness);
+	describeRetryNow(harness);
+	describeAccounts(harness);
+	describeMembers(harness);
+	describeAudit(harness);
 }

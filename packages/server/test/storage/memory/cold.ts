@@ -5,9 +5,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { Connection, commitTogether } from "../../../src/storage/sqlite/connection/connection.ts";
 import { migrate } from "../../../src/storage/sqlite/connection/migrate.ts";
-import { runVerb } from "../../../src/storage/sqlite/run-verb.ts";
+import { runVerb, type VerbContext } from "../../../src/storage/sqlite/verbs.ts";
 import { type ColdStorage, VERBS } from "../../../src/storage/verbs/index.ts";
-import { bind, type Mode, type Natives, type Steps } from "../../../src/storage/verbs/verb.ts";
+import { bind, type Mode, type Steps } from "../../../src/storage/verbs/verb.ts";
 import type { MemoryNode } from "./node.ts";
 import type { ProjectRow } from "./rows.ts";
 
@@ -30,10 +30,10 @@ export class ColdDatabase {
 		this.#projects = projects;
 	}
 
-	run<R>(mode: Mode, steps: Steps<R>, tellPeers: Natives["tellPeers"]): R {
+	run<R>(mode: Mode, steps: Steps<R>, context: VerbContext): R {
 		const connection = this.#open();
 		if (mode === "write" || mode === "writeInProject") this.#version += 1;
-		const [outcome] = commitTogether(connection, [() => runVerb(connection, steps, tellPeers)]);
+		const [outcome] = commitTogether(connection, [() => runVerb(connection, steps, context)]);
 		if (!outcome!.ok) throw outcome!.error;
 		return outcome!.value as R;
 	}
@@ -86,5 +86,7 @@ function put(connection: Connection, { no, id, name, developer, createdAt }: Pro
 export function coldCalls(node: MemoryNode): ColdStorage {
 	const { cold, tables } = node.database;
 	const tellPeers = (project: number): void => node.changed(tables.projects.get(project)!.id);
-	return bind(VERBS, (_, { mode, steps }, p) => node.run(() => cold.run(mode, steps(p), tellPeers)));
+	return bind(VERBS, (_, { mode, steps }, p) =>
+		node.run(() => cold.run(mode, steps(p), { now: node.clock.now(), tellPeers })),
+	);
 }

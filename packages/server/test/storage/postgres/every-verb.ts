@@ -1,34 +1,50 @@
-import { createHash } from "node:crypto";
 import type { AttemptFilter, Storage } from "../../../src/storage/port.ts";
 import { openPostgresStorage } from "../../../src/storage/postgres/index.ts";
-import { START, type World } from "../conformance/world.ts";
-import { runAccountVerbs } from "./every-account-verb.ts";
+import type { RecordedSuite } from "../conformance/recorded.ts";
+import { START, TestClock, type World } from "../conformance/world.ts";
 import { worldOf } from "./world.ts";
 
 const HOUR = 3_600_000;
 const PAGE = { limit: 10, maxBytes: 100_000 };
 
 /**
- * Runs every verb of the port, except store facts, with arguments that reach all of its statements. If `sweeps` is
+ * Runs every verb that engines implement themselves, with arguments that reach all of its statements. If `sweeps` is
  * false, verbs that touch other projects' rows are left out.
+ *
+ * @returns the names of the verbs
  */
-export async function runEveryVerb(
+export async function runNativeVerbs(
 	url: string,
 	{ sweeps }: { readonly sweeps: boolean },
-): Promise<{ readonly called: ReadonlySet<string> }> {
+): Promise<ReadonlySet<string>> {
 	const called = new Set<string>();
 	const world = await worldOf(async (clock) =>
 		noting(called, await openPostgresStorage({ url, clock, leaseTermMs: 1_000, leasesByClock: true })),
 	);
 	const project = await world.project();
-	await runAccountVerbs(world, project);
 	const webhook = await world.webhook(project, ["a", "b"]);
 	await runDelivery(world, project, webhook);
 	await readAll(world.storage, project, webhook);
-	await runChanges(world, project, webhook);
+	await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
+	await world.storage.ping();
 	if (sweeps) await runSweeps(world.storage);
 	await world.dispose();
-	return { called };
+	return called;
+}
+
+/** Repeats the calls of the suite, see {@link runNativeVerbs}. */
+export async function repeatSuite(
+	url: string,
+	suite: RecordedSuite,
+	{ sweeps }: { readonly sweeps: boolean },
+): Promise<void> {
+	const clock = new TestClock();
+	const storage = await openPostgresStorage({ url, clock, leaseTermMs: 1_000, leasesByClock: true });
+	await suite.repeat((verb: keyof Storage, p: never, at) => {
+		clock.time = at;
+		return sweeps || !verb.startsWith("sweep") ? (storage[verb] as (p: never) => unknown)(p) : null;
+	});
+	await storage.close();
 }
 
 /** The storage, recording the names of the methods called, including those of its `peers`. */
@@ -142,48 +158,6 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.readHealth({ projectId: project });
 	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });
 	await storage.readBacklogs({ projectId: project, webhookIds: [webhook] });
-	await storage.getWebhook({ projectId: project, webhookId: webhook });
-	await storage.listWebhooks({ projectId: project, limit: 10 });
-	await storage.listWebhooks({ projectId: project, limit: 10, after: webhook });
-	await storage.getProject({ projectId: project });
-	await storage.listProjects({ limit: 10 });
-	await storage.listProjects({ limit: 10, after: project });
-	await storage.listApiKeys({ projectId: project, limit: 10 });
-	await storage.listApiKeys({ projectId: project, limit: 10, after: "key_0" });
-	await storage.listMembers({ projectId: project, limit: 10 });
-	await storage.listMembers({ projectId: project, limit: 10, after: "acc_0" });
-	await storage.listAudit({ projectId: project, limit: 10 });
-	await storage.listAudit({ projectId: project, limit: 10, after: "aud_z" });
-	await storage.listInvitations({ projectId: project, at: START });
-}
-
-/** Registry changes, and closing. */
-async function runChanges(world: World, project: string, webhook: string): Promise<void> {
-	const { storage } = world;
-	const hash = createHash("sha256").update(world.id("apiKey")).digest();
-	const grants = { scopes: ["read"], expiresAt: null, createdBy: null } as const;
-	const key = { id: world.id("apiKey"), projectId: project, name: "", prefix: "", ...grants, createdAt: START };
-	await storage.createApiKey({ ...key, hash });
-	await storage.findApiKey({ hash });
-	await storage.getApiKey({ projectId: project, keyId: key.id });
-	await storage.touchApiKeys({ uses: new Map([[key.id, START]]) });
-	await storage.deleteApiKey({ projectId: project, keyId: key.id });
-	await storage.initSetting({ name: project, value: "1" });
-	await storage.getSetting({ name: project });
-	await storage.observeClock({ now: START, vouched: 0, stepMs: 1 });
-	await storage.confirmClock({ now: START });
-	await storage.renameProject({ projectId: project, name: "Store" });
-	await storage.updateWebhook({
-		projectId: project,
-		webhookId: webhook,
-		patch: { url: "https://receiver.example/other" },
-	});
-	await storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { events: ["a"], from: "now" } });
-	await storage.rotateSecret({ projectId: project, webhookId: webhook, sealedDigest: Buffer.from("x") });
-	await storage.setDeveloperApp({ projectId: project, installed: true });
-	await storage.setDeveloperApp({ projectId: project, installed: false });
-	await storage.deleteWebhook({ projectId: project, webhookId: webhook });
-	await storage.ping();
 }
 
 async function runSweeps(storage: Storage): Promise<void> {

@@ -65,7 +65,7 @@ export const FILL = `
 		SELECT ${id("acc")}, n, 'fill' || n, '', false, '', ${START} FROM ${series};
 	INSERT INTO posthorn.sessions
 		SELECT ${id("ses")}, ${hash}, ${id("acc")}, ${START}, ${START}, ${START} + n * 1000, false, '', '' FROM ${series};
-	INSERT INTO posthorn.links SELECT ${hash}, 'sign_in', ${id("acc")}, ${START} + n * 1000 FROM ${series};
+	INSERT INTO posthorn.links SELECT ${hash}, 'sign_in', ${id("acc")}, ${START} + ${DAY} + n * 1000 FROM ${series};
 	INSERT INTO posthorn.memberships SELECT ${projectOf}, ${id("acc")}, 'viewer', ${START} FROM ${ofSome}, ${series};
 	INSERT INTO posthorn.invitations
 		SELECT ${id("inv")}, ${hash}, no, 'viewer', NULL, 'operator_key', NULL, '', ${START}, ${START} + n * 1000

@@ -64,20 +64,6 @@ export async function loadLanes(
 	return { lanes: all, seen: { lastSeq, revision: mark!.revision }, handedOver };
 }
 
-const END_DELETION = sql(`
-	UPDATE posthorn.webhooks SET closing = false
-	WHERE project_no = $1 AND no = $2 AND NOT EXISTS (
-		SELECT FROM (
-			SELECT FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT 1
-		) pending
-	)`);
-
-export async function endDeletion(c: Session, { projectId, webhookId }: Params<"endDeletion">): Promise<void> {
-	const project = await findProject(c, projectId);
-	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
-	if (webhook !== null) await c.run(END_DELETION, project, webhook);
-}
-
 const RETRIES = sql(`
 	SELECT seq, replay, attempt, due_at FROM posthorn.retries
 	WHERE project_no = $1 AND webhook_no = $2 AND queue = $3 AND (due_at, seq) > ($4, $5)

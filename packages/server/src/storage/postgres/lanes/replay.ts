@@ -20,7 +20,7 @@ import { lockProject, ringForChange } from "./locks.ts";
 const LIVE = sql("SELECT no FROM posthorn.webhooks WHERE project_no = $1 AND id = $2 AND deleted_at IS NULL");
 
 /** The number of a webhook that is not deleted, or null. */
-export async function findLiveWebhook(c: Session, projectNo: number, webhookId: string): Promise<number | null> {
+async function findLiveWebhook(c: Session, projectNo: number, webhookId: string): Promise<number | null> {
 	const row = await c.row<{ no: number }>(LIVE, projectNo, webhookId);
 	return row === undefined ? null : row.no;
 }

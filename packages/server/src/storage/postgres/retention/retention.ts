@@ -13,7 +13,6 @@ import { numberArray, type Row, type Session, sql, textArray } from "../connecti
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append-rows.ts";
-import { deleteRetries } from "../registry/webhooks.ts";
 import { daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 
 /** The remaining attempts of a deleted day aren't counted beyond this. */
@@ -342,6 +341,19 @@ const DELETE_WEBHOOKS = sql(`
 		WHERE w.deleted_at < $1 AND logged.seq IS NULL AND waiting.seq IS NULL
 		LIMIT $2 FOR UPDATE OF w SKIP LOCKED
 	)`);
+
+const DELETE_RETRIES = sql(`
+	DELETE FROM posthorn.retries WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT $3
+	))`);
+
+/**
+ * Deletes up to `limit` pending attempts of a webhook, for a caller that holds the project's deliveries. Returns how
+ * many.
+ */
+function deleteRetries(c: Session, projectNo: number, webhookNo: number, limit: number): Promise<number> {
+	return c.run(DELETE_RETRIES, projectNo, webhookNo, limit);
+}
 
 /** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 async function sweepDeletedWebhooks(c: Session, cutoff: number, limit: number): Promise<void> {

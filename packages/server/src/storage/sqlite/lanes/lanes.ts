@@ -66,15 +66,6 @@ function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
 		}));
 }
 
-export function endDeletion(c: Connection, { projectId, webhookId }: Params<"endDeletion">): void {
-	const project = c.names.project(projectId);
-	const webhook = project === null ? null : c.names.webhook(project, webhookId);
-	if (webhook === null) return;
-	c.sql(`
-		UPDATE webhooks SET closing = 0
-		WHERE no = ?1 AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = ?1)`).run(webhook);
-}
-
 export function readRetries(
 	c: Connection,
 	{ projectId, webhookId, queue, limit, after }: Params<"readRetries">,

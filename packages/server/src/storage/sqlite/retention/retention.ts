@@ -5,7 +5,6 @@ import { newestAttempt } from "../history/attempts.ts";
 import { countThrough, followEnd, sweepStats } from "../history/stats.ts";
 import { addToCounters, decodeOpen, hasRetry, ringForChange } from "../lanes/lanes.ts";
 import type { LeaseTime } from "../leases/leases.ts";
-import { deleteRetries } from "../registry/webhooks.ts";
 
 /** Attempts are logged when they end, so they aren't exactly in the order in which they began. */
 const DISORDER_MS = 600_000;
@@ -61,6 +60,16 @@ function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): voi
 			SELECT no FROM webhooks WHERE deleted_at < ?
 				AND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)
 				AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT ?)`).run(cutoff, limit);
+}
+
+/** Deletes up to `limit` pending attempts of a webhook. Returns how many. */
+function deleteRetries(c: Connection, webhookNo: number, limit: number): number {
+	const { changes } = c
+		.sql(`
+			DELETE FROM retries WHERE (project_no, seq, webhook_no) IN
+				(SELECT project_no, seq, webhook_no FROM retries WHERE webhook_no = ? LIMIT ?)`)
+		.run(webhookNo, limit);
+	return Number(changes);
 }
 
 /** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */

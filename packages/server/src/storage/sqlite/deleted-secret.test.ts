@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { openSqliteStorage } from "../index.ts";
+import { openSqliteStorage } from "./index.ts";
 
 test("deleting a webhook removes every trace of its secret", async () => {
 	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
