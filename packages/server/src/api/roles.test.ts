@@ -17,6 +17,7 @@ const EXPECTED = {
 	listApiKeys: "viewer",
 	deleteApiKey: "developer",
 	listEventTypes: "any",
+	getEventTypeSchema: "open",
 	publishEvents: "developer",
 	listEvents: "viewer",
 	getEvent: "viewer",
@@ -156,6 +157,7 @@ function urlOf({ path }: Route): string {
 		key_id: `key_${ABSENT}`,
 		account_id: `acc_${ABSENT}`,
 		session_id: `ses_${ABSENT}`,
+		event_type: "no.type",
 		invitation_id: `inv_${ABSENT}`,
 	};
 	return path

@@ -104,11 +104,6 @@ export interface Call<Q, B> {
 
 /** A route is a row of data; the server, the documentation and tests are built from it. */
 export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchema> {
-	readonly method: Method;
-	/** In OpenAPI's form, `/v1/projects/{project_id}`. */
-	readonly path: string;
-	readonly operationId: string;
-	readonly tag: string;
 	readonly summary: string;
 	readonly description?: string;
 	readonly access: Access;
@@ -164,15 +159,24 @@ export class RawResponse {
 
 /** A row whose types have been checked against each other, as the server uses it. */
 export interface Route extends Omit<RouteRow<TSchema, TSchema, TSchema>, "handler" | "faults"> {
+	readonly method: Method;
+	/** In OpenAPI's form, `/v1/projects/{project_id}`. */
+	readonly path: string;
+	readonly operationId: string;
+	readonly tag: string;
 	readonly handler: (call: Call<never, never>) => unknown;
 	readonly faults?: (body: never) => readonly Fault[];
 }
 
-export function defineRoute<Q extends TSchema = TSchema, B extends TSchema = TSchema, R extends TSchema = TSchema>(
-	row: RouteRow<Q, B, R>,
-): Route {
-	return row;
-}
+/** Defines routes that the document lists under a tag. */
+export const routeIn =
+	(tag: string) =>
+	<Q extends TSchema = TSchema, B extends TSchema = TSchema, R extends TSchema = TSchema>(
+		method: Method,
+		path: string,
+		operationId: string,
+		row: RouteRow<Q, B, R>,
+	): Route => ({ method, path, operationId, tag, ...row });
 
 /** The role that a member needs for a route. */
 export function roleFor(route: Pick<Route, "role" | "method">): Role {

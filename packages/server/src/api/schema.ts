@@ -82,18 +82,15 @@ export async function pageById<T, Shown>(
 	kind: IdKind,
 	query: PageQuery,
 	read: (page: { limit: number; after?: string }) => Promise<T[]>,
-	id: (row: T) => string,
 	present: (row: T) => Shown,
+	idOf: (shown: Shown) => string = (shown) => (shown as { readonly id: string }).id,
 ): Promise<ListPage<Shown>> {
 	const limit = query.limit ?? PAGE_LIMIT.default;
 	const position = query.cursor === undefined ? {} : { after: decodeCursor(query.cursor, (text) => isId(kind, text)) };
 	const rows = await read({ limit: limit + 1, ...position });
-	const shown = rows.slice(0, limit);
-	const last = shown.at(-1);
-	return {
-		data: shown.map(present),
-		next_cursor: rows.length > limit && last !== undefined ? encodeCursor(id(last)) : null,
-	};
+	const data = rows.slice(0, limit).map(present);
+	const last = data.at(-1);
+	return { data, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(idOf(last)) : null };
 }
 
 /** For requests: unknown properties are errors. */

@@ -10,8 +10,10 @@ import {
 import type * as port from "../../storage/port.ts";
 import { comeAgain, found, invalid, RETRY_S } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, id, list, Name, Time, Type } from "../schema.ts";
+
+const route = routeIn("Account");
 
 /** Runs work that checks a password; responds that the caller should retry if too much of it is in progress. */
 export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
@@ -106,14 +108,9 @@ export function presentSessionInfo(session: port.Session, currentId: string): St
 type AccountParts = Pick<ApiParts, "people" | "storage" | "cookie" | "clock">;
 
 export function accountRoutes({ people, storage, cookie, clock }: AccountParts): Route[] {
-	const tag = "Account";
 	const path = "/v1/account";
 	return [
-		defineRoute({
-			method: "PATCH",
-			path,
-			operationId: "updateAccount",
-			tag,
+		route("PATCH", path, "updateAccount", {
 			summary: "Change your name",
 			access: "signed_in",
 			body: AccountPatch,
@@ -124,11 +121,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 				return presentAccount(found("account", await storage.renameAccount({ accountId, name: body.name })));
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/password`,
-			operationId: "changePassword",
-			tag,
+		route("POST", `${path}/password`, "changePassword", {
 			summary: "Change your password",
 			description: "Signs out everywhere else.",
 			access: "signed_in",
@@ -153,11 +146,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 				}
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${path}/sessions`,
-			operationId: "listSessions",
-			tag,
+		route("GET", `${path}/sessions`, "listSessions", {
 			summary: "List your sessions",
 			description: "Newest first.",
 			access: "signed_in",
@@ -168,11 +157,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 				return { data: all.map((each) => presentSessionInfo(each, session.id)), next_cursor: null };
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: `${path}/sessions/{session_id}`,
-			operationId: "endSession",
-			tag,
+		route("DELETE", `${path}/sessions/{session_id}`, "endSession", {
 			summary: "End one of your sessions",
 			access: "signed_in",
 			success: { status: 204, description: "The session has ended." },
@@ -181,11 +166,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 				found("session", await storage.deleteSession({ accountId: account.id, sessionId: session_id }));
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: `${path}/sessions`,
-			operationId: "signOutEverywhere",
-			tag,
+		route("DELETE", `${path}/sessions`, "signOutEverywhere", {
 			summary: "Sign out everywhere",
 			description: "Ends every session, including this one.",
 			access: "signed_in",

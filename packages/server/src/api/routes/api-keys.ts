@@ -4,9 +4,11 @@ import type * as port from "../../storage/port.ts";
 import { KEY_SCOPES } from "../../storage/port.ts";
 import { found, invalid, notFound } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull, parseTime } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, givenTime, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
 import { Actor } from "./members.ts";
+
+const route = routeIn("API keys");
 
 const scopes = (description: string) =>
 	Type.Array(Type.Enum([...KEY_SCOPES], { type: "string", title: "KeyScope" }), {
@@ -74,14 +76,9 @@ export function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
 }
 
 export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
-	const tag = "API keys";
 	const path = "/v1/projects/{project_id}/api-keys";
 	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "createApiKey",
-			tag,
+		route("POST", path, "createApiKey", {
 			summary: "Create an API key",
 			description:
 				"The key can only access this project, within its scopes. It is shown only in this response. Keys can't create keys.",
@@ -105,30 +102,16 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 				return { ...created, key: result.key };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listApiKeys",
-			tag,
+		route("GET", path, "listApiKeys", {
 			summary: "List API keys",
 			description: "Oldest first, without the keys themselves. Expired keys are listed until they are deleted.",
 			access: "developer",
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of keys.", schema: ApiKeyList },
 			handler: ({ params, query }) =>
-				pageById(
-					"apiKey",
-					query,
-					(page) => apiKeys.list(params.project_id, page),
-					({ id }) => id,
-					presentApiKey,
-				),
+				pageById("apiKey", query, (page) => apiKeys.list(params.project_id, page), presentApiKey),
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: `${path}/{key_id}`,
-			operationId: "deleteApiKey",
-			tag,
+		route("DELETE", `${path}/{key_id}`, "deleteApiKey", {
 			summary: "Delete an API key",
 			description:
 				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",

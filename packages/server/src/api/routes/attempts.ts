@@ -6,7 +6,7 @@ import type * as port from "../../storage/port.ts";
 import type { AttemptFilter, CodeRange } from "../../storage/port.ts";
 import { found } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull, timeRange } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
 	Cursor,
 	decodeCursor,
@@ -24,6 +24,8 @@ import {
 	Type,
 } from "../schema.ts";
 import { EventId } from "./events.ts";
+
+const route = routeIn("Delivery log");
 
 export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], {
 	type: "string",
@@ -190,14 +192,9 @@ const SCANNED = `With \`status_code\`, a page examines at most ${MAX_SCANNED} at
 const MAX_COUNT = 10_000;
 
 export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
-	const tag = "Delivery log";
 	const path = "/v1/projects/{project_id}/attempts";
 	return [
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listAttempts",
-			tag,
+		route("GET", path, "listAttempts", {
 			summary: "Read the delivery log",
 			description: `Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than \`limit\`. ${SCANNED}`,
 			access: "developer",
@@ -215,11 +212,7 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next) };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${path}/summaries`,
-			operationId: "listAttemptSummaries",
-			tag,
+		route("GET", `${path}/summaries`, "listAttemptSummaries", {
 			summary: "Read the delivery log without headers and bodies",
 			description: `Newest first. Filters combine. ${SCANNED}`,
 			access: "developer",
@@ -236,11 +229,7 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next) };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${path}/count`,
-			operationId: "countAttempts",
-			tag,
+		route("GET", `${path}/count`, "countAttempts", {
 			summary: "Count attempts",
 			description: `How many attempts match, up to 10,000. With \`status_code\`, only the newest ${MAX_SCANNED} attempts that match the other filters are examined; \`capped\` is true if there may be more.`,
 			access: "developer",
@@ -251,11 +240,7 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			handler: ({ params: { project_id }, query }) =>
 				storage.countAttempts({ projectId: project_id, filter: attemptFilter(query), max: MAX_COUNT }),
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${path}/{attempt_id}`,
-			operationId: "getAttempt",
-			tag,
+		route("GET", `${path}/{attempt_id}`, "getAttempt", {
 			summary: "Get an attempt",
 			access: "developer",
 			success: { status: 200, description: "The attempt.", schema: Attempt },

@@ -4,7 +4,7 @@ import { isId } from "../../base/ids.ts";
 import type * as port from "../../storage/port.ts";
 import { found, notFound, Problem } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull, parseTime, timeRange } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
 	closed,
 	cursor,
@@ -18,6 +18,8 @@ import {
 	Type,
 } from "../schema.ts";
 import { Attempt, AttemptStatusName, attemptFilter, presentAttempt, statusCodes } from "./attempts.ts";
+
+const route = routeIn("Delivery log");
 
 export const Delivery = Type.Object(
 	{
@@ -115,15 +117,10 @@ const REPLAY_STEP = 1_000;
 type DeliveryParts = Pick<ApiParts, "storage" | "engine" | "clock">;
 
 export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route[] {
-	const tag = "Delivery log";
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 	const path = `${webhook}/deliveries/{event_id}`;
 	return [
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "getDelivery",
-			tag,
+		route("GET", path, "getDelivery", {
 			summary: "Get a delivery",
 			description: "The state and attempts of an event's delivery to a webhook.",
 			access: "developer",
@@ -140,11 +137,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				};
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/replay`,
-			operationId: "replayDelivery",
-			tag,
+		route("POST", `${path}/replay`, "replayDelivery", {
 			summary: "Replay a delivery",
 			description:
 				"Starts a new series of attempts with the webhook's current URL and secret. Any finished delivery can be replayed.",
@@ -167,11 +160,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				return { state: "attempting" as const, attempt: 1, replay: result.replay };
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${webhook}/replay`,
-			operationId: "replayFailed",
-			tag,
+		route("POST", `${webhook}/replay`, "replayFailed", {
 			summary: "Replay everything that failed",
 			description:
 				"Starts a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` limit when the failed attempt started.",
@@ -250,11 +239,7 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 	}
 
 	return [
-		defineRoute({
-			method: "POST",
-			path: "/v1/projects/{project_id}/replays",
-			operationId: "replayMany",
-			tag: "Delivery log",
+		route("POST", "/v1/projects/{project_id}/replays", "replayMany", {
 			summary: "Replay many deliveries",
 			description:
 				"Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.",

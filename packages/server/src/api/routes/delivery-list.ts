@@ -4,7 +4,7 @@ import { LOG_READS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import { DELIVERY_STATES, type FoundDelivery, listDeliveries } from "../delivery-search.ts";
 import { formatTimeOrNull, timeRange } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
 	Cursor,
 	decodeCursor,
@@ -21,6 +21,8 @@ import {
 } from "../schema.ts";
 import { AttemptSummary, codeRange, presentAttemptSummary, statusCodes } from "./attempts.ts";
 import { EventId } from "./events.ts";
+
+const route = routeIn("Delivery log");
 
 /** Each combination of webhooks, types and states is a range of an index. */
 const MAX_WEBHOOKS = 10;
@@ -88,11 +90,7 @@ const DeliveryQuery = Type.Object(
 /** The delivery log by deliveries. */
 export function deliveryListRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/v1/projects/{project_id}/deliveries",
-			operationId: "listDeliveries",
-			tag: "Delivery log",
+		route("GET", "/v1/projects/{project_id}/deliveries", "listDeliveries", {
 			summary: "List deliveries",
 			description: `Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${LOG_READS.attemptsScanned.toLocaleString("en-US")} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
 			access: "developer",

@@ -1,7 +1,9 @@
 import { EVENT_TYPES, type EventTypeEntry as EventTypeRow } from "@posthorn/protocol";
 import { Problem } from "../http/problem.ts";
-import { defineRoute, RawResponse, type Route } from "../route.ts";
+import { RawResponse, type Route, routeIn } from "../route.ts";
 import { EventTypeName, Type } from "../schema.ts";
+
+const route = routeIn("Events");
 
 export const EventTypeEntry = Type.Object(
 	{
@@ -45,22 +47,14 @@ export function eventTypeRoutes(): Route[] {
 		]),
 	);
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/v1/event-types",
-			operationId: "listEventTypes",
-			tag: "Events",
+		route("GET", "/v1/event-types", "listEventTypes", {
 			summary: "List the event types",
 			description: "The catalogue: every type that can be subscribed to and published, in one response.",
 			access: "any",
 			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
 			handler: () => new RawResponse(catalogue, "application/json"),
 		}),
-		defineRoute({
-			method: "GET",
-			path: "/v1/event-types/{event_type}/schema.json",
-			operationId: "getEventTypeSchema",
-			tag: "Events",
+		route("GET", "/v1/event-types/{event_type}/schema.json", "getEventTypeSchema", {
 			summary: "The JSON Schema of an event type's data",
 			description: "Needs no key, so that editors, validators and generators can refer to it by its URL.",
 			access: "open",

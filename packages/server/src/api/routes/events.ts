@@ -8,7 +8,7 @@ import { bodyText, forgetBody } from "../http/body.ts";
 import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import type { WaitEnd } from "../live/long-poll.ts";
-import { type ApiParts, type Call, defineRoute, RawResponse, type Route } from "../route.ts";
+import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../route.ts";
 import {
 	Cursor,
 	closed,
@@ -25,6 +25,8 @@ import {
 } from "../schema.ts";
 import { dataSchema, titleOf } from "./event-types.ts";
 import { MAX_BATCH, readNewEvents } from "./new-events.ts";
+
+const route = routeIn("Events");
 
 export const EventId = Type.String({
 	pattern: EVENT_ID.source,
@@ -153,15 +155,10 @@ const EventQuery = Type.Object(
 type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "longPolls" | "clock">;
 
 export function eventRoutes({ storage, engine, config, longPolls, clock }: EventParts): Route[] {
-	const tag = "Events";
 	const path = "/v1/projects/{project_id}/events";
 	const eventBytes = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "publishEvents",
-			tag,
+		route("POST", path, "publishEvents", {
 			summary: "Publish one event or up to 1,000",
 			description:
 				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
@@ -183,11 +180,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 				return batch ? { events } : events[0]!;
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listEvents",
-			tag,
+		route("GET", path, "listEvents", {
 			summary: "Read the event log",
 			description:
 				"In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.",
@@ -211,11 +204,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 				return heavy(() => readPage(params.project_id, position, limit, type));
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${path}/{event_id}`,
-			operationId: "getEvent",
-			tag,
+		route("GET", `${path}/{event_id}`, "getEvent", {
 			summary: "Get an event",
 			description: "The body is the envelope, byte for byte as webhooks receive it. Test events are included.",
 			access: "project",

@@ -5,7 +5,7 @@ import type { Fault } from "../../base/text.ts";
 import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from "../../store/index.ts";
 import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../http/problem.ts";
 import { faultsBySchema, formatTime, formatTimeOrNull } from "../http/validate.ts";
-import type { ApiParts, Route, RouteRow } from "../route.ts";
+import { type ApiParts, type Method, type Route, type RouteRow, routeIn } from "../route.ts";
 import { closed, Time, Type, text } from "../schema.ts";
 import { PublishedEvent, presentPublished } from "./events.ts";
 
@@ -27,12 +27,17 @@ export function readReport<T>(schema: TSchema, report: unknown): T {
 	return report as T;
 }
 
+const route = routeIn("Store facts");
+
 /** A route by which the store platform reports a fact. */
-export function defineFact<B extends TSchema = TSchema, R extends TSchema = TSchema>(
-	row: Omit<RouteRow<TSchema, B, R>, "tag" | "access" | "scope" | "rate">,
+export function fact<B extends TSchema = TSchema, R extends TSchema = TSchema>(
+	method: Method,
+	path: string,
+	operationId: string,
+	row: Omit<RouteRow<TSchema, B, R>, "access" | "scope" | "rate">,
 ): Route {
 	const problems = { ...LOG_PROBLEMS, ...row.problems };
-	return { ...row, tag: "Store facts", access: "project", scope: "publish", rate: "facts", problems };
+	return route(method, path, operationId, { ...row, access: "project", scope: "publish", rate: "facts", problems });
 }
 
 export function presentFact(projectId: string, { at, events }: Pick<FactRecorded, "at" | "events">) {
@@ -157,10 +162,7 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 	const basket = "/v1/projects/{project_id}/baskets/{basket_id}";
 	const subscriptions = "/v1/projects/{project_id}/subscriptions";
 	return [
-		defineFact({
-			method: "PUT",
-			path: basket,
-			operationId: "touchBasket",
+		fact("PUT", basket, "touchBasket", {
 			summary: "Report a basket's contents",
 			description:
 				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it permanently.",
@@ -179,10 +181,7 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 				return { basket_id, touched_at: formatTime(at), abandoned_at: formatTimeOrNull(dueAt) };
 			},
 		}),
-		defineFact({
-			method: "DELETE",
-			path: basket,
-			operationId: "removeBasket",
+		fact("DELETE", basket, "removeBasket", {
 			summary: "Report that a basket is gone",
 			description: "It is never abandoned then. The response is the same if it didn't exist.",
 			success: { status: 204, description: "It was deleted." },
@@ -191,10 +190,7 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 				if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("basket", result);
 			},
 		}),
-		defineFact({
-			method: "POST",
-			path: subscriptions,
-			operationId: "recordSubscription",
+		fact("POST", subscriptions, "recordSubscription", {
 			summary: "Report a recurring subscription",
 			description: "Publishes `subscription.created`.",
 			body: NewSubscription,
@@ -205,10 +201,7 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 				return factResponse("subscription", project_id, result);
 			},
 		}),
-		defineFact({
-			method: "POST",
-			path: `${subscriptions}/{subscription_id}/cancel`,
-			operationId: "cancelSubscription",
+		fact("POST", `${subscriptions}/{subscription_id}/cancel`, "cancelSubscription", {
 			summary: "Report that a subscription was canceled",
 			description: "Publishes `subscription.canceled`, once.",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },

@@ -8,11 +8,13 @@ import { principalName } from "../auth/callers.ts";
 import { comeAgain, notFound, RETRY_S } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull } from "../http/validate.ts";
 import { EVENT_STREAM } from "../live/changes.ts";
-import { type ApiParts, defineRoute, RawResponse, type Route } from "../route.ts";
+import { type ApiParts, RawResponse, type Route, routeIn } from "../route.ts";
 import { EventTypeName, id, Limit, PAGE_LIMIT, Time, TimeOrNull, Type } from "../schema.ts";
 import { AttemptSummary, presentAttemptSummary } from "./attempts.ts";
 import { EventId } from "./events.ts";
 import { Backlog } from "./webhooks.ts";
+
+const route = routeIn("Insight");
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const outcomes = {
@@ -210,7 +212,6 @@ const WaitingQuery = Type.Object(
 
 /** What users look at to see how their webhooks are doing. */
 export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
-	const tag = "Insight";
 	const project = "/v1/projects/{project_id}";
 
 	async function everyWebhook(projectId: string): Promise<WebhookView[]> {
@@ -225,11 +226,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 	}
 
 	return [
-		defineRoute({
-			method: "GET",
-			path: `${project}/stats`,
-			operationId: "getStats",
-			tag,
+		route("GET", `${project}/stats`, "getStats", {
 			summary: "Count attempts over time",
 			description: "How attempts ended and how long receivers took: over the last hour, day (the default) or month.",
 			access: "developer",
@@ -248,11 +245,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 				);
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${project}/webhooks/health`,
-			operationId: "listWebhookHealth",
-			tag,
+		route("GET", `${project}/webhooks/health`, "listWebhookHealth", {
 			summary: "Get the health of each webhook",
 			access: "developer",
 			heavy: true,
@@ -273,11 +266,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 				return { data: await Promise.all(data) };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${project}/waiting`,
-			operationId: "listWaiting",
-			tag,
+		route("GET", `${project}/waiting`, "listWaiting", {
 			summary: "List pending retries and replays",
 			description: "Soonest first.",
 			access: "developer",
@@ -296,11 +285,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 
 export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/v1/projects/{project_id}/changes",
-			operationId: "listenToChanges",
-			tag: "Insight",
+		route("GET", "/v1/projects/{project_id}/changes", "listenToChanges", {
 			summary: "Listen to changes",
 			description:
 				"A stream of server-sent events for live pages. `attempts` and `webhooks` are hints, each sent at most twice a second, that there is something new to fetch. They carry no data, and one may be lost when a connection breaks, so fetch once after each connect.",

@@ -6,11 +6,13 @@ import { authenticateCookie } from "../auth/authorize.ts";
 import { unauthenticatedOwner } from "../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, id, list, Name, Time, Type } from "../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
 import { Actor, RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
+
+const route = routeIn("Members");
 
 const invitationFields = {
 	id: id("inv", "invitation"),
@@ -110,7 +112,6 @@ function checkWait(wait: number | null): void {
 
 export function invitationRoutes(parts: InvitationParts): Route[] {
 	const { people, members, storage, publicUrl } = parts;
-	const tag = "Members";
 	const path = "/v1/projects/{project_id}/invitations";
 
 	/** A valid invitation; wrong tokens count against the address. */
@@ -154,11 +155,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 	}
 
 	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "createInvitation",
-			tag,
+		route("POST", path, "createInvitation", {
 			summary: "Invite a person",
 			description:
 				"Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.",
@@ -179,11 +176,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				return { ...presentInvitation(invitation), url: `${publicUrl()}/invitation#${token}` };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listInvitations",
-			tag,
+		route("GET", path, "listInvitations", {
 			summary: "List open invitations",
 			access: "project",
 			role: "owner",
@@ -193,11 +186,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				return { data: (await members.invitations(params.project_id)).map(presentInvitation), next_cursor: null };
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: `${path}/{invitation_id}`,
-			operationId: "revokeInvitation",
-			tag,
+		route("DELETE", `${path}/{invitation_id}`, "revokeInvitation", {
 			summary: "Revoke an invitation",
 			access: "project",
 			role: "owner",
@@ -214,11 +203,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				audit({ projectId: project_id, action: "invitation.revoked", target });
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: "/v1/invitations/look",
-			operationId: "lookAtInvitation",
-			tag,
+		route("POST", "/v1/invitations/look", "lookAtInvitation", {
 			summary: "Get an invitation",
 			access: "open",
 			body: InvitationToken,
@@ -241,11 +226,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				};
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: "/v1/invitations/accept",
-			operationId: "acceptInvitation",
-			tag,
+		route("POST", "/v1/invitations/accept", "acceptInvitation", {
 			summary: "Accept an invitation",
 			description:
 				"With only the token if you are signed in, or with a new account, which is then signed in. An invitation to an address can only be accepted by the account with that address.",

@@ -4,8 +4,10 @@ import type * as port from "../../storage/port.ts";
 import { ROLES } from "../../storage/port.ts";
 import { found, notFound, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
+
+const route = routeIn("Members");
 
 export const RoleName = Type.Enum([...ROLES], {
 	type: "string",
@@ -79,16 +81,11 @@ export function presentAudit({ id, at, actor, action, target, detail }: port.Aud
 const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
 
 export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "storage">): Route[] {
-	const tag = "Members";
 	const path = "/v1/projects/{project_id}/members";
 	const one = `${path}/{account_id}`;
 
 	return [
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listMembers",
-			tag,
+		route("GET", path, "listMembers", {
 			summary: "List members",
 			description: "People who joined by invitation. The operator has access anyway, and is only listed after joining.",
 			access: "project",
@@ -100,15 +97,11 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 					"account",
 					query,
 					(page) => storage.listMembers({ projectId: params.project_id, ...page }),
-					({ account }) => account.id,
 					presentMember,
+					({ account_id }) => account_id,
 				),
 		}),
-		defineRoute({
-			method: "PATCH",
-			path: one,
-			operationId: "updateMember",
-			tag,
+		route("PATCH", one, "updateMember", {
 			summary: "Change a member's role",
 			description: "It applies from the next request on.",
 			access: "project",
@@ -131,11 +124,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 				return presentMember({ ...member, role: body.role });
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: one,
-			operationId: "removeMember",
-			tag,
+		route("DELETE", one, "removeMember", {
 			summary: "Remove a member",
 			description: "Owners may remove anyone, and members may leave. It applies from the next request on.",
 			access: "project",
@@ -161,11 +150,7 @@ const targetOf = ({ account }: port.Member) => ({ kind: "account", id: account.i
 
 export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/v1/projects/{project_id}/audit",
-			operationId: "listAudit",
-			tag: "Members",
+		route("GET", "/v1/projects/{project_id}/audit", "listAudit", {
 			summary: "Read the audit log",
 			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
 			access: "project",
@@ -176,13 +161,7 @@ export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			rate: "reads",
 			success: { status: 200, description: "A page of entries.", schema: AuditList },
 			handler: ({ params, query }) =>
-				pageById(
-					"audit",
-					query,
-					(page) => storage.listAudit({ projectId: params.project_id, ...page }),
-					({ id }) => id,
-					presentAudit,
-				),
+				pageById("audit", query, (page) => storage.listAudit({ projectId: params.project_id, ...page }), presentAudit),
 		}),
 	];
 }

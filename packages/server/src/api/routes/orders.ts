@@ -15,9 +15,9 @@ import { closed, Time, Type, text } from "../schema.ts";
 import { PublishedEvent } from "./events.ts";
 import {
 	amountCents,
-	defineFact,
 	email,
 	Fact,
+	fact,
 	factId,
 	factResponse,
 	formFaults,
@@ -134,10 +134,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 	const one = `${path}/{order_id}`;
 	const limit = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [
-		defineFact({
-			method: "POST",
-			path,
-			operationId: "recordOrder",
+		fact("POST", path, "recordOrder", {
 			summary: "Report a paid order",
 			description:
 				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the order's basket, if one is given. Facts and events are committed together.",
@@ -151,10 +148,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				return factResponse("order", project_id, result);
 			},
 		}),
-		defineFact({
-			method: "POST",
-			path: `${path}/batch`,
-			operationId: "recordOrders",
+		fact("POST", `${path}/batch`, "recordOrders", {
 			summary: "Report up to 1,000 orders",
 			description:
 				"For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.",
@@ -181,10 +175,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				return { results: results.map((result, i) => presentOne(project_id, i, ids[i]!, result)) };
 			},
 		}),
-		defineFact({
-			method: "POST",
-			path: `${one}/refunds`,
-			operationId: "recordRefund",
+		fact("POST", `${one}/refunds`, "recordRefund", {
 			summary: "Report a refund",
 			description:
 				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
@@ -201,10 +192,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				return factResponse("refund", project_id, result);
 			},
 		}),
-		defineFact({
-			method: "POST",
-			path: `${one}/chargebacks`,
-			operationId: "recordChargeback",
+		fact("POST", `${one}/chargebacks`, "recordChargeback", {
 			summary: "Report a chargeback",
 			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
 			body: NewChargeback,
@@ -218,10 +206,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				return factResponse("chargeback", project_id, result);
 			},
 		}),
-		defineFact({
-			method: "POST",
-			path: `${one}/deliverables/{deliverable_id}`,
-			operationId: "recordDeliverable",
+		fact("POST", `${one}/deliverables/{deliverable_id}`, "recordDeliverable", {
 			summary: "Report how a deliverable ended",
 			description:
 				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",

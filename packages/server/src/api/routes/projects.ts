@@ -4,8 +4,10 @@ import type * as port from "../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../storage/port.ts";
 import { found, invalid } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../schema.ts";
+
+const route = routeIn("Projects");
 
 const Apps = Type.Array(Type.Enum(["developer"], { type: "string" }), {
 	uniqueItems: true,
@@ -35,7 +37,6 @@ const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };
 const targetOf = ({ id, name }: StoredProject) => ({ kind: "project", id, name });
 
 export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" | "storage">): Route[] {
-	const tag = "Projects";
 	const path = "/v1/projects";
 
 	async function projectsOf(accountId: string, { limit, after = "" }: Page): Promise<StoredProject[]> {
@@ -47,11 +48,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 	}
 
 	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "createProject",
-			tag,
+		route("POST", path, "createProject", {
 			summary: "Create a project",
 			description: "By default, it has the Developer app.",
 			access: "operator",
@@ -65,11 +62,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 				return presentProject(result.project);
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listProjects",
-			tag,
+		route("GET", path, "listProjects", {
 			summary: "List projects",
 			description: "Oldest first. Users see the projects that they are members of; the operator sees all.",
 			access: "any",
@@ -84,15 +77,10 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 						principal.kind === "person" && !principal.account.operator
 							? projectsOf(principal.account.id, page)
 							: storage.listProjects(page),
-					({ id }) => id,
 					presentProject,
 				),
 		}),
-		defineRoute({
-			method: "GET",
-			path: `${path}/{project_id}`,
-			operationId: "getProject",
-			tag,
+		route("GET", `${path}/{project_id}`, "getProject", {
 			summary: "Get a project",
 			access: "project",
 			peopleOnly: true,
@@ -101,11 +89,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 				return presentProject(found("project", await storage.getProject({ projectId: params.project_id })));
 			},
 		}),
-		defineRoute({
-			method: "PATCH",
-			path: `${path}/{project_id}`,
-			operationId: "updateProject",
-			tag,
+		route("PATCH", `${path}/{project_id}`, "updateProject", {
 			summary: "Rename a project",
 			access: "project",
 			role: "owner",
@@ -120,11 +104,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 				return presentProject(project);
 			},
 		}),
-		defineRoute({
-			method: "PUT",
-			path: `${path}/{project_id}/apps/developer`,
-			operationId: "installDeveloperApp",
-			tag,
+		route("PUT", `${path}/{project_id}/apps/developer`, "installDeveloperApp", {
 			summary: "Install the Developer app",
 			description: "Opens the routes for webhooks, API keys and attempts. Webhooks that were paused stay so.",
 			access: "project",
@@ -137,11 +117,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 				return presentProject(project);
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: `${path}/{project_id}/apps/developer`,
-			operationId: "removeDeveloperApp",
-			tag,
+		route("DELETE", `${path}/{project_id}/apps/developer`, "removeDeveloperApp", {
 			summary: "Remove the Developer app",
 			description: "Pauses every webhook of the project. Publishing continues, and events wait.",
 			access: "project",

@@ -1,9 +1,11 @@
 import { isId } from "../../base/ids.ts";
 import type { RetryPosition } from "../../storage/port.ts";
 import { found, notFound, Problem } from "../http/problem.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, soughtId, Type } from "../schema.ts";
 import { ReplayAccepted, ReplayedCount } from "./deliveries.ts";
+
+const route = routeIn("Delivery log");
 
 /** Retries made early per transaction. */
 const STEP = 500;
@@ -33,7 +35,6 @@ const Retries = Type.Object(
 
 /** Users make the next attempts of deliveries early, for example after fixing a receiver. */
 export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage" | "engine" | "clock">): Route[] {
-	const tag = "Delivery log";
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
 	async function retryAll(projectId: string, webhookId: string): Promise<number> {
@@ -50,11 +51,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 	}
 
 	return [
-		defineRoute({
-			method: "POST",
-			path: `${webhook}/deliveries/{event_id}/retry`,
-			operationId: "retryDelivery",
-			tag,
+		route("POST", `${webhook}/deliveries/{event_id}/retry`, "retryDelivery", {
 			summary: "Retry a delivery now",
 			description:
 				"Makes the delivery's next attempt immediately instead of at its scheduled time. It keeps its number, and the series has no more attempts than otherwise. While the webhook is paused, the attempt waits until it is resumed.",
@@ -80,11 +77,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 				return { state: "attempting" as const, attempt: result.attempt, replay: result.replay };
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${webhook}/retry`,
-			operationId: "retryWebhook",
-			tag,
+		route("POST", `${webhook}/retry`, "retryWebhook", {
 			summary: "Retry everything that waits now",
 			description:
 				"Makes the next attempt of every delivery that waits for a retry to this webhook due now. They are sent soonest first, and share the webhook's limit on retries in flight.",
@@ -104,11 +97,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 				return { count };
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: "/v1/projects/{project_id}/retries",
-			operationId: "retryMany",
-			tag,
+		route("POST", "/v1/projects/{project_id}/retries", "retryMany", {
 			summary: "Retry many deliveries now",
 			description: "Makes the next attempt of each of these deliveries due now.",
 			access: "developer",

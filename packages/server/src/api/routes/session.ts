@@ -7,10 +7,12 @@ import type { SessionCookie } from "../auth/authorize.ts";
 import { unauthenticatedOwner } from "../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
 import { RoleName } from "./members.ts";
+
+const route = routeIn("Account");
 
 export const SetupState = Type.Object(
 	{ needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }) },
@@ -65,14 +67,9 @@ type SessionParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" 
 
 export function sessionRoutes(parts: SessionParts): Route[] {
 	const { people, storage, cookie, publicUrl } = parts;
-	const tag = "Account";
 	const path = "/v1/session";
 	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "signIn",
-			tag,
+		route("POST", path, "signIn", {
 			summary: "Sign in",
 			description: "With e-mail and password, or with the token of a one-time link.",
 			access: "open",
@@ -100,11 +97,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 				);
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "getSession",
-			tag,
+		route("GET", path, "getSession", {
 			summary: "Who is signed in?",
 			access: "signed_in",
 			success: { status: 200, description: "The account, its projects, and the CSRF token.", schema: Session },
@@ -113,11 +106,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 				return presentSession(principal as Person, parts);
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path,
-			operationId: "signOut",
-			tag,
+		route("DELETE", path, "signOut", {
 			summary: "Sign out",
 			access: "signed_in",
 			success: { status: 204, description: "The session has ended." },
@@ -127,11 +116,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 				cookie.clear(reply);
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: "/v1/sign-in-links",
-			operationId: "createSignInLink",
-			tag,
+		route("POST", "/v1/sign-in-links", "createSignInLink", {
 			summary: "Create a one-time sign-in link",
 			description: "For someone who forgot their password. Send it yourself; it expires after 15 minutes.",
 			access: "operator",
@@ -153,13 +138,8 @@ type SetupParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | 
 
 export function setupRoutes(parts: SetupParts): Route[] {
 	const { people } = parts;
-	const tag = "Account";
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/v1/setup",
-			operationId: "getSetup",
-			tag,
+		route("GET", "/v1/setup", "getSetup", {
 			summary: "Check whether setup is needed",
 			access: "open",
 			success: {
@@ -169,11 +149,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			},
 			handler: async () => ({ needed: await people.needsSetup() }),
 		}),
-		defineRoute({
-			method: "POST",
-			path: "/v1/setup",
-			operationId: "setUp",
-			tag,
+		route("POST", "/v1/setup", "setUp", {
 			summary: "Create the operator's account",
 			description: "With the token of the one-time link that the service prints when it starts. Signs in.",
 			access: "open",

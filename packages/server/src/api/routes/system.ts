@@ -5,8 +5,10 @@ import { shortageText } from "../../net/shortages.ts";
 import { Problem } from "../http/problem.ts";
 import { formatTime } from "../http/validate.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
-import { type ApiParts, defineRoute, RawResponse, type Route } from "../route.ts";
+import { type ApiParts, RawResponse, type Route, routeIn } from "../route.ts";
 import { Time, Type } from "../schema.ts";
+
+const route = routeIn("System");
 
 export const ClockState = Type.Object(
 	{
@@ -34,7 +36,6 @@ type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "
 
 export function systemRoutes(parts: SystemParts): Route[] {
 	const { storage, metrics, clock, logger, shortages, retention, ready = () => true } = parts;
-	const tag = "System";
 
 	function presentClock() {
 		const hold = retention?.hold ?? null;
@@ -80,21 +81,13 @@ export function systemRoutes(parts: SystemParts): Route[] {
 	}
 
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/healthz",
-			operationId: "isLive",
-			tag,
+		route("GET", "/healthz", "isLive", {
 			summary: "Is the process alive?",
 			access: "open",
 			success: { status: 200, description: "The process is alive.", schema: Health },
 			handler: () => ({ status: "ok" as const }),
 		}),
-		defineRoute({
-			method: "GET",
-			path: "/readyz",
-			operationId: "isReady",
-			tag,
+		route("GET", "/readyz", "isReady", {
 			summary: "Can it serve?",
 			access: "open",
 			success: { status: 200, description: "Storage responds and the engine accepts work.", schema: Health },
@@ -117,11 +110,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 				return { status: "ok" as const, ...(hold !== null && { notice: holdText(hold) }) };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: "/v1/clock",
-			operationId: "getClock",
-			tag,
+		route("GET", "/v1/clock", "getClock", {
 			summary: "Is the clock trusted?",
 			description:
 				"If this node's clock is far ahead of the last recorded time, nothing is deleted or dead-lettered for its age until the clock is confirmed or set.",
@@ -129,11 +118,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			handler: presentClock,
 		}),
-		defineRoute({
-			method: "POST",
-			path: "/v1/clock/confirm",
-			operationId: "confirmClock",
-			tag,
+		route("POST", "/v1/clock/confirm", "confirmClock", {
 			summary: "Confirm that the clock is right",
 			description:
 				"After the service was really off for that long. All nodes follow within a minute, and what is past its retention is then deleted or dead-lettered.",
@@ -145,11 +130,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 				return presentClock();
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: "/metrics",
-			operationId: "readMetrics",
-			tag,
+		route("GET", "/metrics", "readMetrics", {
 			summary: "Metrics for Prometheus",
 			description:
 				"Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.",
@@ -162,23 +143,14 @@ export function systemRoutes(parts: SystemParts): Route[] {
 
 /** @param openApi the document's JSON text, generated at the first request */
 export function docsRoutes(openApi: () => string): Route[] {
-	const tag = "System";
 	return [
-		defineRoute({
-			method: "GET",
-			path: "/openapi.json",
-			operationId: "getOpenApi",
-			tag,
+		route("GET", "/openapi.json", "getOpenApi", {
 			summary: "This API as an OpenAPI 3.1 document",
 			access: "open",
 			success: { status: 200, description: "The document.", schema: Type.Object({}) },
 			handler: () => new RawResponse(openApi(), "application/json"),
 		}),
-		defineRoute({
-			method: "GET",
-			path: "/docs",
-			operationId: "readDocs",
-			tag,
+		route("GET", "/docs", "readDocs", {
 			summary: "The API reference for humans",
 			access: "open",
 			success: { status: 200, description: "A page.", contentType: "text/html" },
@@ -187,11 +159,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 					"Content-Security-Policy": referencePolicy(REFERENCE_PAGE),
 				}),
 		}),
-		defineRoute({
-			method: "GET",
-			path: "/docs/reference.js",
-			operationId: "readDocsScript",
-			tag,
+		route("GET", "/docs/reference.js", "readDocsScript", {
 			summary: "The script of the API reference",
 			access: "open",
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },

@@ -5,8 +5,10 @@ import { MAX_IN_FLIGHT, type WebhookView } from "../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../storage/port.ts";
 import { found, invalid, notFound, Problem } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull } from "../http/validate.ts";
-import { type ApiParts, defineRoute, type Route } from "../route.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, EventTypeName, id, list, PageQuerySchema, pageById, Time, Type, text } from "../schema.ts";
+
+const route = routeIn("Webhooks");
 
 export const Backlog = Type.Object(
 	{
@@ -154,15 +156,10 @@ const OLD_SECRET =
 type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine">;
 
 export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Route[] {
-	const tag = "Webhooks";
 	const path = "/v1/projects/{project_id}/webhooks";
 	const one = `${path}/{webhook_id}`;
 	return [
-		defineRoute({
-			method: "POST",
-			path,
-			operationId: "createWebhook",
-			tag,
+		route("POST", path, "createWebhook", {
 			summary: "Register a webhook",
 			description: "It receives events of its types from now on. Only this response shows the signing secret.",
 			access: "developer",
@@ -188,11 +185,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				}
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path,
-			operationId: "listWebhooks",
-			tag,
+		route("GET", path, "listWebhooks", {
 			summary: "List webhooks",
 			description: "Oldest first.",
 			access: "developer",
@@ -201,19 +194,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			rate: "reads",
 			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
 			handler: ({ params, query }) =>
-				pageById(
-					"webhook",
-					query,
-					(page) => webhooks.list(params.project_id, page),
-					({ webhook }) => webhook.id,
-					presentWebhook,
-				),
+				pageById("webhook", query, (page) => webhooks.list(params.project_id, page), presentWebhook),
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${path}/check-url`,
-			operationId: "checkUrl",
-			tag,
+		route("POST", `${path}/check-url`, "checkUrl", {
 			summary: "Check a URL before it is registered",
 			description:
 				"Checks the rules for webhooks, and whether the host name resolves to a public address. Nothing is sent to it.",
@@ -226,11 +209,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				return { ok, checks: [...checks] };
 			},
 		}),
-		defineRoute({
-			method: "GET",
-			path: one,
-			operationId: "getWebhook",
-			tag,
+		route("GET", one, "getWebhook", {
 			summary: "Get a webhook",
 			access: "developer",
 			success: { status: 200, description: "The webhook.", schema: Webhook },
@@ -238,11 +217,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				return presentWebhook(found("webhook", await webhooks.get(project_id, webhook_id)));
 			},
 		}),
-		defineRoute({
-			method: "PATCH",
-			path: one,
-			operationId: "updateWebhook",
-			tag,
+		route("PATCH", one, "updateWebhook", {
 			summary: "Change, pause or resume a webhook",
 			description:
 				"Changes the given fields. An added type starts with the next event. Once this returns, nothing is sent with the old settings.",
@@ -262,11 +237,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				return presentWebhook(result.view);
 			},
 		}),
-		defineRoute({
-			method: "DELETE",
-			path: one,
-			operationId: "deleteWebhook",
-			tag,
+		route("DELETE", one, "deleteWebhook", {
 			summary: "Delete a webhook",
 			description:
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
@@ -278,11 +249,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${one}/rotate-secret`,
-			operationId: "rotateWebhookSecret",
-			tag,
+		route("POST", `${one}/rotate-secret`, "rotateWebhookSecret", {
 			summary: "Rotate the signing secret",
 			description: "The old secret signs nothing from then on. Only this response shows the new one.",
 			access: "developer",
@@ -294,11 +261,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				return { secret };
 			},
 		}),
-		defineRoute({
-			method: "POST",
-			path: `${one}/test`,
-			operationId: "testWebhook",
-			tag,
+		route("POST", `${one}/test`, "testWebhook", {
 			summary: "Send a test event",
 			description:
 				"Sends a type's sample to this webhook only. The webhook must be subscribed to the type. Test events are in the delivery log, not in the event log.",
