@@ -17,7 +17,6 @@ const EXPECTED = {
 	listApiKeys: "viewer",
 	deleteApiKey: "developer",
 	listEventTypes: "any",
-	getEventTypeSchema: "open",
 	publishEvents: "developer",
 	listEvents: "viewer",
 	getEvent: "viewer",
