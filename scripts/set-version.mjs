@@ -1,0 +1,42 @@
+// `npm run set-version -- 0.2.0`: gives all workspaces this version, and names it in the documents and in deploy. Runs on
+// the project's own Node.
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./setup.mjs";
+
+const [version = ""] = process.argv.slice(2);
+if (!/^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$/.test(version)) {
+	console.error("Which version? For example: npm run set-version -- 0.2.0");
+	process.exit(2);
+}
+const { version: before } = JSON.parse(readFileSync(join(ROOT, "packages/cli/package.json"), "utf8"));
+const old = before.replaceAll(".", "\\.");
+
+/** In a package.json its own version and those of other workspaces; elsewhere those of packages and images. */
+const FILES = [
+	["{bench,packages/*}/package.json", new RegExp(`("(?:version|@posthorn/[a-z-]+)": ")${old}(")`, "g")],
+	[
+		"{README.md,packages/*/README.md,docs/**/*.md,deploy/**/*}",
+		new RegExp(`(posthorn[a-z-]*[-:]|newTag: )${old}()`, "g"),
+	],
+];
+for (const [pattern, named] of FILES)
+	for (const path of globSync(pattern, { cwd: ROOT, exclude: (name) => name === "node_modules" })) {
+		const file = join(ROOT, path);
+		let text;
+		try {
+			text = readFileSync(file, "utf8");
+		} catch (error) {
+			if (error.code === "EISDIR") continue;
+			throw error;
+		}
+		const changed = text.replaceAll(named, `$1${version}$2`);
+		if (changed !== text) writeFileSync(file, changed);
+	}
+execFileSync(process.platform === "win32" ? "npm.cmd" : "npm", ["install", "--package-lock-only", "--ignore-scripts"], {
+	cwd: ROOT,
+	stdio: "inherit",
+	shell: process.platform === "win32",
+});
+console.log(`${before} is now ${version}. Describe it in CHANGELOG.md.`);
