@@ -1,6 +1,9 @@
-/** `npm run pictures`: takes the screenshots for the README and the docs, from the real service with made-up history. */
+/**
+ * `npm run pictures`: takes the screenshots for the README and the docs, from the real service with made-up history.
+ * `npm run pictures -- FOLDER` also takes every page, wide and narrow, light and dark, empty, loading and broken.
+ */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, expect, type Page } from "@playwright/test";
 import { EVENT_TYPES } from "@posthorn/protocol";
@@ -96,14 +99,44 @@ async function signIn(shop: Shop, page: Page): Promise<void> {
 	await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
 }
 
-async function take(page: Page, url: string, name: string): Promise<void> {
+async function take(page: Page, url: string, name: string, folder = FOLDER): Promise<void> {
 	await page.goto(url);
 	await page.getByRole("heading", { level: 1 }).first().waitFor();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-	if ((await page.getByRole("heading", { name: "Attempts by outcome" }).count()) > 0)
-		await page.locator("svg.recharts-surface").first().waitFor();
-	await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: "disabled" });
-	console.log(`docs/pictures/${name}.png`);
+	await page.evaluate("document.fonts.ready");
+	await page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" });
+	console.log(`${relative(".", folder)}/${name}.png`);
+}
+
+/** Every page in every look, and states that the documentation doesn't show, for a look at all of them. */
+async function takeAll(browser: Browser, shop: Shop, pages: Readonly<Record<string, string>>, folder: string) {
+	mkdirSync(folder, { recursive: true });
+	const { id } = (await shop.post("/v1/projects", { name: "Empty Games" })).body;
+	const empty = `${shop.service.url}/p/${id}`;
+	const all = {
+		...pages,
+		"empty-overview": empty,
+		"empty-webhooks": `${empty}/webhooks`,
+		"empty-logs": `${empty}/logs`,
+	};
+	for (const colorScheme of ["light", "dark"] as const)
+		for (const [width, viewport] of [
+			["wide", WIDE],
+			["narrow", NARROW],
+		] as const) {
+			const page = await open(browser, shop, colorScheme, viewport);
+			for (const [name, url] of Object.entries(all)) await take(page, url, `${name}-${colorScheme}-${width}`, folder);
+			if (colorScheme === "dark") continue;
+			await page.route("**/v1/projects/*/**", () => {});
+			await page.goto(pages.overview!);
+			await page.locator("[aria-busy=true]").first().waitFor();
+			await page.screenshot({ path: join(folder, `loading-${width}.png`) });
+			await page.unrouteAll();
+			await page.route("**/v1/projects/*/**", (route) => route.fulfill({ status: 503, body: "" }));
+			await page.goto(pages.overview!);
+			await page.getByRole("alert").first().waitFor();
+			await page.screenshot({ path: join(folder, `broken-${width}.png`) });
+		}
 }
 
 async function open(browser: Browser, shop: Shop, colorScheme: "light" | "dark", viewport: typeof WIDE): Promise<Page> {
@@ -135,6 +168,15 @@ try {
 	const narrow = await open(browser, shop, "light", NARROW);
 	await take(narrow, project, "overview-narrow");
 	await take(narrow, `${project}/webhooks/${failing}`, "webhook-narrow");
+	const [folder] = process.argv.slice(2);
+	if (folder !== undefined) {
+		const paths = ["webhooks", "logs", "apps", "api-keys", "members", "audit", "webhooks/new", `webhooks/${failing}`];
+		const pages = Object.fromEntries(paths.map((path) => [path.replaceAll(/\/|wh_.*/g, "-"), `${project}/${path}`]));
+		const more = { overview: project, settings: `${project}/webhooks/${failing}?tab=settings` };
+		const account = { account: `${shop.service.url}/account`, projects: `${shop.service.url}/projects` };
+		const delivery: Record<string, string> = retried ? { delivery: `${project}/logs/${retried.id}` } : {};
+		await takeAll(browser, shop, { ...more, ...pages, ...account, ...delivery }, resolve(folder));
+	}
 } finally {
 	await browser.close();
 }

@@ -100,3 +100,45 @@ test("the log can be used with only the keyboard", async ({ dashboard, page }) =
 	await page.keyboard.press("/");
 	await expect(page.getByRole("textbox", { name: "Jump to an id" })).toBeFocused();
 });
+
+test("titles share one left edge, rows one height, and bars lead to their attempts", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+	broken.respondWith(() => ({ status: 503 }));
+	await shop.webhook(sound.url("/hooks"), { description: "Sound" });
+	await shop.webhook(broken.url(`/hooks/${"long".repeat(40)}`), {
+		description: "Accounting ".repeat(10),
+		events: ["purchase.completed", "purchase.refunded", "customer.created"],
+	});
+	await shop.post(shop.path("/events"), purchase(1));
+	await Promise.all([sound.count(1), broken.count(1)]);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const edges = new Set<number>();
+	for (const url of [...PAGES.map((path) => dashboard.project(path)), `${dashboard.url}/account`]) {
+		await page.goto(url);
+		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+		edges.add((await page.getByRole("heading", { level: 1 }).boundingBox())!.x);
+	}
+	expect([...edges]).toHaveLength(1);
+
+	for (const [path, label] of [
+		["/webhooks", "Webhooks"],
+		["/logs", "Attempts"],
+	] as const) {
+		await page.goto(dashboard.project(path));
+		const rows = page.getByRole("table", { name: label }).locator("tbody tr");
+		await expect(rows).toHaveCount(2);
+		const [one, other] = [await rows.nth(0).boundingBox(), await rows.nth(1).boundingBox()];
+		expect(Math.abs(one!.height - other!.height)).toBeLessThanOrEqual(1);
+		expect(one!.height).toBeLessThan(70);
+	}
+
+	// By keyboard, the bars are rows of a table.
+	await page.goto(dashboard.project());
+	await page.getByText("Show the data").click();
+	await page.getByRole("table").getByRole("button").last().click();
+	await expect(page).toHaveURL(/\/logs\?since=.*until=/);
+	await expect(page.getByRole("table", { name: "Attempts" }).locator("tbody tr")).toHaveCount(2);
+});

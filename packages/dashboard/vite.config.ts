@@ -1,12 +1,12 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
-import { compressed } from "./compress.ts";
+import { compressed, withFont } from "./build-plugins.ts";
 
 /** Where a development server finds the API: a service with default settings. */
 const API = "http://127.0.0.1:8420";
 
 export default defineConfig({
-	plugins: [react(), compressed()],
+	plugins: [react(), withFont(), compressed()],
 	server: {
 		port: 8421,
 		proxy: { "/v1": { target: API, changeOrigin: false } },
@@ -22,15 +22,10 @@ export default defineConfig({
 				// A few files that change at different times, instead of dozens: each request of a cold page costs a round trip.
 				codeSplitting: {
 					groups: [
-						{
-							name: "charts",
-							test: /node_modules[\\/](?:recharts|d3-|victory-|@mantine[\\/]charts|@reduxjs|redux|immer|reselect|es-toolkit|decimal)/,
-							priority: 3,
-						},
 						{ name: "vendor", test: /node_modules/, priority: 2 },
 						{
 							name: "shared",
-							test: /src[\\/](?:api|lib|ui)[\\/](?!charts-plots|.*snippets|replay-matching|use-list-keys|data-table)/,
+							test: /src[\\/](?:api|lib|ui)[\\/](?!charts|.*snippets|replay-matching|data-table)/,
 							priority: 1,
 							minShareCount: 2,
 						},

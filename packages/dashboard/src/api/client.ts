@@ -67,7 +67,7 @@ async function readProblem(response: Response): Promise<ApiError> {
 function problemOf(text: string, { status, statusText }: Response): ProblemBody {
 	const fallback: ProblemBody = {
 		type: "about:blank",
-		title: statusText === "" ? `HTTP ${status}` : statusText,
+		title: status >= 502 ? "The service isn't available" : statusText === "" ? `HTTP ${status}` : statusText,
 		status,
 		detail: `The service returned ${status} without an explanation. Try again. If it keeps happening, check the service's log.`,
 		errors: [],

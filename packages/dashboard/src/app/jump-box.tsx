@@ -48,9 +48,17 @@ export function JumpBox() {
 			<TextInput
 				ref={field}
 				aria-label="Jump to an id"
-				placeholder="Jump to an id: evt_, att_, wh_"
+				placeholder="Jump to an id"
 				leftSection={<IconSearch size={16} aria-hidden />}
-				rightSection={text !== "" ? <Kbd size="xs">↵</Kbd> : keyIsTaken ? null : <Kbd size="xs">/</Kbd>}
+				rightSection={
+					text !== "" ? (
+						<Kbd size="xs">↵</Kbd>
+					) : keyIsTaken ? null : (
+						<Kbd size="xs" visibleFrom="sm">
+							/
+						</Kbd>
+					)
+				}
 				rightSectionPointerEvents="none"
 				value={text}
 				error={problem}

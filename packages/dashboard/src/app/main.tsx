@@ -1,5 +1,6 @@
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
+import "../ui/font.css";
 import "../ui/vars.css";
 import "./global.css";
 import { MantineProvider } from "@mantine/core";

@@ -54,15 +54,42 @@ const dark: MantineColorsTuple = [
 	"#0c0b11",
 ];
 
+/** One red and one green: those of failed and delivered (`ui/vars.css`). */
+const red: MantineColorsTuple = [
+	"#fdebec",
+	"#fad7d9",
+	"#f3aeb3",
+	"#ff969d",
+	"#e9707a",
+	"#dc5462",
+	"#d94452",
+	"#c4303e",
+	"#b3202e",
+	"#b3202e",
+];
+
+const teal: MantineColorsTuple = [
+	"#e2f5ec",
+	"#c9ecdc",
+	"#9fdcc0",
+	"#6fd6a6",
+	"#4fc08f",
+	"#35a878",
+	"#2a9d6b",
+	"#17804f",
+	"#0e6b45",
+	"#0e6b45",
+];
+
 /** A dialog's header isn't the page's banner. */
 const plainHeader = { header: { role: "presentation" } };
 
 export const theme = createTheme({
 	primaryColor: "horn",
 	primaryShade: { light: 8, dark: 9 },
-	colors: { horn, gray, dark },
+	colors: { horn, gray, dark, red, teal },
 	black: "#1b1926",
-	fontFamily: 'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+	fontFamily: '"Inter Variable", ui-sans-serif, system-ui, sans-serif',
 	fontFamilyMonospace: "var(--ph-mono)",
 	fontSizes: { xs: "12px", sm: "13.5px", md: "15px", lg: "17px", xl: "20px" },
 	headings: {

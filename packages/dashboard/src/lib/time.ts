@@ -76,6 +76,9 @@ export function exactLocal(at: number): string {
 	return `${calendarDay(at)}, ${timeOfDay(at, { seconds: true })}.${pad(date.getMilliseconds(), 3)} (${offset(date)})`;
 }
 
+/** Whether local time is UTC at that time, so that showing both would say the same twice. */
+export const isLocalUtc = (at: number) => new Date(at).getTimezoneOffset() === 0;
+
 /** The exact time in UTC: `2026-11-21 14:02:11.123 UTC`. */
 export function exactUtc(at: number): string {
 	return `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;

@@ -1,19 +1,15 @@
-import { Box, Center, SegmentedControl, Skeleton, Table } from "@mantine/core";
-import { lazy, type ReactNode, Suspense, useId } from "react";
-import { STATS_RANGES, type Stats, type StatsRange } from "../api/stats.ts";
+import { Anchor, Box, Center, SegmentedControl, Skeleton, Table } from "@mantine/core";
+import { type ReactNode, useId } from "react";
+import { STATS_RANGES, type Stats, type StatsBucket, type StatsRange } from "../api/stats.ts";
 import { outcomesInWords, totalOf } from "../lib/health-figures.ts";
 import { formatCount, formatMs, formatRate } from "../lib/numbers.ts";
-import { part } from "../lib/part.ts";
 import classes from "./charts.module.css";
 import { bucketLabel, RANGE_WORDS } from "./charts-labels.ts";
+import { AREA_HEIGHT, OutcomesPlot, TimesPlot } from "./charts-plots.tsx";
 import { outcomeColor } from "./outcome.tsx";
 
-const loadPlots = part(() => import("./charts-plots.tsx"));
-const OutcomesPlot = lazy(async () => ({ default: (await loadPlots()).OutcomesPlot }));
-const TimesPlot = lazy(async () => ({ default: (await loadPlots()).TimesPlot }));
-
-/** The plot's size, in pixels: the same while it loads. */
-const HEIGHT = 220;
+/** The height of a plot with its axes, in pixels: the same while it loads. */
+const HEIGHT = AREA_HEIGHT + 34;
 
 interface RangeControlProps {
 	range: StatsRange;
@@ -47,8 +43,8 @@ function Frame({ words, legend, empty, plot, table }: FrameProps) {
 	return (
 		<figure className={classes.figure}>
 			<ul className={classes.legend}>{legend}</ul>
-			<div className={classes.chart} style={{ height: HEIGHT }} role="img" aria-label={words}>
-				<Suspense fallback={<PlotSkeleton />}>{plot}</Suspense>
+			<div className={classes.chart} role="img" aria-label={words}>
+				{plot}
 				{empty ? <div className={classes.none}>Nothing was sent in this period</div> : null}
 			</div>
 			<details className={classes.figures}>
@@ -97,20 +93,29 @@ function Patterns({ id }: { id: string }) {
 	);
 }
 
-function Key({ paint, label, value }: { paint: string; label: string; value: string }) {
+function Key({ paint, label, value }: { paint: string; label: string; value: string | null }) {
 	return (
 		<li className={classes.key}>
 			<svg width={12} height={12} aria-hidden="true" focusable="false">
 				<rect width={12} height={12} rx={3} fill={paint} />
 			</svg>
 			<span className={classes.label}>{label}</span>
-			<strong>{value}</strong>
+			{value === null ? null : <strong>{value}</strong>}
 		</li>
 	);
 }
 
+interface OutcomesChartProps {
+	stats: Stats;
+	withEvents?: boolean;
+	/** Whether the totals stand next to it already. */
+	plain?: boolean;
+	/** Opens what a bar consists of. */
+	onPick?: (bucket: StatsBucket) => void;
+}
+
 /** Attempts by outcome over time. */
-export function OutcomesChart({ stats, withEvents = false }: { stats: Stats; withEvents?: boolean }) {
+export function OutcomesChart({ stats, withEvents = false, plain = false, onPick }: OutcomesChartProps) {
 	const id = useId();
 	const { buckets, total, range, step_ms: stepMs } = stats;
 	const fills = {
@@ -126,18 +131,28 @@ export function OutcomesChart({ stats, withEvents = false }: { stats: Stats; wit
 				empty={totalOf(total) === 0}
 				legend={
 					<>
-						<Key paint={fills.delivered} label="Delivered" value={formatCount(total.delivered)} />
-						<Key paint={fills.retrying} label="Retried" value={formatCount(total.retrying)} />
-						<Key paint={fills.failed} label="Failed" value={formatCount(total.failed)} />
-						<li className={classes.key}>
-							<span className={classes.label}>Success</span>
-							<strong>{formatRate(total.success_rate)}</strong>
-						</li>
+						<Key paint={fills.delivered} label="Delivered" value={plain ? null : formatCount(total.delivered)} />
+						<Key paint={fills.retrying} label="Retried" value={plain ? null : formatCount(total.retrying)} />
+						<Key paint={fills.failed} label="Failed" value={plain ? null : formatCount(total.failed)} />
+						{plain ? null : (
+							<li className={classes.key}>
+								<span className={classes.label}>Success</span>
+								<strong>{formatRate(total.success_rate)}</strong>
+							</li>
+						)}
 					</>
 				}
-				plot={<OutcomesPlot buckets={buckets} range={range} stepMs={stepMs} height={HEIGHT} fills={fills} />}
+				plot={<OutcomesPlot buckets={buckets} range={range} stepMs={stepMs} fills={fills} onPick={onPick} />}
 				table={
 					<Figures
+						onPick={
+							onPick === undefined
+								? undefined
+								: (row) => {
+										const bucket = buckets[row];
+										if (bucket !== undefined) onPick(bucket);
+									}
+						}
 						head={["Time", ...(withEvents ? ["Events"] : []), "Delivered", "Retried", "Failed"]}
 						rows={buckets.map((bucket) => [
 							bucketLabel(bucket.at, range, stepMs),
@@ -172,7 +187,7 @@ export function TimesChart({ stats }: { stats: Stats }) {
 					<LineKey label="95th percentile" value={ms(total.p95_ms)} stroke="var(--ph-waiting-fill)" dashed />
 				</>
 			}
-			plot={<TimesPlot buckets={buckets} range={range} stepMs={stepMs} height={HEIGHT} />}
+			plot={<TimesPlot buckets={buckets} range={range} stepMs={stepMs} />}
 			table={
 				<Figures
 					head={["Time", "Median", "95th percentile"]}
@@ -205,7 +220,14 @@ function LineKey({
 	);
 }
 
-function Figures({ head, rows }: { head: readonly string[]; rows: readonly (readonly string[])[] }) {
+interface FiguresProps {
+	head: readonly string[];
+	rows: readonly (readonly string[])[];
+	/** Opens what a row consists of. */
+	onPick?: ((row: number) => void) | undefined;
+}
+
+function Figures({ head, rows, onPick }: FiguresProps) {
 	return (
 		<Table className={classes.table} verticalSpacing={4} horizontalSpacing="sm">
 			<Table.Thead>
@@ -218,11 +240,17 @@ function Figures({ head, rows }: { head: readonly string[]; rows: readonly (read
 				</Table.Tr>
 			</Table.Thead>
 			<Table.Tbody>
-				{rows.map((row) => (
+				{rows.map((row, number) => (
 					<Table.Tr key={row[0]}>
 						{row.map((value, index) => (
 							<Table.Td key={head[index]} ta={index === 0 ? "left" : "right"}>
-								{value}
+								{index === 0 && onPick !== undefined ? (
+									<Anchor component="button" type="button" size="xs" onClick={() => onPick(number)}>
+										{value}
+									</Anchor>
+								) : (
+									value
+								)}
 							</Table.Td>
 						))}
 					</Table.Tr>

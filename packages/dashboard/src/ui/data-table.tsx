@@ -48,6 +48,8 @@ interface DataTableProps<Item> {
 	dense?: boolean;
 	/** On narrow screens each row becomes a card, with its headers as labels, instead of scrolling. */
 	cards?: boolean;
+	/** Columns without a width share what is left, whatever they contain; longer content is cut. */
+	fixed?: boolean;
 	/** Every row has one line, and columns without a width share what is left. Long lists only render rows in sight. */
 	uniform?: boolean;
 }
@@ -147,7 +149,7 @@ function useWindow(count: number, keep: readonly (number | null)[]) {
 /** A dense table whose rows open by click and by keyboard; scrolls on narrow screens. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
 	const { label, columns, rows, rowKey, onOpen, hrefOf, keys, openKey = null, isNew } = props;
-	const { skeletonRows = 6, minWidth = 560, dense = false, cards = false, uniform = false } = props;
+	const { skeletonRows = 6, minWidth = 560, dense = false, cards = false, uniform = false, fixed = uniform } = props;
 	const items = rows ?? [];
 	const isLong = uniform && items.length > MANY;
 	const reveal = useRef<(index: number) => void>(() => {});
@@ -211,7 +213,8 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 			<Table
 				className={classes.table}
 				data-uniform={uniform || undefined}
-				layout={uniform ? "fixed" : "auto"}
+				data-fixed={fixed || undefined}
+				layout={fixed ? "fixed" : "auto"}
 				verticalSpacing={uniform ? 0 : 10}
 				horizontalSpacing={dense ? "xs" : "md"}
 				aria-label={label}

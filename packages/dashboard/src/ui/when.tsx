@@ -1,5 +1,5 @@
 import { Tooltip } from "@mantine/core";
-import { exactLocal, exactUtc, relativeTime, shortTime } from "../lib/time.ts";
+import { exactLocal, exactUtc, isLocalUtc, relativeTime, shortTime } from "../lib/time.ts";
 import { useNow } from "./use-now.ts";
 import classes from "./when.module.css";
 
@@ -21,8 +21,12 @@ export function When({ at, clock = false, words = relativeTime }: WhenProps) {
 			label={
 				<span className={classes.exact}>
 					{exactLocal(ms)}
-					<br />
-					{exactUtc(ms)}
+					{isLocalUtc(ms) ? null : (
+						<>
+							<br />
+							{exactUtc(ms)}
+						</>
+					)}
 				</span>
 			}
 		>

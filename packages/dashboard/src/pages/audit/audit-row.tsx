@@ -1,6 +1,10 @@
+import { Anchor } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useProjectId } from "../../api/session.ts";
+import { webhooksQuery } from "../../api/webhooks.ts";
 import { type AuditEntry, auditSentence } from "../../lib/audit.ts";
-import { Ident } from "../../ui/ident.tsx";
 import { Initials } from "../../ui/initials.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./audit.module.css";
@@ -20,17 +24,32 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 			)}
 			<div className={classes.text}>
 				<strong>{actor}</strong> {before}
-				{target === null ? null : <strong>{target}</strong>}
+				{target === null ? null : <Target name={target} target={thing} />}
 				{after}.
-				{thing?.id === null || thing?.id === undefined || thing.kind === "app" ? null : (
-					<div className={classes.id}>
-						<Ident id={thing.id} />
-					</div>
-				)}
 			</div>
 			<span className={classes.when}>
 				<When at={entry.at} clock />
 			</span>
 		</li>
+	);
+}
+
+/** The target's name; a webhook that still exists is linked. Ids are only shown on hover: most lead nowhere. */
+function Target({ name, target }: { name: string; target: AuditEntry["target"] }) {
+	const projectId = useProjectId();
+	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const { kind, id } = target ?? { kind: "", id: null };
+	const exists = kind === "webhook" && webhooks?.some((webhook) => webhook.id === id) === true;
+	if (!exists || id === null) return <strong title={id ?? undefined}>{name}</strong>;
+	return (
+		<Anchor
+			inherit
+			fw={600}
+			renderRoot={(props) => (
+				<Link {...props} to="/p/$projectId/webhooks/$webhookId" params={{ projectId, webhookId: id }} search={{}} />
+			)}
+		>
+			{name}
+		</Anchor>
 	);
 }

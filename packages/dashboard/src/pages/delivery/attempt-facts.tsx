@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
-import { exactLocal, exactUtc } from "../../lib/time.ts";
+import { exactLocal, exactUtc, isLocalUtc } from "../../lib/time.ts";
 import { Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import classes from "./delivery.module.css";
@@ -42,7 +42,7 @@ function Exact({ at }: { at: string }) {
 	return (
 		<time dateTime={at}>
 			{exactLocal(ms)}
-			<span className={classes.utc}>{exactUtc(ms)}</span>
+			{isLocalUtc(ms) ? null : <span className={classes.utc}>{exactUtc(ms)}</span>}
 		</time>
 	);
 }

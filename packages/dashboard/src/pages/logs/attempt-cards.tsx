@@ -13,7 +13,7 @@ import type { AttemptsProps } from "./attempts-table.tsx";
 import type { Selection } from "./use-selection.ts";
 
 const SKELETONS = 6;
-const CARD_HEIGHT = 118;
+const CARD_HEIGHT = 98;
 
 /** The log as cards, for narrow screens. */
 export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
@@ -57,16 +57,18 @@ const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyP
 					<When at={row.started_at} />
 				</span>
 			</div>
-			<EventCell attempt={row} />
 			<div className={classes.cardLine}>
-				<NameCell name={name} />
+				<EventCell attempt={row} />
 				<span className={classes.quiet}>
 					{responsePhrases(row).short}, {formatMs(row.response_ms)}
 				</span>
 			</div>
 			<div className={classes.cardLine}>
-				<TrackMini attempt={row} />
-				{row.next_retry_at === null ? null : <NextRetryCell at={row.next_retry_at} label="next" />}
+				<NameCell name={name} />
+				<span className={classes.cardEnd}>
+					{row.next_retry_at === null ? null : <NextRetryCell at={row.next_retry_at} label="next" />}
+					<TrackMini attempt={row} />
+				</span>
 			</div>
 		</>
 	);

@@ -69,15 +69,15 @@ const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Co
 
 /** All columns except the one for selecting, which changes far more often. */
 const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 92 },
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 90 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
-	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} /> },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 186 },
 	{
 		key: "webhook",
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short, width: 120 },
+	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short, width: 104 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 128 },
 	{
 		key: "duration",
@@ -91,6 +91,6 @@ const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 		header: "Next retry",
 		render: ({ next_retry_at }) => <NextRetryCell at={next_retry_at} />,
 		align: "right",
-		width: 94,
+		width: 90,
 	},
 ];

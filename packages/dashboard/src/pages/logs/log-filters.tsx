@@ -103,7 +103,11 @@ function IdField({ search, onChange, onOpenAttempt }: Omit<LogFiltersProps, "web
 				aria-label="Find by event id"
 				placeholder="Event id"
 				leftSection={<IconSearch size={16} aria-hidden />}
-				rightSection={<Kbd size="xs">{text === "" ? "/" : "↵"}</Kbd>}
+				rightSection={
+					<Kbd size="xs" visibleFrom="sm">
+						{text === "" ? "/" : "↵"}
+					</Kbd>
+				}
 				rightSectionPointerEvents="none"
 				value={text}
 				error={problem}

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { failingSince, waitingSentence, webhookName } from "../../lib/health.ts";
@@ -18,12 +19,27 @@ interface FailingListProps {
 	now: number;
 }
 
+/** Any more would push the figures out of sight. */
+const SHOWN = 3;
+
 /** The webhooks that need attention, each with what is wrong and how to fix it. */
 export function FailingList({ projectId, failing, now }: FailingListProps) {
+	const [all, setAll] = useState(false);
+	const shown = all ? failing : failing.slice(0, SHOWN);
+	const more = failing.length - shown.length;
 	return (
-		<Section title="Failing webhooks">
+		<Section
+			title="Failing webhooks"
+			actions={
+				more === 0 ? undefined : (
+					<Button size="xs" variant="subtle" onClick={() => setAll(true)}>
+						Show {more} more
+					</Button>
+				)
+			}
+		>
 			<ul className={classes.list}>
-				{failing.map(({ webhook, health }) => (
+				{shown.map(({ webhook, health }) => (
 					<li key={webhook.id} className={classes.row}>
 						<div className={classes.words}>
 							<div className={classes.head}>

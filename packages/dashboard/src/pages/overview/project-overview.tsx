@@ -2,7 +2,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { healthQuery, waitingQuery } from "../../api/health.ts";
-import { type StatsRange, statsQuery } from "../../api/stats.ts";
+import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { projectSentence, webhookName } from "../../lib/health.ts";
 import { checklist } from "../../lib/health-figures.ts";
@@ -31,7 +31,9 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const healths = useQuery(healthQuery(projectId));
 	const stats = useQuery(statsQuery(projectId, { range }));
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
-	const month = useQuery(statsQuery(projectId, { range: "month" }));
+	const anySeen = healths.data?.some(({ last_attempt }) => last_attempt !== null);
+	// Only a new project needs to know whether anything was ever published.
+	const month = useQuery({ ...statsQuery(projectId, { range: "month" }), enabled: anySeen === false });
 	const now = useNow(0);
 	const error = [webhooks, healths].find((query) => query.data === undefined && query.error !== null)?.error ?? null;
 	const known = webhooks.data !== undefined && healths.data !== undefined;
@@ -45,12 +47,15 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const facts = {
 		appInstalled: true,
 		webhooks: active.length,
-		eventSeen:
-			(healths.data ?? []).some(({ last_attempt }) => last_attempt !== null) || (month.data?.total.events ?? 0) > 0,
+		eventSeen: anySeen === true || (month.data?.total.events ?? 0) > 0,
 		deliveryAccepted: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
 	};
-	const isBeginning = known && month.data !== undefined && checklist(facts).next !== null;
+	const isBeginning = known && (anySeen === true || month.data !== undefined) && checklist(facts).next !== null;
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
+	const open = ({ at }: StatsBucket) => {
+		const until = new Date(Date.parse(at) + (stats.data?.step_ms ?? 0)).toISOString();
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { since: at, until } });
+	};
 	const isPaused = (id: string) => byId.get(id)?.status === "paused";
 	const nextDue = waiting.data?.find(({ webhook_id }) => !isPaused(webhook_id))?.due_at;
 	return (
@@ -67,14 +72,14 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			)}
 			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
 			{failing.length === 0 ? null : <FailingList projectId={projectId} failing={failing} now={now} />}
-			<FigureTiles stats={stats.data} />
+			<FigureTiles stats={stats.data} failed={stats.error !== null} />
 			<Section
 				title="Attempts by outcome"
 				description={`Every attempt of ${RANGE_WORDS[range].last}`}
 				actions={<RangeControl range={range} onChange={show} />}
 			>
 				{stats.data !== undefined ? (
-					<OutcomesChart stats={stats.data} withEvents />
+					<OutcomesChart stats={stats.data} withEvents plain onPick={open} />
 				) : stats.error !== null ? (
 					<ErrorState error={stats.error} onRetry={stats.refetch} />
 				) : (

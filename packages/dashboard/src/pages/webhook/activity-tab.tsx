@@ -2,7 +2,7 @@ import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Health } from "../../api/health.ts";
-import { type StatsRange, statsQuery } from "../../api/stats.ts";
+import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../ui/charts.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -26,6 +26,11 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 			search: ({ range: _, ...rest }) => (next === "day" ? rest : { ...rest, range: next }),
 			replace: true,
 		});
+	const open = ({ at }: StatsBucket) => {
+		const until = new Date(Date.parse(at) + (stats?.step_ms ?? 0)).toISOString();
+		const search = { webhook_id: webhook.id, since: at, until };
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
+	};
 	return (
 		<Stack gap="lg">
 			<Group justify="flex-end">
@@ -36,7 +41,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 			) : (
 				<SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
 					<Section title="Attempts by outcome">
-						{stats === undefined ? <ChartSkeleton /> : <OutcomesChart stats={stats} />}
+						{stats === undefined ? <ChartSkeleton /> : <OutcomesChart stats={stats} onPick={open} />}
 					</Section>
 					<Section title="Response times">
 						{stats === undefined ? <ChartSkeleton /> : <TimesChart stats={stats} />}

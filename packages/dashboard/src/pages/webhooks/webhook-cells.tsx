@@ -4,7 +4,7 @@ import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
-import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
+import { compactCount, formatMs, formatRate, plural } from "../../lib/numbers.ts";
 import { pendingOf, pendingWords } from "../../lib/pending.ts";
 import { coarseSpan } from "../../lib/time.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -16,8 +16,6 @@ export interface WebhookRow {
 	readonly webhook: Webhook;
 	readonly health: Health | undefined;
 }
-
-const CHIPS = 3;
 
 export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: string }) {
 	return (
@@ -31,29 +29,26 @@ export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: 
 				{webhookName(webhook)}
 			</Link>
 			<span className={classes.url} title={webhook.url}>
-				{webhook.url}
+				{webhook.url.replace("https://", "")}
 			</span>
-			<EventChips events={webhook.events} />
 		</>
 	);
 }
 
-function EventChips({ events }: { events: readonly string[] }) {
-	const shown = events.length <= CHIPS + 1 ? events : events.slice(0, CHIPS);
-	const rest = events.slice(shown.length);
+/** How many event types it receives; their names on hover. */
+export function EventsCell({ webhook: { events } }: { webhook: Webhook }) {
+	const [only, ...others] = events;
+	if (only !== undefined && others.length === 0) {
+		return (
+			<span className={classes.events} title={only}>
+				{only}
+			</span>
+		);
+	}
 	return (
-		<span className={classes.chips}>
-			{shown.map((type) => (
-				<span key={type} className={classes.chip}>
-					{type}
-				</span>
-			))}
-			{rest.length === 0 ? null : (
-				<Tooltip label={rest.join(", ")}>
-					<span className={classes.chip}>and {rest.length} more</span>
-				</Tooltip>
-			)}
-		</span>
+		<Tooltip label={events.join(", ")}>
+			<span>{plural(events.length, "type")}</span>
+		</Tooltip>
 	);
 }
 

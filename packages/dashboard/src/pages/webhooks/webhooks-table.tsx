@@ -2,7 +2,7 @@ import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { HealthState } from "../../ui/outcome.tsx";
 import { OutcomeBars } from "../../ui/outcome-bars.tsx";
-import { DayCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
+import { DayCell, EventsCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {
 	projectId: string;
@@ -17,24 +17,25 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		render: ({ webhook, health }) => (
 			<HealthState state={webhook.status === "paused" ? "paused" : (health?.state ?? "idle")} />
 		),
-		width: 120,
+		width: 112,
 	},
 	{ key: "webhook", header: "Webhook", render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} /> },
+	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 104 },
 	{
 		key: "day",
 		header: "Last 24 hours",
 		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
-		width: 170,
+		width: 176,
 	},
 	{
 		key: "success",
 		header: "Success",
 		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 110,
+		width: 118,
 	},
-	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 120 },
-	{ key: "answer", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 140 },
+	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 100 },
+	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 124 },
 ];
 
 /** Webhooks as a table, for wide screens. */
@@ -53,7 +54,8 @@ export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 			rows={rows}
 			rowKey={({ webhook }) => webhook.id}
 			skeletonRows={3}
-			minWidth={860}
+			fixed
+			minWidth={940}
 			onOpen={(row) => void navigate(placeOf(row))}
 			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>
