@@ -5,6 +5,7 @@
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
 import { measureClient } from "./client.ts";
+import { measureDashboard } from "./dashboard.ts";
 import { measureFacts } from "./facts.ts";
 import { measureIdleNodes } from "./idle-nodes.ts";
 import { measureLatency } from "./latency.ts";
@@ -94,6 +95,7 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 						latency_ms: await measureLatency(workspace, receiver, service, seconds, progress),
 					}
 				: {}),
+			...(parts.has("dashboard") ? { dashboard: await measureDashboard(progress) } : {}),
 			...(parts.has("client") ? { client: await measureClient(receiver, progress) } : {}),
 			...(options.against !== null
 				? {

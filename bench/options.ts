@@ -20,6 +20,7 @@ Usage: npm run bench -- [options]
   --client         only the CPU time of the HTTP client that sends the requests
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
   --rounds N       how many pairs of services --against starts (default 7)
+  --dashboard      only the dashboard in Chromium: pages, a long log, live rows, with goals and whether they're met
   --facts          only store facts with a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
   --database NAME  sqlite (default), or postgres: both, one after the other
@@ -40,7 +41,18 @@ const QUICK_SECONDS = 2;
 export type Engine = "sqlite" | "postgres";
 
 /** Measurements that can be selected individually. */
-const ALONE = ["log", "pending", "nodes", "idle-nodes", "facts", "neighbours", "single", "client", "against"] as const;
+const ALONE = [
+	"log",
+	"pending",
+	"nodes",
+	"idle-nodes",
+	"facts",
+	"neighbours",
+	"single",
+	"client",
+	"dashboard",
+	"against",
+] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
 export interface Options {
@@ -105,6 +117,7 @@ function parse(args: readonly string[]) {
 				neighbour: text,
 				single: flag,
 				client: flag,
+				dashboard: flag,
 				against: text,
 				rounds: text,
 				all: flag,

@@ -2,6 +2,7 @@ import pc from "picocolors";
 import type {
 	Against,
 	ClientCost,
+	DashboardTime,
 	Facts,
 	IdleNodes,
 	LogPages,
@@ -29,6 +30,7 @@ export function formatReport(results: Results): string {
 		facts,
 		neighbours,
 		client,
+		dashboard,
 		against,
 		single,
 		machine,
@@ -72,6 +74,10 @@ export function formatReport(results: Results): string {
 	if (idle_nodes !== undefined) {
 		parts.push("The database while one project gets 15 events a second, and all nodes but one have nothing to do:");
 		parts.push(table(IDLE_NODE_COLUMNS, idle_nodes));
+	}
+	if (dashboard !== undefined) {
+		parts.push("The dashboard in Chromium, medians; goals for two quiet cores:");
+		parts.push(table(DASHBOARD_COLUMNS, dashboard));
 	}
 	if (facts !== undefined) {
 		parts.push(`Store facts with ${count(facts.many)} baskets and customers, and with ${count(facts.few)}:`);
@@ -122,6 +128,13 @@ const COLUMNS: readonly Column<ThroughputRun>[] = [
 	{ title: "CPU µs each", cell: (run) => run.cpu_us?.toFixed(0) ?? "?" },
 	{ title: "out of order", cell: (run) => count(run.out_of_order) },
 	{ title: "missing", cell: (run) => count(run.missing) },
+];
+
+const DASHBOARD_COLUMNS: readonly Column<DashboardTime>[] = [
+	{ title: "what", cell: ({ what }) => what },
+	{ title: "measured", cell: ({ value, unit }) => `${count(value)} ${unit}` },
+	{ title: "goal", cell: ({ goal, unit }) => `${count(goal)} ${unit}` },
+	{ title: "met", cell: ({ met }) => (met ? "yes" : "no") },
 ];
 
 const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [

@@ -12,6 +12,7 @@ export interface Results {
 	readonly facts?: Facts;
 	readonly neighbours?: readonly NeighbourRun[];
 	readonly client?: readonly ClientCost[];
+	readonly dashboard?: readonly DashboardTime[];
 	readonly against?: Against;
 	readonly single?: readonly SingleRun[];
 	readonly machine: Machine;
@@ -104,6 +105,15 @@ export interface LogPages {
 		/** `ms` divided by `empty_ms`. */
 		readonly ratio: number;
 	}[];
+}
+
+/** What a user of the dashboard waits for. */
+export interface DashboardTime {
+	readonly what: string;
+	readonly value: number;
+	readonly goal: number;
+	readonly unit: "ms" | "fps";
+	readonly met: boolean;
 }
 
 /** Deliveries per second on PostgreSQL with pending retries and a backlog, and on an empty database, alternating. */

@@ -146,3 +146,20 @@ test.describe("after the last attempt", () => {
 		expect(page.url()).not.toContain(attempt.id);
 	});
 });
+
+test("attempts of a deleted webhook say where they went", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await shop.delete(shop.path(`/webhooks/${id}`));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	const name = `${new URL(receiver.url("/")).host} (deleted)`;
+	await expect(page.getByRole("table", { name: "Attempts" }).getByText(name)).toBeVisible();
+	await page.goto(dashboard.project(`/logs?webhook_id=${id}`));
+	await expect(page.getByText(`1 attempt to ${name}.`)).toBeVisible();
+});

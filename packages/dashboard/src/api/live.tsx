@@ -4,8 +4,8 @@ import { listenToHints } from "./hint-stream.ts";
 import { HINTED, type Hint, type Resource } from "./keys.ts";
 import { fetchedSince } from "./query-client.ts";
 
-/** Hints are collected for this long, in milliseconds, so that pages refetch at most twice a second. */
-const GATHER_MS = 400;
+/** Pages refetch at most once in this time, in milliseconds: after the first hint immediately. */
+const GATHER_MS = 500;
 /** Delays before reconnecting, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
 /** How often pages refetch while there is no connection, in milliseconds. */
@@ -67,10 +67,12 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 		let reconnecting: number | undefined;
 		let polling: number | undefined;
 		let failures = 0;
+		let flushedAt = Number.NEGATIVE_INFINITY;
 		let stop = () => {};
 
 		const flush = () => {
 			gathering = undefined;
+			flushedAt = performance.now();
 			const resources = new Set<Resource>([...waiting].flatMap((hint) => HINTED[hint]));
 			waiting.clear();
 			refetch(resources);
@@ -91,7 +93,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 				},
 				onHint(hint) {
 					waiting.add(hint);
-					gathering ??= window.setTimeout(flush, GATHER_MS);
+					gathering ??= window.setTimeout(flush, Math.max(0, flushedAt + GATHER_MS - performance.now()));
 				},
 				onLost() {
 					const delay = RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0;

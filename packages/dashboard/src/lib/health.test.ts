@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
 	failingSince,
 	type HealthFacts,
+	isBehind,
 	listSentence,
 	projectSentence,
 	waitingSentence,
@@ -97,6 +98,28 @@ describe("projectSentence", () => {
 			"No webhook is failing: 2 are healthy, 1 is paused, 1 has not been sent anything yet.",
 		);
 		expect(projectSentence([], [], NOW)).toMatch(/^There are no webhooks yet/);
+	});
+});
+
+describe("a webhook whose lane falls behind", () => {
+	const late = { ...HEALTHY, backlog: { events: 12, oldest_at: at(14, 18) } };
+	const [one, two] = [webhook("a", "Accounting"), webhook("b")];
+
+	it("is named in the first line, however healthy its responses are", () => {
+		expect(projectSentence([one, two], [health("a", late), health("b", HEALTHY)], NOW)).toBe(
+			"Both webhooks are healthy. Accounting is behind: 12 events wait for their first attempt, the oldest for 12 min.",
+		);
+		expect(projectSentence([one, two], [health("a", late), health("b", late)], NOW)).toBe(
+			"Both webhooks are healthy. 2 are behind: Accounting, b.example.",
+		);
+		expect(webhookSentence(late, NOW).text).toMatch(/^Accepting events, but behind: 12 events wait/);
+	});
+
+	it("isn't one that is paused, or whose events have only just come", () => {
+		expect(isBehind({ ...late, state: "paused" }, NOW)).toBe(false);
+		expect(isBehind({ ...late, backlog: { events: 3, oldest_at: new Date(NOW - 30_000).toISOString() } }, NOW)).toBe(
+			false,
+		);
 	});
 });
 

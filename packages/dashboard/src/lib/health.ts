@@ -33,6 +33,10 @@ export function webhookName({ description, url }: Omit<WebhookFacts, "id">): str
 	return URL.canParse(url) ? new URL(url).host : url;
 }
 
+/** The display name of a deleted webhook: where its attempts went, if that is known. */
+export const deletedName = (url: string | undefined) =>
+	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} (deleted)`;
+
 /** `Returning 500 since 14:02`. Names both failures if the first one was different. */
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
@@ -76,22 +80,26 @@ export function projectSentence(
 			total === 1
 				? "Your webhook is failing"
 				: `${failing.length} of ${total} webhooks ${isAre(failing.length)} failing`;
-		return `${share}: ${who}.`;
+		return `${share}: ${who}.${behindSentence(webhooks, byId, now)}`;
 	}
 	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
 	const [healthy, paused, idle] = [count("healthy"), count("paused"), count("idle")];
-	if (healthy === total)
-		return total === 1
-			? "Your webhook is healthy."
-			: total === 2
-				? "Both webhooks are healthy."
-				: `All ${total} webhooks are healthy.`;
+	const late = behindSentence(webhooks, byId, now);
+	if (healthy === total) {
+		const all =
+			total === 1
+				? "Your webhook is healthy."
+				: total === 2
+					? "Both webhooks are healthy."
+					: `All ${total} webhooks are healthy.`;
+		return `${all}${late}`;
+	}
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
 		paused > 0 ? `${formatCount(paused)} ${isAre(paused)} paused` : "",
 		idle > 0 ? `${formatCount(idle)} ${idle === 1 ? "has" : "have"} not been sent anything yet` : "",
 	].filter((part) => part !== "");
-	return `No webhook is failing: ${parts.join(", ")}.`;
+	return `No webhook is failing: ${parts.join(", ")}.${late}`;
 }
 
 /** The first line of the list: `4 webhooks, 1 is failing`. */
@@ -138,9 +146,42 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 				day.delivered === 0
 					? `Healthy. Its last event was accepted${last === "" ? "" : last.replace(", the last", "")}.`
 					: `Healthy. ${plural(day.delivered, "delivery", "deliveries")} accepted in the last 24 hours${last}.`;
+			if (isBehind(health, now)) {
+				return {
+					text: `Accepting events, but behind: ${backlogSentence(backlog, now)}. A slow receiver holds up its lane; see Settings for how many events may be in flight.`,
+					action: null,
+				};
+			}
 			return dead > 0 ? { text: `Healthy now. ${failed}.`, action: "replay" } : { text: accepted, action: null };
 		}
 	}
+}
+
+/** From this age of the oldest waiting event on, a webhook's lane is behind, in milliseconds. */
+const BEHIND_MS = 60_000;
+
+/** Whether events wait for their first attempt longer than they should, although the webhook is active. */
+export const isBehind = ({ state, backlog }: Pick<HealthFacts, "state" | "backlog">, now: number) =>
+	state !== "paused" && backlog.oldest_at !== null && now - Date.parse(backlog.oldest_at) >= BEHIND_MS;
+
+/** Names the webhooks that are behind: ` Accounting is behind: 12 events wait …`; "" if none is. */
+function behindSentence(
+	webhooks: readonly WebhookFacts[],
+	byId: ReadonlyMap<string, HealthFacts>,
+	now: number,
+): string {
+	const behind = webhooks.flatMap((webhook) => {
+		const health = byId.get(webhook.id);
+		return health !== undefined && isBehind(health, now) ? [{ webhook, health }] : [];
+	});
+	const [first] = behind;
+	if (first === undefined) return "";
+	if (behind.length === 1)
+		return ` ${webhookName(first.webhook)} is behind: ${backlogSentence(first.health.backlog, now)}.`;
+	return ` ${behind.length} are behind: ${behind
+		.slice(0, 3)
+		.map(({ webhook }) => webhookName(webhook))
+		.join(", ")}${behind.length > 3 ? " and others" : ""}.`;
 }
 
 /** A failing webhook's pending and failed events in one line: `37 events wait for a retry, the next at 14:12`. */

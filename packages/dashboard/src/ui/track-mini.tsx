@@ -1,4 +1,3 @@
-import { Tooltip } from "@mantine/core";
 import { useSession } from "../api/session.ts";
 import { rowStations, type StationState, seriesLength, type TrackAttempt } from "../lib/track.ts";
 import classes from "./track-mini.module.css";
@@ -21,21 +20,19 @@ export function TrackMini({
 	const width = total * STEP + 4;
 	const x = (number: number) => (number - 1) * STEP + MIDDLE;
 	return (
-		<Tooltip label={words}>
-			<span className={classes.track}>
-				<svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={words}>
-					<path className={classes.ahead} d={`M${x(attempt.attempt)} ${MIDDLE}H${x(stations.length)}`} />
-					<path className={classes.behind} d={`M${x(1)} ${MIDDLE}H${x(attempt.attempt)}`} />
-					{stations.map(({ number, state }) => (
-						<Dot key={number} state={state} x={x(number)} />
-					))}
-				</svg>
-				<span aria-hidden>
-					{attempt.attempt}/{total}
-					{attempt.replay === 0 ? "" : ` ↻${attempt.replay}`}
-				</span>
+		<span className={classes.track} title={words}>
+			<svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={words}>
+				<path className={classes.ahead} d={`M${x(attempt.attempt)} ${MIDDLE}H${x(stations.length)}`} />
+				<path className={classes.behind} d={`M${x(1)} ${MIDDLE}H${x(attempt.attempt)}`} />
+				{stations.map(({ number, state }) => (
+					<Dot key={number} state={state} x={x(number)} />
+				))}
+			</svg>
+			<span aria-hidden>
+				{attempt.attempt}/{total}
+				{attempt.replay === 0 ? "" : ` ↻${attempt.replay}`}
 			</span>
-		</Tooltip>
+		</span>
 	);
 }
 

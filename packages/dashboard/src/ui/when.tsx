@@ -1,4 +1,3 @@
-import { Tooltip } from "@mantine/core";
 import { exactLocal, exactUtc, isLocalUtc, relativeTime, shortTime } from "../lib/time.ts";
 import { useNow } from "./use-now.ts";
 import classes from "./when.module.css";
@@ -12,27 +11,20 @@ interface WhenProps {
 	words?: (at: number, now: number) => string;
 }
 
-/** A time relative to now; the exact local time and UTC on hover and in the element itself. */
+/**
+ * A time relative to now; the exact local time and UTC on hover and in the element itself. Long lists have one per row,
+ * so it has no tooltip of its own, only the browser's.
+ */
 export function When({ at, clock = false, words = relativeTime }: WhenProps) {
 	const ms = typeof at === "number" ? at : Date.parse(at);
 	const now = useNow(ms);
 	return (
-		<Tooltip
-			label={
-				<span className={classes.exact}>
-					{exactLocal(ms)}
-					{isLocalUtc(ms) ? null : (
-						<>
-							<br />
-							{exactUtc(ms)}
-						</>
-					)}
-				</span>
-			}
+		<time
+			className={classes.when}
+			dateTime={new Date(ms).toISOString()}
+			title={isLocalUtc(ms) ? exactLocal(ms) : `${exactLocal(ms)}\n${exactUtc(ms)}`}
 		>
-			<time className={classes.when} dateTime={new Date(ms).toISOString()}>
-				{clock ? shortTime(ms, now) : words(ms, now)}
-			</time>
-		</Tooltip>
+			{clock ? shortTime(ms, now) : words(ms, now)}
+		</time>
 	);
 }

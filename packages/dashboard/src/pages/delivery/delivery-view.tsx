@@ -6,7 +6,7 @@ import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import { useSession } from "../../api/session.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { webhookName } from "../../lib/health.ts";
+import { deletedName, webhookName } from "../../lib/health.ts";
 import { buildTrack } from "../../lib/track.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Ident } from "../../ui/ident.tsx";
@@ -51,7 +51,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 						<dd>
 							{webhook == null ? (
 								<>
-									{webhook === null ? "Deleted" : null}
+									{webhook === null ? deletedName(attempt.url) : null}
 									<Ident id={attempt.webhook_id} />
 								</>
 							) : (

@@ -8,7 +8,7 @@ import type { AttemptSummary } from "../../api/attempts.ts";
 import { type DeliveryId, retryDeliveries } from "../../api/deliveries.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { webhookName } from "../../lib/health.ts";
+import { deletedName, webhookName } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { LoadMore } from "../../ui/load-more.tsx";
@@ -67,9 +67,10 @@ export function LogsPage() {
 		(id: string) => {
 			const webhook = webhooks?.find((one) => one.id === id);
 			if (webhook !== undefined) return webhookName(webhook);
-			return webhooks === undefined ? "…" : "a deleted webhook";
+			if (webhooks === undefined) return "…";
+			return deletedName(rows?.find(({ webhook_id }) => webhook_id === id)?.url);
 		},
-		[webhooks],
+		[webhooks, rows],
 	);
 	const filter = (next: LogsSearch) =>
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false });
