@@ -1,7 +1,9 @@
 import { VERSION } from "@posthorn/server/version";
 import { Command, CommanderError } from "commander";
+import { addClientCommands } from "./client/commands.ts";
 import { CommandError } from "./command-error.ts";
 import type { DoctorOptions } from "./doctor.ts";
+import { readEnvFile } from "./env-file.ts";
 import { addSettings, examples } from "./help.ts";
 
 /**
@@ -18,8 +20,11 @@ export async function main(args: readonly string[]): Promise<void> {
 		.helpCommand("help [command]", "explain a command")
 		.showSuggestionAfterError()
 		.showHelpAfterError("posthorn --help lists the commands, and posthorn COMMAND --help explains one.")
-		.configureHelp({ minWidthToWrap: 20 })
+		.option("--env-file <file>", "read variables from this file; those of the environment take precedence")
+		.option("--json", "print JSON, one value a line, where a command has results")
+		.configureHelp({ minWidthToWrap: 20, showGlobalOptions: true })
 		.exitOverride()
+		.hook("preAction", (_, command) => readEnvFile(command.optsWithGlobals().envFile))
 		.addHelpText("after", examples("posthorn"));
 	addSettings(
 		program
@@ -52,6 +57,9 @@ export async function main(args: readonly string[]): Promise<void> {
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
 		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
+	addClientCommands(program);
+	const { default: addCompletion } = await import("@bomb.sh/tab/commander");
+	addCompletion(program);
 	// The reader has closed the pipe, as head does.
 	process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 		if (error.code !== "EPIPE") throw error;
@@ -69,10 +77,20 @@ export async function main(args: readonly string[]): Promise<void> {
 		} else if (error instanceof CommandError) {
 			for (const line of error.lines) console.error(line);
 			process.exitCode = error.exitCode;
+		} else if (await isExpected(error)) {
+			console.error((error as Error).message);
+			process.exitCode = 1;
+		} else if ((error as Error).name === "ExitPromptError") {
+			process.exitCode = 130;
 		} else {
 			const { adviceAtStart } = await import("@posthorn/server/doctor");
 			console.error(adviceAtStart(error as Error));
 			process.exitCode = 1;
 		}
 	}
+}
+
+/** A refusal of the service, or a service that can't be reached: its message says everything. */
+async function isExpected(error: unknown): Promise<boolean> {
+	return error instanceof (await import("@posthorn/client")).PosthornError;
 }

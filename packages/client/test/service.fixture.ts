@@ -2,17 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
-import { type Client, createClient } from "../src/index.ts";
+import { type Client, type ClientOptions, createClient } from "../src/index.ts";
+
+type ProjectClient = Client & { readonly id: string };
 
 const OPERATOR_KEY = "an-operator-key-of-32-characters-or-more";
 
 /** A real service in a folder of its own, which can be killed and started again at the same address. */
 export class Service {
 	readonly folder: string;
-	readonly settings: Readonly<Record<string, string>>;
+	readonly settings: Record<string, string>;
 	#process: Posthorn;
 
-	private constructor(folder: string, settings: Readonly<Record<string, string>>, process: Posthorn) {
+	private constructor(folder: string, settings: Record<string, string>, process: Posthorn) {
 		this.folder = folder;
 		this.settings = settings;
 		this.#process = process;
@@ -29,9 +31,19 @@ export class Service {
 	}
 
 	/** A client of a new project, with the project's own key. */
-	async project(options: Partial<Parameters<typeof createClient>[0]> = {}): Promise<Client & { readonly id: string }> {
-		const id = ((await this.post("/v1/projects", { name: "Store" })) as { id: string }).id;
+	async project(options: Partial<ClientOptions> = {}): Promise<ProjectClient> {
+		const { id, key } = await this.keyOfProject();
+		return this.clientOf(id, key, options);
+	}
+
+	/** A new project, and a key of its own. */
+	async keyOfProject(): Promise<{ readonly id: string; readonly key: string }> {
+		const { id } = (await this.post("/v1/projects", { name: "Store" })) as { id: string };
 		const { key } = (await this.post(`/v1/projects/${id}/api-keys`, { name: "Client" })) as { key: string };
+		return { id, key };
+	}
+
+	clientOf(id: string, key: string, options: Partial<ClientOptions> = {}): ProjectClient {
 		return { ...createClient({ url: this.url, key, project: id, ...options }), id };
 	}
 

@@ -153,7 +153,6 @@ test("the scheme's name is case-insensitive", async () => {
 
 test("a project's key gets 403 on operator routes, and can use shared ones", async () => {
 	for (const [method, path] of [
-		["GET", "/v1/projects"],
 		["POST", "/v1/projects"],
 		["GET", project],
 		["PUT", `${project}/apps/developer`],
@@ -164,6 +163,8 @@ test("a project's key gets 403 on operator routes, and can use shared ones", asy
 		expect(json.type).toBe("/problems/forbidden");
 	}
 	expect((await api.call("GET", "/v1/event-types", { key })).status).toBe(200);
+	const own = await api.call("GET", "/v1/projects?limit=1", { key });
+	expect([own.json.data.map(({ id }) => id), own.json.next_cursor]).toEqual([[project.split("/").at(-1)], null]);
 	expect((await api.call("GET", project)).json.apps).toEqual(["developer"]);
 });
 

@@ -8,7 +8,7 @@ import { apiRoutes } from "./routes/index.ts";
 /** The lowest role that may call each route; `people`: not with a project's key. */
 const EXPECTED = {
 	createProject: "operator",
-	listProjects: "any, people",
+	listProjects: "any",
 	getProject: "viewer, people",
 	updateProject: "owner, people",
 	installDeveloperApp: "owner, people",

@@ -167,10 +167,14 @@ function withoutServiceLinks(env: ConfigSource["env"]): ConfigSource["env"] {
 	return Object.fromEntries(Object.entries(env).filter((entry) => !isLink(entry)));
 }
 
+/** What the command line and programs read that talk to a service. Shells and containers often share one environment. */
+const CLIENT_VARIABLES = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_PROJECT"];
+
 function unknownVariables(env: ConfigSource["env"]): string[] {
-	const known = Object.values(SETTINGS).flatMap((setting) =>
+	const settings = Object.values(SETTINGS).flatMap((setting) =>
 		[variableOf(setting), fileVariableOf(setting) ?? []].flat(),
 	);
+	const known = [...settings, ...CLIENT_VARIABLES];
 	return Object.keys(env)
 		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
 		.map(

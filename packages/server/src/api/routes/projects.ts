@@ -47,6 +47,12 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 		return found.filter((project) => project !== null);
 	}
 
+	/** The page of a project's own key. */
+	async function projectOf(projectId: string, { after = "" }: Page): Promise<StoredProject[]> {
+		const project = projectId > after ? await storage.getProject({ projectId }) : null;
+		return project === null ? [] : [project];
+	}
+
 	return [
 		route("POST", path, "createProject", {
 			summary: "Create a project",
@@ -64,19 +70,21 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 		}),
 		route("GET", path, "listProjects", {
 			summary: "List projects",
-			description: "Oldest first. Users see the projects that they are members of; the operator sees all.",
+			description:
+				"Oldest first. Users see the projects that they are members of, and a project's key sees its own; the operator sees all.",
 			access: "any",
-			peopleOnly: true,
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of projects.", schema: ProjectList },
 			handler: ({ query, principal }) =>
 				pageById(
 					"project",
 					query,
-					(page) =>
-						principal.kind === "person" && !principal.account.operator
+					(page) => {
+						if (principal.kind === "project") return projectOf(principal.projectId, page);
+						return principal.kind === "person" && !principal.account.operator
 							? projectsOf(principal.account.id, page)
-							: storage.listProjects(page),
+							: storage.listProjects(page);
+					},
 					presentProject,
 				),
 		}),

@@ -1,0 +1,76 @@
+import { type Client, createClient } from "@posthorn/client";
+import { UsageError } from "../command-error.ts";
+import { warn } from "./output.ts";
+import { type Login, loginFile, readStored } from "./stored.ts";
+
+/** Options of every command that talks to a service. */
+export interface ConnectionOptions {
+	readonly url?: string;
+	readonly project?: string;
+	readonly json?: boolean;
+}
+
+export interface Connection {
+	readonly url: string;
+	readonly project: string;
+	readonly client: Client;
+}
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
+
+/**
+ * The service to talk to: flags, then POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT, then what `posthorn login`
+ * stored. A stored key is only ever sent to the address that it was stored with.
+ *
+ * @throws UsageError if something is missing
+ */
+export async function connect(options: ConnectionOptions, env = process.env): Promise<Connection> {
+	const stored = readStored<Login>(loginFile());
+	const url = checkedUrl(options.url ?? env.POSTHORN_URL ?? stored?.url);
+	const login = stored?.url === url ? stored : null;
+	const key = env.POSTHORN_API_KEY ?? login?.key;
+	if (!key)
+		throw new UsageError([
+			`There is no API key for ${url}. Run "posthorn login", or set POSTHORN_API_KEY (in a file, with --env-file).`,
+		]);
+	if (url.startsWith("http:") && !isLoopback(new URL(url)))
+		warn(`${url} isn't encrypted: anyone on the way can read the API key.`);
+	const sameKey = key === login?.key;
+	const given = options.project ?? env.POSTHORN_PROJECT ?? (sameKey ? login?.project : undefined);
+	const project = given ?? (await onlyProject(url, key));
+	return { url, project, client: createClient({ url, key, project }) };
+}
+
+/** @throws UsageError unless it is the URL of a service */
+export function checkedUrl(text: string | undefined): string {
+	if (!text) throw new UsageError(['There is no service to talk to. Run "posthorn login", or set POSTHORN_URL.']);
+	if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+		throw new UsageError([`The URL is "${text}"; it must be one such as https://hooks.example.com.`]);
+	const url = new URL(text);
+	if (url.username || url.password) throw new UsageError(["The URL must not contain a user name or password."]);
+	return text.replace(/\/+$/, "");
+}
+
+export interface KnownProject {
+	readonly id: string;
+	readonly name: string;
+}
+
+/** The projects that a key can see: its own, or for the operator's key all. */
+export async function projectsOf(url: string, key: string): Promise<readonly KnownProject[]> {
+	const { api } = createClient({ url, key, project: "proj_unknown" });
+	const { data } = await api.GET("/v1/projects", { params: { query: { limit: 200 } } });
+	return data?.data ?? [];
+}
+
+async function onlyProject(url: string, key: string): Promise<string> {
+	const projects = await projectsOf(url, key);
+	if (projects.length === 1) return projects[0]!.id;
+	if (projects.length === 0) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
+	throw new UsageError([
+		"This key sees several projects. Choose one with --project or POSTHORN_PROJECT:",
+		...projects.slice(0, 20).map(({ id, name }) => `  ${id}  ${name}`),
+	]);
+}

@@ -1,0 +1,62 @@
+/** `posthorn events`: reads a project's log. */
+import type { EventType, LogEvent } from "@posthorn/client";
+import pc from "picocolors";
+import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseSpan, positionSince } from "./listen-position.ts";
+import { ago, clean, note, printFields, printTable } from "./output.ts";
+
+export interface EventListOptions extends ConnectionOptions {
+	readonly type?: readonly string[];
+	readonly since?: string;
+	readonly limit?: string;
+}
+
+const PAGE = 200;
+const SUMMARY_CHARACTERS = 60;
+
+/** The newest events, oldest of them first. */
+export async function listEvents(options: EventListOptions): Promise<void> {
+	const limit = Math.max(1, Number(options.limit ?? 20));
+	const { client } = await connect(options);
+	const types = options.type?.flatMap((text) => text.split(",")) as EventType[] | undefined;
+	const end = await client.end();
+	let position = options.since ? await positionSince(client, Date.now() - parseSpan(options.since)) : null;
+	// Without a filter, the numbers of the newest events are known.
+	position ??= { ...end, after: types ? 0 : Math.max(0, end.after - limit) };
+	const events: LogEvent[] = [];
+	for (;;) {
+		const page = await client.read(position, { limit: PAGE, ...(types && { types }) });
+		events.push(...page.events);
+		if (events.length > limit) events.splice(0, events.length - limit);
+		if (page.events.length === 0 || page.position.after >= end.after) break;
+		({ position } = page);
+	}
+	if (options.json) {
+		for (const event of events) console.log(event.raw);
+		return;
+	}
+	if (events.length === 0) return note("There are no such events.");
+	printTable(
+		["WHEN", "TYPE", "ID", "DATA"],
+		events.map(({ created_at, type, id, data }) => [ago(created_at), clean(type), clean(id), summary(data)]),
+	);
+}
+
+export async function getEvent(id: string, options: ConnectionOptions): Promise<void> {
+	const { client } = await connect(options);
+	const { event, seq } = await client.get(id);
+	if (options.json) return void process.stdout.write(`${event.raw}\n`);
+	printFields([
+		["Id", event.id],
+		["Type", event.type],
+		["Created", `${event.created_at}  ${pc.dim(ago(event.created_at))}`],
+		["Number", seq > 0 ? `${seq} in the log` : "none: a test event"],
+	]);
+	// JSON escapes what could drive the terminal, apart from C1 controls and marks of direction.
+	console.log(JSON.stringify(event.data, null, 2).split("\n").map(clean).join("\n"));
+}
+
+function summary(data: object): string {
+	const text = clean(JSON.stringify(data));
+	return pc.dim(text.length > SUMMARY_CHARACTERS ? `${text.slice(0, SUMMARY_CHARACTERS)}…` : text);
+}

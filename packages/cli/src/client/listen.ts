@@ -1,0 +1,265 @@
+/**
+ * `posthorn listen`: forwards a project's events to a receiver on this machine.
+ *
+ * Events come from the log, in order and one at a time. An event is done once the receiver has responded, with whatever
+ * status; then its position is stored. While nobody listens there, the connection breaks or a proxy in front says that
+ * the receiver is away (502, 503, 504), the same event is sent again. So whichever side restarts, nothing is lost and the
+ * order stays; the event that was under way may arrive twice.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EventType, LogEvent, Position } from "@posthorn/client";
+import { DEFAULT_BRAND, isEventType } from "@posthorn/protocol";
+import pc from "picocolors";
+import { UsageError } from "../command-error.ts";
+import { listenForStop } from "../stop-signals.ts";
+import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
+import { ProgressFile, parseSpan, positionBefore, positionSince } from "./listen-position.ts";
+import { type LocalOutcome, post, type Signer } from "./local-request.ts";
+import { ago, clean, clockTime, colored, note, printJson, warn } from "./output.ts";
+import { localSecret } from "./stored.ts";
+import { parseTarget } from "./target.ts";
+
+export interface ListenOptions extends ConnectionOptions {
+	readonly events?: readonly string[];
+	readonly since?: string;
+	readonly from?: string;
+	readonly allowRemote?: boolean;
+	readonly printSecret?: boolean;
+}
+
+/** How long to wait before sending to a receiver that is away again, milliseconds. */
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 3_000;
+/** A delivery would have failed by now. */
+const SLOW_MS = 15_000;
+const BODY_CHARACTERS = 120;
+
+export async function listen(to: string | undefined, options: ListenOptions): Promise<void> {
+	const secret = localSecret();
+	if (options.printSecret) return console.log(secret);
+	if (to === undefined)
+		throw new UsageError(["Where should events go? Name the receiver, such as: posthorn listen 3000/hooks"]);
+	const target = parseTarget(to, options.allowRemote);
+	const types = checkedTypes(options.events);
+	if (options.since !== undefined && options.from !== undefined)
+		throw new UsageError(["--since and --from exclude each other."]);
+	const span = options.since === undefined ? null : parseSpan(options.since);
+	const connection = await connect(options);
+	const progress = new ProgressFile(connection.url, connection.project, target);
+	const start = await startingPoint(connection, progress, options.from, span);
+	const signer = { secret, brand: await brandOf(connection.url) };
+	const forwarder = new Forwarder(target, signer, options.json === true);
+
+	const stop = new AbortController();
+	const signals = listenForStop();
+	void signals.first.then(() => stop.abort(new Stopped()));
+	void signals.second.then(() => process.exit(130));
+	const releaseKeys = watchKeys({ r: () => forwarder.resend(stop.signal), q: () => stop.abort(new Stopped()) });
+
+	if (!options.json) console.log(`WEBHOOK_SECRET=${secret}`);
+	note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
+	note(start.told);
+	if (process.stdin.isTTY) note("r sends the last event again, q or Ctrl-C ends.");
+	if (options.json)
+		printJson({ kind: "ready", target: target.href, project: connection.project, from: start.position });
+
+	try {
+		await forward(connection, forwarder, progress, start, types, stop.signal);
+	} catch (error) {
+		if (!(stop.signal.reason instanceof Stopped)) throw error;
+	} finally {
+		releaseKeys();
+	}
+	note("Stopped. Run the same command to continue from here.");
+}
+
+/** Reads the log and hands each event on, storing the position after each. */
+async function forward(
+	{ client }: Connection,
+	forwarder: Forwarder,
+	progress: ProgressFile,
+	start: Start,
+	types: readonly EventType[] | undefined,
+	signal: AbortSignal,
+): Promise<void> {
+	let position = start.position;
+	let { delivered } = start;
+	let isAway = false;
+	progress.write(position, delivered);
+	const pages = client.follow({
+		from: position,
+		...(types && { types }),
+		signal,
+		onRetry(error) {
+			if (!isAway) warn(`${clean(error.message)} Waiting for the service.`);
+			isAway = true;
+		},
+		onLogBehind: (error) => warn(`The log has lost events: ${clean(error.detail)} Continuing from there.`),
+	});
+	for await (const { events, position: end } of pages) {
+		if (isAway) note("The service is back.");
+		isAway = false;
+		for (const event of afterDelivered(events, delivered)) {
+			await forwarder.deliver(event, signal);
+			delivered = event.id;
+			progress.write(position, delivered);
+		}
+		delivered = undefined;
+		position = end;
+		progress.write(position);
+	}
+}
+
+/** The events of a page that are still to be delivered; all, if the last delivered one isn't among them. */
+function afterDelivered(events: readonly LogEvent[], delivered: string | undefined): readonly LogEvent[] {
+	return events.slice(events.findIndex(({ id }) => id === delivered) + 1);
+}
+
+/** Ctrl-C or `q`. */
+class Stopped extends Error {}
+
+interface Start {
+	readonly position: Position;
+	readonly delivered?: string | undefined;
+	/** For people: where it begins, and why. */
+	readonly told: string;
+}
+
+async function startingPoint(
+	{ client }: Connection,
+	progress: ProgressFile,
+	from: string | undefined,
+	span: number | null,
+): Promise<Start> {
+	if (span !== null)
+		return { position: await positionSince(client, Date.now() - span), told: "Beginning with the events since then." };
+	if (from === "now") return { position: await client.end(), told: "Beginning now." };
+	if (from !== undefined) return { position: await positionBefore(client, from), told: `Beginning with ${from}.` };
+	const stored = progress.read();
+	if (stored === null) return { position: await client.end(), told: "Beginning now." };
+	const since = ago(new Date(stored.at).toISOString());
+	return { ...stored, told: `Continuing where it stopped ${since}. To skip what came since: --from now` };
+}
+
+function checkedTypes(given: readonly string[] | undefined): readonly EventType[] | undefined {
+	const names = given?.flatMap((text) => text.split(",")).filter((text) => text !== "");
+	if (names === undefined) return undefined;
+	const unknown = names.filter((name) => !isEventType(name));
+	if (unknown.length > 0)
+		throw new UsageError([`No event type: ${unknown.join(", ")}. "posthorn trigger --list" lists them.`]);
+	return names as EventType[];
+}
+
+/** The word in the service's header names, which only its OpenAPI document tells; the default if it can't be read. */
+async function brandOf(url: string): Promise<string> {
+	try {
+		const document = await (await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(SLOW_MS) })).text();
+		return /"X-([A-Za-z0-9-]+)-Event-Id"/.exec(document)?.[1] ?? DEFAULT_BRAND;
+	} catch {
+		return DEFAULT_BRAND;
+	}
+}
+
+/** Sends events to the receiver, one at a time, and shows what came of them. */
+class Forwarder {
+	readonly #target: URL;
+	readonly #signer: Signer;
+	readonly #json: boolean;
+	/** The requests so far, so that the next one waits for them. */
+	#sending: Promise<void> = Promise.resolve();
+	#last: LogEvent | undefined;
+	#isAway = false;
+
+	constructor(target: URL, signer: Signer, json: boolean) {
+		this.#target = target;
+		this.#signer = signer;
+		this.#json = json;
+	}
+
+	/** Resolves once the receiver has responded, however long it is away. */
+	async deliver(event: LogEvent, signal: AbortSignal): Promise<void> {
+		const delivering = this.#sending.then(() => this.#untilThere(event, signal));
+		this.#sending = delivering.catch(() => {});
+		await delivering;
+		this.#last = event;
+	}
+
+	/** Sends the last event once more. */
+	resend(signal: AbortSignal): void {
+		const event = this.#last;
+		if (event === undefined) {
+			note("There is no event to send again yet.");
+			return;
+		}
+		this.#sending = this.#sending
+			.then(async () => {
+				this.#show(event, await this.#post(event, signal), "again");
+			})
+			.catch(() => {});
+	}
+
+	async #untilThere(event: LogEvent, signal: AbortSignal): Promise<void> {
+		for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+			const outcome = await this.#post(event, signal);
+			if (outcome.kind === "responded") {
+				if (this.#isAway) note("The receiver is back.");
+				this.#isAway = false;
+				return this.#show(event, outcome);
+			}
+			if (!this.#isAway) this.#showAway(event, outcome.reason);
+			this.#isAway = true;
+			await sleep(wait, undefined, { signal });
+		}
+	}
+
+	async #post(event: LogEvent, signal: AbortSignal): Promise<LocalOutcome> {
+		const slow = setTimeout(
+			() => warn(`${event.id}: no response for ${SLOW_MS / 1_000} s; a delivery would have failed by now.`),
+			SLOW_MS,
+		);
+		try {
+			const { id, type, raw } = event;
+			return await post(this.#target, { id, type, body: Buffer.from(raw) }, this.#signer, signal);
+		} finally {
+			clearTimeout(slow);
+		}
+	}
+
+	#showAway(event: LogEvent, reason: string): void {
+		if (this.#json) printJson({ kind: "receiver_away", event_id: event.id, type: event.type, reason });
+		else warn(`${this.#target.host}: ${clean(reason)}. Waiting for it; ${event.type} ${event.id} comes first.`);
+	}
+
+	#show({ id, type, created_at }: LogEvent, outcome: LocalOutcome, how = ""): void {
+		if (this.#json) {
+			const { kind, ...rest } = outcome;
+			printJson({ kind, event_id: id, type, created_at, ...rest, ...(how && { resent: true }) });
+			return;
+		}
+		const head = `${clockTime()}  ${type.padEnd(21)} ${pc.dim(id)}`;
+		if (outcome.kind === "away") {
+			console.log(`${head}  ${pc.red("✘")} ${clean(outcome.reason)}`);
+			return;
+		}
+		const { status, ms, body } = outcome;
+		const said = status < 300 ? "" : `  ${clean(body.trim().slice(0, BODY_CHARACTERS))}`;
+		console.log(`${head}  → ${colored(status)}  ${ms} ms${how && `  ${pc.dim(how)}`}${said}`.trimEnd());
+	}
+}
+
+/** Calls back for single keys at a terminal. @returns a function that gives the terminal back */
+function watchKeys(keys: Readonly<Record<string, () => void>>): () => void {
+	const { stdin } = process;
+	if (!stdin.isTTY) return () => {};
+	const CTRL_C = "\u0003";
+	const hear = (text: Buffer): void => {
+		for (const key of text.toString()) {
+			if (key === CTRL_C) process.kill(process.pid, "SIGINT");
+			else keys[key.toLowerCase()]?.();
+		}
+	};
+	stdin.setRawMode(true).on("data", hear).resume();
+	return () => {
+		stdin.setRawMode(false).off("data", hear).pause();
+	};
+}

@@ -1,0 +1,64 @@
+/** `posthorn login` and `posthorn logout`. */
+import { UsageError } from "../command-error.ts";
+import { checkedUrl, projectsOf } from "./connection.ts";
+import { clean, note, printJson } from "./output.ts";
+import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
+
+export interface LoginOptions {
+	readonly url?: string;
+	readonly project?: string;
+	readonly json?: boolean;
+}
+
+const DEFAULT_URL = "http://127.0.0.1:8420";
+
+/** Asks for what flags and variables leave out, tries the key, and stores it. */
+export async function login(options: LoginOptions): Promise<void> {
+	const { POSTHORN_URL, POSTHORN_API_KEY, POSTHORN_PROJECT } = process.env;
+	const known = readStored<Login>(loginFile());
+	const url = checkedUrl(options.url ?? POSTHORN_URL ?? (await askUrl(known?.url ?? DEFAULT_URL)));
+	const key = POSTHORN_API_KEY ?? (await askKey());
+	const projects = await projectsOf(url, key);
+	const wanted = options.project ?? POSTHORN_PROJECT;
+	if (wanted !== undefined && !projects.some(({ id }) => id === wanted))
+		throw new UsageError([`This key doesn't see ${wanted}.`]);
+	const project = wanted ?? (await choose(projects));
+	store(loginFile(), { url, key, project } satisfies Login);
+	const name = clean(projects.find(({ id }) => id === project)?.name ?? project);
+	if (options.json) return printJson({ url, project, file: loginFile() });
+	console.log(`Signed in to ${url} for the project ${name}.`);
+	note(`Stored in ${loginFile()}, which only you can read.`);
+}
+
+export function logout(): void {
+	forget(loginFile());
+	note(`Deleted ${loginFile()}. The key itself stays valid: delete it in the dashboard, under API keys.`);
+}
+
+async function askUrl(known: string): Promise<string> {
+	needTerminal("--url or POSTHORN_URL");
+	const { default: input } = await import("@inquirer/input");
+	return input({ message: "Where is the service?", default: known });
+}
+
+async function askKey(): Promise<string> {
+	needTerminal("POSTHORN_API_KEY");
+	const { default: password } = await import("@inquirer/password");
+	return password({ message: "API key (phk_…), from the dashboard's page API keys", mask: true });
+}
+
+async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise<string> {
+	const [only] = projects;
+	if (only === undefined) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
+	if (projects.length === 1) return only.id;
+	needTerminal("--project or POSTHORN_PROJECT");
+	const { default: select } = await import("@inquirer/select");
+	return select({
+		message: "Which project?",
+		choices: projects.map(({ id, name }) => ({ value: id, name: `${clean(name)}  ${id}` })),
+	});
+}
+
+function needTerminal(otherwise: string): void {
+	if (!process.stdin.isTTY) throw new UsageError([`There is no terminal to ask at: set ${otherwise}.`]);
+}

@@ -1,0 +1,59 @@
+/** What commands print: results to standard output, everything else to standard error. */
+import { stripVTControlCharacters } from "node:util";
+import pc from "picocolors";
+
+/** Text from elsewhere: control characters, which could drive the terminal, become visible. */
+export function clean(text: string): string {
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+	return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
+export const printJson = (value: unknown): void => console.log(JSON.stringify(value));
+
+export const note = (text: string): void => console.error(pc.dim(text));
+
+export const warn = (text: string): void => console.error(`${pc.yellow("!")} ${text}`);
+
+/** Rows in aligned columns, under their headings. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+	const widthOf = (text: string) => stripVTControlCharacters(text).length;
+	const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
+	const line = (cells: readonly string[]) =>
+		cells
+			.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - widthOf(cell))))
+			.join("  ")
+			.trimEnd();
+	console.log(pc.dim(line(headings)));
+	for (const row of rows) console.log(line(row));
+}
+
+/** Names and values, one a line. */
+export function printFields(fields: readonly (readonly [name: string, value: string])[]): void {
+	const width = Math.max(...fields.map(([name]) => name.length));
+	for (const [name, value] of fields) console.log(`${pc.dim(name.padEnd(width))}  ${value}`);
+}
+
+const UNITS = [
+	["d", 86_400_000],
+	["h", 3_600_000],
+	["min", 60_000],
+	["s", 1_000],
+] as const;
+
+/** `5 min ago`; `now` below a second. */
+export function ago(iso: string, now = Date.now()): string {
+	const ms = now - Date.parse(iso);
+	const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= size) ?? [];
+	if (unit === undefined) return "now";
+	const count = `${Math.floor(Math.abs(ms) / size!)} ${unit}`;
+	return ms < 0 ? `in ${count}` : `${count} ago`;
+}
+
+/** A wall-clock time, `12:03:11`. */
+export const clockTime = (date = new Date()): string => pc.dim(date.toTimeString().slice(0, 8));
+
+/** An HTTP status in the color of its class. */
+export function colored(status: number): string {
+	if (status < 300) return pc.green(String(status));
+	return status < 500 ? pc.yellow(String(status)) : pc.red(String(status));
+}

@@ -1,0 +1,75 @@
+/** `posthorn replay`: sends finished deliveries again, after showing what it would send. */
+import type { EventType } from "@posthorn/client";
+import { CommandError, UsageError } from "../command-error.ts";
+import { confirmed } from "./confirm.ts";
+import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseSpan } from "./listen-position.ts";
+import { printJson } from "./output.ts";
+
+export interface ReplayOptions extends ConnectionOptions {
+	readonly webhook?: string;
+	readonly type?: string;
+	readonly status?: string;
+	readonly event?: string;
+	readonly since?: string;
+	readonly until?: string;
+	readonly dryRun?: boolean;
+	readonly yes?: boolean;
+}
+
+type Status = "delivered" | "failed";
+
+export async function replay(options: ReplayOptions): Promise<void> {
+	const { webhook, type, status = "failed", event, since, until } = options;
+	if (status !== "failed" && status !== "delivered" && status !== "any")
+		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
+	const back = (span: string) => new Date(Date.now() - parseSpan(span)).toISOString();
+	const filter = {
+		...(webhook !== undefined && { webhook_id: webhook }),
+		...(type !== undefined && { type: type as EventType }),
+		...(status !== "any" && { status: status as Status }),
+		...(event !== undefined && { event_id: event }),
+		...(since !== undefined && { since: back(since) }),
+		...(until !== undefined && { until: back(until) }),
+	};
+	const { client, project } = await connect(options);
+	const path = { project_id: project };
+
+	/** All steps of a replay, or of counting it. */
+	async function run(dryRun: boolean): Promise<number> {
+		let count = 0;
+		let step: { cursor?: string; before?: string } = {};
+		for (;;) {
+			const { data } = await client.api.POST("/v1/projects/{project_id}/replays", {
+				params: { path },
+				body: { filter, ...step, ...(dryRun && { dry_run: true }) },
+			});
+			const {
+				count: some,
+				next_cursor,
+				before,
+			} = data as { count: number; next_cursor?: string | null; before?: string };
+			count += some;
+			if (!next_cursor) return count;
+			step = { cursor: next_cursor, ...(before !== undefined && { before }) };
+		}
+	}
+
+	const count = await run(true);
+	if (count === 0 || options.dryRun) return tell(count, false);
+	const which = [webhook, type, event, since && `of the last ${since}`].filter(Boolean).join(", ");
+	const deliveries = count === 1 ? "1 delivery" : `${count} deliveries`;
+	const kind = status === "any" ? "finished" : status;
+	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids.`;
+	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was sent."], 1);
+	tell(await run(false), true);
+
+	function tell(matching: number, isReplayed: boolean): void {
+		if (options.json) printJson({ count: matching, replayed: isReplayed });
+		else if (matching === 0) console.log("No delivery matches.");
+		else
+			console.log(
+				isReplayed ? `${matching} on their way again: posthorn logs tail` : `${matching} would be sent again.`,
+			);
+	}
+}

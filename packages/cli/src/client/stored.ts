@@ -1,0 +1,60 @@
+/** What the command line keeps in the user's configuration folder. Only its owner can read it. */
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createSecret } from "@posthorn/protocol";
+import envPaths from "env-paths";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+
+/** Where `posthorn login` left off. */
+export interface Login {
+	readonly url: string;
+	readonly key: string;
+	readonly project: string;
+}
+
+/** `~/.config/posthorn` on Linux. */
+export const configFolder = (): string => envPaths("posthorn", { suffix: "" }).config;
+
+export const loginFile = (): string => join(configFolder(), "login.json");
+
+/** A JSON file of the folder; null if it doesn't exist. Throws if it can't be read or isn't JSON. */
+export function readStored<T>(path: string): T | null {
+	let text: string;
+	try {
+		text = readFileSync(path, "utf8");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+		throw error;
+	}
+	try {
+		return JSON.parse(text) as T;
+	} catch (cause) {
+		throw new Error(`${path} is damaged. Delete it, and run the command again.`, { cause });
+	}
+}
+
+/** Replaces a file as a whole, so that it is never half written. */
+export function store(path: string, value: unknown): void {
+	mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+	const unfinished = `${path}.${process.pid}`;
+	writeFileSync(unfinished, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE });
+	chmodSync(unfinished, PRIVATE_FILE);
+	renameSync(unfinished, path);
+}
+
+export const forget = (path: string): void => rmSync(path, { force: true });
+
+/**
+ * The secret that `listen` and `trigger` sign with on this machine, made at first use. The service never hands out a
+ * webhook's own secret, and this one has no worth elsewhere.
+ */
+export function localSecret(): string {
+	const path = join(configFolder(), "local-secret.json");
+	const known = readStored<{ readonly secret: string }>(path);
+	if (known) return known.secret;
+	const secret = createSecret();
+	store(path, { secret });
+	return secret;
+}

@@ -1,0 +1,175 @@
+/**
+ * `posthorn trigger TYPE`: sends a sample event to a receiver. By default it is signed and sent on this machine, without
+ * a service or a key; only `--publish` reaches production.
+ */
+import { readFileSync } from "node:fs";
+import { type NewEvent, newEventId } from "@posthorn/client";
+import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope, isEventType } from "@posthorn/protocol";
+import pc from "picocolors";
+import { CommandError, UsageError } from "../command-error.ts";
+import { confirmed } from "./confirm.ts";
+import { type ConnectionOptions, connect } from "./connection.ts";
+import { post } from "./local-request.ts";
+import { clean, colored, note, printJson, printTable } from "./output.ts";
+import { localSecret } from "./stored.ts";
+import { parseTarget } from "./target.ts";
+
+export interface TriggerOptions extends ConnectionOptions {
+	readonly to?: string;
+	readonly set?: readonly string[];
+	readonly data?: string;
+	readonly raw?: string;
+	readonly id?: string;
+	readonly allowRemote?: boolean;
+	readonly webhook?: string;
+	readonly publish?: boolean;
+	readonly yes?: boolean;
+	readonly list?: boolean;
+	readonly brand?: string;
+}
+
+const PROJECT = "proj_00000000000000000000000000";
+const BODY_CHARACTERS = 1_000;
+
+export async function trigger(type: string | undefined, options: TriggerOptions): Promise<void> {
+	if (options.list) return listTypes(options.json === true);
+	const entry = checkedType(type);
+	const ways = ["to", "webhook", "publish"].filter((name) => options[name as "to"] !== undefined);
+	if (ways.length !== 1)
+		throw new UsageError([
+			"Say where the event goes: --to 3000/hooks (signed here, without the service), --webhook wh_… (a test delivery), or --publish.",
+		]);
+	if (options.webhook !== undefined) return testWebhook(entry, options.webhook, options);
+	if (options.publish) return publish(entry, options);
+	return sendHere(entry, parseTarget(options.to!, options.allowRemote), options);
+}
+
+async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOptions): Promise<void> {
+	const id = options.id ?? newEventId();
+	const body =
+		options.raw === undefined
+			? encodeEnvelope({
+					id,
+					type: entry.type,
+					createdAt: Date.now(),
+					projectId: PROJECT,
+					data: JSON.stringify(dataOf(entry, options)),
+				})
+			: readInput(options.raw, "--raw");
+	const brand = options.brand === undefined ? {} : { brand: options.brand };
+	// The secret of the environment, as `listen` printed it, or the same one from its file.
+	const secret = process.env.WEBHOOK_SECRET || localSecret();
+	const outcome = await post(target, { id, type: entry.type, body }, { secret, ...brand });
+	const succeeded = outcome.kind === "responded" && outcome.status >= 200 && outcome.status < 300;
+	if (options.json) printJson({ event_id: id, type: entry.type, target: target.href, ...outcome });
+	else if (outcome.kind === "away") console.log(`${pc.red("✘")} ${target.href}: ${clean(outcome.reason)}.`);
+	else {
+		console.log(`${entry.type} ${pc.dim(id)} → ${colored(outcome.status)}  ${outcome.ms} ms`);
+		if (outcome.body.trim() !== "") console.log(clean(outcome.body.trim().slice(0, BODY_CHARACTERS)));
+	}
+	if (!succeeded) {
+		process.exitCode = 1;
+		if (outcome.kind === "responded" && outcome.status === 401 && !options.json)
+			note('Does the receiver have the secret of this machine? "posthorn listen --print-secret" prints it.');
+	}
+}
+
+async function testWebhook(entry: EventTypeEntry, webhookId: string, options: TriggerOptions): Promise<void> {
+	refuse(options, ["set", "data", "raw", "id"], "--webhook sends the catalogue's sample");
+	const { client, project } = await connect(options);
+	const { data } = await client.api.POST("/v1/projects/{project_id}/webhooks/{webhook_id}/test", {
+		params: { path: { project_id: project, webhook_id: webhookId } },
+		body: { type: entry.type },
+	});
+	if (options.json) return printJson(data);
+	console.log(`${entry.type} ${pc.dim(data!.event_id)} is on its way to ${webhookId} only.`);
+	note(`posthorn logs tail --webhook ${webhookId} shows its attempts.`);
+}
+
+async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<void> {
+	refuse(options, ["raw"], "--publish publishes an event");
+	const { client, project, url } = await connect(options);
+	const question = `Publish ${entry.type} in ${project} on ${url}? Every webhook subscribed to it receives it.`;
+	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was published."], 1);
+	const event = { type: entry.type, data: dataOf(entry, options), ...(options.id && { id: options.id }) } as NewEvent;
+	const published = await client.publish(event);
+	if (options.json) return printJson(published);
+	console.log(`Published ${published.type} ${pc.dim(published.id)} as number ${published.seq} of the log.`);
+}
+
+function listTypes(json: boolean): void {
+	if (json) printJson(EVENT_TYPES.map(({ type, description, sample }) => ({ type, description, sample })));
+	else
+		printTable(
+			["TYPE", "FIRES WHEN"],
+			EVENT_TYPES.map(({ type, description }) => [type, description.split(". ")[0]!]),
+		);
+}
+
+function checkedType(type: string | undefined): EventTypeEntry {
+	if (type !== undefined && isEventType(type)) return EVENT_TYPES.find((entry) => entry.type === type)!;
+	const names = EVENT_TYPES.map((entry) => entry.type).join(", ");
+	throw new UsageError([
+		type === undefined ? `Which type? ${names}` : `"${type}" is not an event type. There are: ${names}.`,
+	]);
+}
+
+function refuse(options: TriggerOptions, names: readonly (keyof TriggerOptions)[], why: string): void {
+	const given = names.filter((name) => options[name] !== undefined);
+	if (given.length > 0)
+		throw new UsageError([`${given.map((name) => `--${name}`).join(", ")} can't be used here: ${why}.`]);
+}
+
+/** The sample, or `--data` instead, with the fields of `--set`. */
+function dataOf({ sample }: EventTypeEntry, { data, set = [] }: TriggerOptions): Record<string, unknown> {
+	const value = data === undefined ? structuredClone(sample) : parseData(data);
+	for (const assignment of set) assign(value as Record<string, unknown>, assignment);
+	return value as Record<string, unknown>;
+}
+
+function parseData(given: string): Record<string, unknown> {
+	const text = given.startsWith("@") ? readInput(given.slice(1), "--data").toString() : given;
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch (error) {
+		throw new UsageError([`--data is not JSON: ${(error as Error).message}.`]);
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value))
+		throw new UsageError(["--data must be a JSON object."]);
+	return value as Record<string, unknown>;
+}
+
+/** A file's bytes, or standard input for `-`. */
+export function readInput(path: string, flag: string): Buffer {
+	try {
+		return readFileSync(path === "-" ? 0 : path);
+	} catch (error) {
+		throw new UsageError([`${flag}: ${path} can't be read: ${(error as Error).message}.`]);
+	}
+}
+
+/** `items.0.name=VIP` sets a field. A value that is JSON is taken as such; anything else is text. */
+function assign(data: Record<string, unknown>, assignment: string): void {
+	const [, path, text] = /^([^=]+)=([\s\S]*)$/.exec(assignment) ?? [];
+	if (path === undefined) throw new UsageError([`--set is "${assignment}"; give FIELD=VALUE, such as order_id=7.`]);
+	const names = path.split(".");
+	const last = names.pop()!;
+	let at: Record<string, unknown> = data;
+	for (const name of names) {
+		if (!Object.hasOwn(at, name)) at[name] = {};
+		const next = at[name];
+		if (typeof next !== "object" || next === null)
+			throw new UsageError([`--set ${path}: ${name} is not an object or list.`]);
+		at = next as Record<string, unknown>;
+	}
+	Object.defineProperty(at, last, { value: jsonOrText(text!), enumerable: true, writable: true, configurable: true });
+}
+
+function jsonOrText(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}

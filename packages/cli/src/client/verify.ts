@@ -1,0 +1,120 @@
+/** `posthorn verify`: checks a request's signature at the keyboard, and says what is wrong with it. */
+import { readFileSync } from "node:fs";
+import { DEFAULT_BRAND, headerNames } from "@posthorn/protocol";
+import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
+import pc from "picocolors";
+import { UsageError } from "../command-error.ts";
+import { type ConnectionOptions, connect } from "./connection.ts";
+import { ago, clean, note, printJson, warn } from "./output.ts";
+import { readInput } from "./trigger.ts";
+
+export interface VerifyOptions extends ConnectionOptions {
+	readonly body?: string;
+	readonly header?: readonly string[];
+	readonly timestamp?: string;
+	readonly signature?: string;
+	readonly secretFile?: string;
+	readonly brand?: string;
+	readonly event?: string;
+}
+
+/** The tolerance that receivers are told to allow, seconds. */
+const TOLERANCE_S = 300;
+const CONTEXT_BYTES = 24;
+
+export async function verify(options: VerifyOptions): Promise<void> {
+	const { brand = DEFAULT_BRAND } = options;
+	const names = headerNames(brand);
+	const headers = headersOf(options, names);
+	const body = readInput(options.body ?? "-", "--body");
+	const sent = options.event === undefined ? null : await sentBytes(options.event, options);
+	const difference = sent === null ? null : firstDifference(sent, body);
+
+	let fault: WebhookError | null = null;
+	if (options.event === undefined || options.signature !== undefined || options.header !== undefined) {
+		const secret = await secretOf(options);
+		const timestamp = headers[names.timestamp.toLowerCase()];
+		// Requests are old by the time someone looks at them: their age is only reported.
+		const now = /^\d{1,15}$/.test(timestamp ?? "") ? Number(timestamp) * 1_000 : Date.now();
+		try {
+			await verifyRequest(body, headers, secret, { brand, now });
+		} catch (error) {
+			if (!(error instanceof WebhookError)) throw error;
+			fault = error;
+		}
+		const age = Math.floor(Date.now() / 1_000) - Number(timestamp);
+		if (!options.json && Math.abs(age) > TOLERANCE_S)
+			warn(
+				`It was signed ${ago(new Date(Date.now() - age * 1_000).toISOString())}; a receiver only accepts ${TOLERANCE_S} s.`,
+			);
+	} else if (!options.json) note("No signature was given, so only the bytes are compared.");
+
+	if (fault || difference) process.exitCode = 1;
+	if (options.json)
+		return printJson({
+			valid: fault === null && difference === null,
+			...(fault && { code: fault.code, detail: fault.message }),
+			...(sent && { same_bytes: difference === null }),
+			...(difference && { first_difference: difference }),
+		});
+	if (sent && !difference)
+		console.log(`${pc.green("✔")} The body has exactly the ${sent.length} bytes that were sent.`);
+	if (difference) showDifference(difference);
+	if (fault) console.log(`${pc.red("✘")} ${fault.message} ${pc.dim(`(${fault.code})`)}`);
+	else if (options.signature !== undefined || options.header !== undefined || options.event === undefined)
+		console.log(`${pc.green("✔")} The signature is right.`);
+}
+
+/** Headers by lower-case name, from `-H "Name: value"` and the two shorthands. */
+function headersOf({ header = [], timestamp, signature }: VerifyOptions, names: ReturnType<typeof headerNames>) {
+	const headers: Record<string, string> = {};
+	for (const line of header) {
+		const [, name, value] = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+		if (name === undefined) throw new UsageError([`--header is "${line}"; give "Name: value".`]);
+		headers[name.toLowerCase()] = value!;
+	}
+	if (timestamp !== undefined) headers[names.timestamp.toLowerCase()] = timestamp;
+	if (signature !== undefined) headers[names.signature.toLowerCase()] = signature;
+	return headers;
+}
+
+async function secretOf({ secretFile }: VerifyOptions): Promise<string> {
+	if (secretFile !== undefined) return readFileSync(secretFile, "utf8").replace(/\r?\n$/, "");
+	if (process.env.WEBHOOK_SECRET) return process.env.WEBHOOK_SECRET;
+	if (!process.stdin.isTTY)
+		throw new UsageError(["The signing secret is missing: set WEBHOOK_SECRET, or name a file with --secret-file."]);
+	const { default: password } = await import("@inquirer/password");
+	return password({ message: "The webhook's signing secret (whsec_…)" });
+}
+
+async function sentBytes(eventId: string, options: ConnectionOptions): Promise<Buffer> {
+	const { client } = await connect(options);
+	return Buffer.from((await client.get(eventId)).event.raw);
+}
+
+interface Difference {
+	/** Counted from 0. */
+	readonly byte: number;
+	readonly sent: string;
+	readonly given: string;
+	readonly sent_length: number;
+	readonly given_length: number;
+}
+
+/** Null if the bytes are the same. */
+export function firstDifference(sent: Uint8Array, given: Uint8Array): Difference | null {
+	const length = Math.min(sent.length, given.length);
+	let byte = 0;
+	while (byte < length && sent[byte] === given[byte]) byte++;
+	if (byte === sent.length && byte === given.length) return null;
+	const around = (bytes: Uint8Array) =>
+		Buffer.from(bytes.subarray(Math.max(0, byte - CONTEXT_BYTES), byte + CONTEXT_BYTES)).toString();
+	return { byte, sent: around(sent), given: around(given), sent_length: sent.length, given_length: given.length };
+}
+
+function showDifference({ byte, sent, given, sent_length, given_length }: Difference): void {
+	console.log(`${pc.red("✘")} The body differs from what was sent, first at byte ${byte}:`);
+	console.log(`  ${pc.dim("sent  ")} …${clean(sent)}…  ${pc.dim(`(${sent_length} bytes in all)`)}`);
+	console.log(`  ${pc.dim("given ")} …${clean(given)}…  ${pc.dim(`(${given_length} bytes in all)`)}`);
+	if (given_length === sent_length + 1) note("One byte more: often a line break that an editor or echo has added.");
+}

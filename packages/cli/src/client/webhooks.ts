@@ -1,0 +1,110 @@
+/** `posthorn webhooks`: lists, creates and changes a project's webhooks. */
+import type { EventType } from "@posthorn/client";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import pc from "picocolors";
+import { CommandError, UsageError } from "../command-error.ts";
+import { confirmed } from "./confirm.ts";
+import { type ConnectionOptions, connect } from "./connection.ts";
+import { ago, clean, note, printFields, printJson, printTable } from "./output.ts";
+
+export interface NewWebhookOptions extends ConnectionOptions {
+	readonly events: readonly string[];
+	readonly description?: string;
+}
+
+const COLLECTION = "/v1/projects/{project_id}/webhooks";
+const ONE = "/v1/projects/{project_id}/webhooks/{webhook_id}";
+
+export async function listWebhooks(options: ConnectionOptions): Promise<void> {
+	const { client, project } = await connect(options);
+	const { data } = await client.api.GET(COLLECTION, {
+		params: { path: { project_id: project }, query: { limit: 200 } },
+	});
+	const webhooks = data!.data;
+	if (options.json) return printJson(webhooks);
+	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
+	printTable(
+		["ID", "STATUS", "WAITING", "URL", "EVENTS"],
+		webhooks.map(({ id, status, url, events, backlog }) => [
+			id,
+			status === "active" ? pc.green(status) : pc.yellow(status),
+			String(backlog.events),
+			clean(url),
+			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
+		]),
+	);
+}
+
+export async function getWebhook(id: string, options: ConnectionOptions): Promise<void> {
+	const { client, project } = await connect(options);
+	const { data } = await client.api.GET(ONE, { params: { path: { project_id: project, webhook_id: id } } });
+	const webhook = data!;
+	if (options.json) return printJson(webhook);
+	const { backlog } = webhook;
+	printFields([
+		["Id", webhook.id],
+		["URL", clean(webhook.url)],
+		["Description", clean(webhook.description ?? "") || pc.dim("none")],
+		["Status", webhook.status],
+		["Events", webhook.events.join(", ")],
+		["Created", `${webhook.created_at}  ${pc.dim(ago(webhook.created_at))}`],
+		["Waiting", backlog.oldest_at ? `${backlog.events} events, the oldest from ${ago(backlog.oldest_at)}` : "nothing"],
+	]);
+}
+
+export async function createWebhook(url: string, options: NewWebhookOptions): Promise<void> {
+	const events = options.events.flatMap((text) => text.split(",")) as EventType[];
+	const all = events.includes("all" as EventType) ? EVENT_TYPES.map(({ type }) => type) : events;
+	const { client, project } = await connect(options);
+	const { data } = await client.api.POST(COLLECTION, {
+		params: { path: { project_id: project } },
+		body: { url, events: all, ...(options.description !== undefined && { description: options.description }) },
+	});
+	const webhook = data!;
+	if (options.json) return printJson(webhook);
+	printFields([
+		["Id", webhook.id],
+		["Secret", `${pc.bold(webhook.secret)}  ${pc.dim("(only shown now: give it to the receiver)")}`],
+	]);
+}
+
+export async function setStatus(
+	id: string,
+	status: "active" | "paused",
+	{ from, ...options }: ConnectionOptions & { readonly from?: string },
+): Promise<void> {
+	if (from !== undefined && from !== "now" && from !== "backlog")
+		throw new UsageError([`--from is "${from}"; it must be "backlog" or "now".`]);
+	const { client, project } = await connect(options);
+	const { data } = await client.api.PATCH(ONE, {
+		params: { path: { project_id: project, webhook_id: id } },
+		body: { status, ...(from !== undefined && { from }) },
+	});
+	if (options.json) return printJson(data);
+	console.log(`${id} is ${data!.status}.`);
+}
+
+export async function rotateSecret(id: string, options: ConnectionOptions & { readonly yes?: boolean }): Promise<void> {
+	const { client, project } = await connect(options);
+	await sure(`Rotate the secret of ${id}? The current one signs nothing from then on.`, options.yes);
+	const { data } = await client.api.POST(`${ONE}/rotate-secret`, {
+		params: { path: { project_id: project, webhook_id: id } },
+	});
+	if (options.json) return printJson(data);
+	printFields([["Secret", `${pc.bold(data!.secret)}  ${pc.dim("(only shown now: give it to the receiver)")}`]]);
+}
+
+export async function deleteWebhook(
+	id: string,
+	options: ConnectionOptions & { readonly yes?: boolean },
+): Promise<void> {
+	const { client, project } = await connect(options);
+	await sure(`Delete ${id}? Its events that still wait won't be sent.`, options.yes);
+	await client.api.DELETE(ONE, { params: { path: { project_id: project, webhook_id: id } } });
+	if (options.json) return printJson({ id, deleted: true });
+	console.log(`${id} is deleted.`);
+}
+
+async function sure(question: string, yes = false): Promise<void> {
+	if (!yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
+}

@@ -1,0 +1,264 @@
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import { createAuthority, settingsOfNodes, writeCaFile } from "@posthorn/testkit";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { Service } from "../../client/test/service.fixture.ts";
+import { parseTarget } from "../src/client/target.ts";
+import { firstDifference } from "../src/client/verify.ts";
+import { LocalReceiver, Running, User } from "./client.fixture.ts";
+
+let service: Service;
+let receiver: LocalReceiver;
+let user: User;
+let key: string;
+let project: Awaited<ReturnType<Service["project"]>>;
+
+beforeAll(async () => {
+	service = await Service.start();
+	receiver = await LocalReceiver.start();
+});
+afterAll(async () => {
+	await receiver.close();
+	await service.close();
+});
+beforeEach(async () => {
+	const made = await service.keyOfProject();
+	({ key } = made);
+	project = service.clientOf(made.id, key);
+	user = new User({ POSTHORN_URL: service.url, POSTHORN_API_KEY: key });
+	receiver.secret = (await user.run(["listen", "--print-secret"])).out.trim();
+	receiver.received.length = 0;
+	receiver.status = 200;
+	return () => user.close();
+});
+
+const to = (more: readonly string[]) => ["trigger", ...more, "--to", `${receiver.port}/hooks`];
+const offline = { env: { POSTHORN_URL: "", POSTHORN_API_KEY: "" } };
+
+test("trigger signs a sample on this machine, without a service or a key, and publishes nothing", async () => {
+	for (const { type, sample } of EVENT_TYPES.slice(0, 2)) {
+		const { code, out, err } = await user.run(to([type]), offline);
+		expect([code, err]).toEqual([0, ""]);
+		expect(out).toMatch(/^[\w.]+ evt_\w{26} → 200 {2}\d+ ms\nok\n$/);
+		const { body, verified } = receiver.received.at(-1)!;
+		expect(verified).toBe(true);
+		expect(JSON.parse(body)).toMatchObject({ type, data: sample });
+	}
+	expect(await project.end()).toMatchObject({ after: 0 });
+});
+
+test("trigger changes the sample, sends data of one's own, and any bytes", async () => {
+	const bodies = async (...args: string[]) => {
+		await user.run(to(["purchase.completed", ...args]), offline);
+		return receiver.received.at(-1)!;
+	};
+	const set = await bodies("--set", "order_id=7", "--set", "items.0.name=7 days", "--set", "extra.deep=true");
+	expect(JSON.parse(set.body).data).toMatchObject({
+		order_id: 7,
+		items: [{ name: "7 days" }, {}],
+		extra: { deep: true },
+	});
+	writeFileSync(join(user.home, "data.json"), '{"a": 1}');
+	expect(JSON.parse((await bodies("--data", "@data.json", "--set", "__proto__=2", "--id", "evt_x")).body)).toEqual({
+		...JSON.parse(set.body),
+		id: "evt_x",
+		created_at: expect.any(String),
+		data: JSON.parse('{"a": 1, "__proto__": 2}'),
+	});
+	writeFileSync(join(user.home, "raw"), "not { JSON\n");
+	expect(await bodies("--raw", "raw")).toMatchObject({ body: "not { JSON\n", verified: true });
+});
+
+test("trigger ends with 1 unless the receiver accepts, and shows its response without control characters", async () => {
+	receiver.status = 401;
+	const refused = await user.run(to(["customer.created"]), offline);
+	expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("--print-secret") });
+	expect(refused.out).toContain("no\ufffd[2J");
+	const nobody = await user.run(["trigger", "customer.created", "--to", "127.0.0.1:1", "--json"], offline);
+	expect([nobody.code, JSON.parse(nobody.out)]).toMatchObject([1, { kind: "away", target: "http://127.0.0.1:1/" }]);
+});
+
+test("trigger publishes only with --publish, which needs a confirmation", async () => {
+	const unconfirmed = await user.run(["trigger", "purchase.completed", "--publish"]);
+	expect(unconfirmed).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
+	expect(await project.end()).toMatchObject({ after: 0 });
+	const args = ["trigger", "purchase.completed", "--publish", "--yes", "--json", "--set", "amount_cents=5"];
+	const { code, out } = await user.run(args);
+	expect([code, JSON.parse(out)]).toMatchObject([0, { seq: 1, type: "purchase.completed", project_id: project.id }]);
+	const invalid = await user.run(["trigger", "purchase.completed", "--publish", "--yes", "--set", "amount_cents=-5"]);
+	expect(invalid).toMatchObject({ code: 1, err: expect.stringContaining("/data/amount_cents must be") });
+});
+
+test.each([
+	[["trigger"], /Which type\? customer.created/],
+	[["trigger", "purchase.complete", "--to", "3000"], /not an event type/],
+	[["trigger", "purchase.completed"], /Say where/],
+	[["trigger", "purchase.completed", "--to", "3000", "--publish"], /Say where/],
+	[["trigger", "purchase.completed", "--to", "example.com"], /--allow-remote/],
+	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
+	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],
+	[["trigger", "purchase.completed", "--webhook", "wh_1", "--set", "a=1"], /--set can't be used/],
+])("refuses %j", async (args, message) => {
+	const { code, err } = await user.run(args, offline);
+	expect(code).toBe(2);
+	expect(err).toMatch(message);
+});
+
+test("verify finds what is wrong with a signature, and with the bytes", async () => {
+	await user.run(to(["purchase.completed", "--id", "evt_v"]), offline);
+	const { id } = await project.publish({ id: "evt_sent", type: "delivery.success", data: { order_id: "ä" } });
+	const { event } = await project.get(id);
+	const secret = "whsec_test";
+	const { createHmac } = await import("node:crypto");
+	const signature = createHmac("sha256", secret).update(`1700000000.${event.raw}`).digest("hex");
+	const verify = (input: string, ...more: string[]) =>
+		user.run(["verify", "--timestamp", "1700000000", "--signature", signature, ...more], {
+			env: { WEBHOOK_SECRET: secret },
+			input,
+		});
+	const right = await verify(event.raw, "--event", id);
+	expect(right).toMatchObject({ code: 0, err: expect.stringContaining("300 s") });
+	expect(right.out).toContain("The signature is right");
+	expect(right.out).toContain(`exactly the ${Buffer.byteLength(event.raw)} bytes`);
+	const pretty = await verify(JSON.stringify(JSON.parse(event.raw), null, 2), "--event", id);
+	expect([pretty.code, pretty.out]).toEqual([1, expect.stringContaining("first at byte 1:")]);
+	expect(pretty.out).toContain("body_reserialized");
+	const json = JSON.parse((await verify(`${event.raw}\n`, "--event", id, "--json")).out);
+	expect(json).toMatchObject({ valid: false, code: "body_reserialized", same_bytes: false });
+	expect(json.first_difference).toMatchObject({ byte: Buffer.byteLength(event.raw) });
+	const missing = await user.run(["verify", "--signature", signature], { input: "{}" });
+	expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("WEBHOOK_SECRET") });
+	const header = await user.run(
+		["verify", "-H", "X-Service-Timestamp: 1700000000", "-H", `x-service-signature: ${signature}`],
+		{ env: { WEBHOOK_SECRET: `${secret} ` }, input: event.raw },
+	);
+	expect(header).toMatchObject({ code: 1, out: expect.stringContaining("secret_whitespace") });
+});
+
+test("the first difference is that of bytes", () => {
+	const bytes = (text: string) => Buffer.from(text);
+	expect(firstDifference(bytes("aä"), bytes("aä"))).toBeNull();
+	expect(firstDifference(bytes("aä"), bytes("aö"))).toMatchObject({ byte: 2 });
+	expect(firstDifference(bytes("a"), bytes("a\n"))).toMatchObject({ byte: 1, sent_length: 1, given_length: 2 });
+});
+
+test("targets are endpoints of this machine", () => {
+	const hrefs = ["3000", ":3000/a", "3000/hooks?x=1", "localhost:80/a", "https://[::1]:3/a", "http://127.9.9.9"];
+	expect(hrefs.map((text) => parseTarget(text).href)).toEqual([
+		"http://localhost:3000/",
+		"http://localhost:3000/a",
+		"http://localhost:3000/hooks?x=1",
+		"http://localhost/a",
+		"https://[::1]:3/a",
+		"http://127.9.9.9/",
+	]);
+	expect(parseTarget("example.com/a", true).href).toBe("http://example.com/a");
+	// Other spellings of addresses are what they mean.
+	expect(parseTarget("http://0x7f000001:3000/").hostname).toBe("127.0.0.1");
+	expect(() => parseTarget("http://localhost.example.com")).toThrow(/--allow-remote/);
+});
+
+test("login stores the key for its owner only, and sends it nowhere else", async () => {
+	const newcomer = new User();
+	try {
+		const wrong = await newcomer.run(["login", "--url", service.url], { env: { POSTHORN_API_KEY: "phk_wrong" } });
+		expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("401") });
+		const { code, out } = await newcomer.run(["login", "--url", service.url], { env: { POSTHORN_API_KEY: key } });
+		expect([code, out]).toEqual([0, expect.stringContaining("for the project Store")]);
+		expect(statSync(join(newcomer.home, ".config/posthorn/login.json")).mode & 0o777).toBe(0o600);
+		expect(await newcomer.run(["events", "list", "--json"])).toMatchObject({ code: 0, out: "" });
+		const elsewhere = await newcomer.run(["events", "list", "--url", "http://127.0.0.1:1"]);
+		expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("no API key for http://127.0.0.1:1") });
+		await newcomer.run(["logout"]);
+		expect(await newcomer.run(["events", "list"])).toMatchObject({ code: 2 });
+		writeFileSync(join(newcomer.home, "p.env"), `POSTHORN_URL="${service.url}"\nPOSTHORN_API_KEY=${key}\n`);
+		expect(await newcomer.run(["events", "list", "--env-file", "p.env"])).toMatchObject({ code: 0 });
+		const operator = { POSTHORN_URL: service.url, POSTHORN_API_KEY: service.settings.POSTHORN_OPERATOR_KEY! };
+		const ambiguous = await newcomer.run(["events", "list"], { env: operator });
+		expect(ambiguous).toMatchObject({ code: 2, err: expect.stringContaining(project.id) });
+		expect(await newcomer.run(["events", "list", "--project", project.id], { env: operator })).toMatchObject({
+			code: 0,
+		});
+	} finally {
+		newcomer.close();
+	}
+});
+
+test("events are listed and shown, and with --json have their exact bytes", async () => {
+	await project.publish({ id: "evt_1", type: "purchase.refunded", data: { order_id: "1", partial: false } });
+	await project.publish({ id: "evt_2", type: "delivery.success", data: { order_id: "\u009b2J" } });
+	const list = await user.run(["events", "list", "--limit", "5"]);
+	expect(list.out.split("\n").slice(0, 3)).toEqual([
+		expect.stringMatching(/^WHEN +TYPE +ID +DATA$/),
+		expect.stringMatching(/^\S.* purchase\.refunded +evt_1 +\{"order_id":"1","partial":false\}$/),
+		expect.stringContaining('{"order_id":"\ufffd2J"}'),
+	]);
+	const { raw } = (await project.get("evt_2")).event;
+	expect((await user.run(["events", "list", "--type", "delivery.success", "--json"])).out).toBe(`${raw}\n`);
+	expect((await user.run(["events", "get", "evt_2", "--json"])).out).toBe(`${raw}\n`);
+	expect((await user.run(["events", "get", "evt_2"])).out).toMatch(/Number +2 in the log/);
+	expect(await user.run(["events", "get", "evt_3"])).toMatchObject({ code: 1, err: expect.stringContaining("404") });
+});
+
+test("webhooks are created, shown, paused, resumed, rotated and deleted", async () => {
+	const hook = ["webhooks", "create", "https://example.com/hooks", "--events", "all", "--json"];
+	const { id, secret, events } = JSON.parse((await user.run(hook)).out);
+	expect([secret, events]).toEqual([expect.stringMatching(/^whsec_/), EVENT_TYPES.map(({ type }) => type)]);
+	expect((await user.run(["webhooks", "list"])).out).toMatch(
+		new RegExp(`${id} +active +0 +https://example.com/hooks +all`),
+	);
+	expect((await user.run(["webhooks", "pause", id])).out).toBe(`${id} is paused.\n`);
+	expect((await user.run(["webhooks", "get", id])).out).toMatch(/Status +paused/);
+	expect((await user.run(["webhooks", "resume", id, "--from", "now"])).out).toBe(`${id} is active.\n`);
+	expect(await user.run(["webhooks", "rotate-secret", id])).toMatchObject({ code: 2 });
+	expect((await user.run(["webhooks", "rotate-secret", id, "--yes", "--json"])).out).toMatch(/whsec_/);
+	expect((await user.run(["webhooks", "delete", id, "--yes"])).code).toBe(0);
+	expect((await user.run(["webhooks", "list", "--json"])).out).toBe("[]\n");
+});
+
+test("logs are followed, and failed deliveries replayed after showing how many", async () => {
+	const folder = service.folder;
+	const authority = await createAuthority();
+	const { POSTHORN_EGRESS_ALLOW } = settingsOfNodes(writeCaFile(authority, folder));
+	await service.stop();
+	// Nothing listens there: every attempt fails, and the first is the last.
+	Object.assign(service.settings, { POSTHORN_EGRESS_ALLOW, POSTHORN_RETRY_DELAYS: "0.1" });
+	await service.startAgain();
+	const url = "https://127.0.0.1:1/hooks";
+	const { id } = JSON.parse((await user.run(["webhooks", "create", url, "--events", "all", "--json"])).out);
+	const tail = new Running(user.spawn(["logs", "tail", "--json", "--limit", "1"]));
+	await project.publish([1, 2].map((n) => ({ id: `evt_${n}`, type: "delivery.success", data: {} })));
+	await tail.until("four attempts", () => tail.lines.length >= 4);
+	expect(
+		tail.lines
+			.filter(({ status }) => status === "failed")
+			.map(({ event_id }) => event_id)
+			.sort(),
+	).toEqual(["evt_1", "evt_2"]);
+	const dry = await user.run(["replay", "--webhook", id, "--dry-run"]);
+	expect(dry).toMatchObject({ code: 0, out: "2 would be sent again.\n" });
+	expect(await user.run(["replay", "--webhook", id])).toMatchObject({
+		code: 2,
+		err: expect.stringContaining("2 deliveries"),
+	});
+	expect((await user.run(["replay", "--webhook", id, "--yes", "--json"])).out).toBe('{"count":2,"replayed":true}\n');
+	await tail.until("the replays", () => tail.lines.filter(({ replay }) => replay === 1).length >= 4);
+	await service.kill();
+	await tail.until("the service to be missed", () => tail.errors.includes("Waiting for the service"));
+	await service.startAgain();
+	await project.publish({ id: "evt_3", type: "delivery.success", data: {} });
+	await tail.until("the attempt after the restart", () => tail.lines.some(({ event_id }) => event_id === "evt_3"));
+	expect(await tail.end("SIGINT")).toBe(0);
+	const seen = tail.lines.map((line) => line.id);
+	expect(new Set(seen).size).toBe(seen.length);
+	const table = await user.run(["logs", "list", "--event", "evt_3", "--status", "failed"]);
+	expect(table.out).toMatch(/✘ delivery\.success +evt_3 {2}→ https:\/\/127\.0\.0\.1:1\/hooks {2}attempt 2 /);
+});
+
+test("shells can complete commands and options", async () => {
+	for (const shell of ["bash", "zsh", "fish"])
+		expect((await user.run(["complete", shell])).out, shell).toContain("posthorn");
+	expect((await user.run(["complete", "--", "tri"])).out).toMatch(/^trigger\t/);
+	expect((await user.run(["complete", "--", "trigger", "--pub"])).out).toContain("--publish");
+});

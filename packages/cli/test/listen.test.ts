@@ -1,0 +1,154 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { NewEvent } from "@posthorn/client";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { Service } from "../../client/test/service.fixture.ts";
+import { LocalReceiver, Running, User } from "./client.fixture.ts";
+
+const event = (id: string): NewEvent => ({ id, type: "delivery.success", data: { order_id: id, detail: "é\u2028" } });
+const ids = (count: number, prefix = "evt") => Array.from({ length: count }, (_, i) => `${prefix}_${i}`);
+
+let service: Service;
+let receiver: LocalReceiver;
+let user: User;
+let project: Awaited<ReturnType<Service["project"]>>;
+
+beforeAll(async () => {
+	service = await Service.start();
+	receiver = await LocalReceiver.start();
+});
+afterAll(async () => {
+	await receiver.close();
+	await service.close();
+});
+beforeEach(async () => {
+	const { id, key } = await service.keyOfProject();
+	project = await service.clientOf(id, key);
+	user = new User({ POSTHORN_URL: service.url, POSTHORN_API_KEY: key });
+	receiver.secret = (await user.run(["listen", "--print-secret"])).out.trim();
+	receiver.received.length = 0;
+	receiver.status = 200;
+	return () => user.close();
+});
+
+/** Starts to listen, and waits until it has found where to begin. */
+async function listen(...more: readonly string[]): Promise<Running> {
+	const listening = new Running(user.spawn(["listen", `${receiver.port}/hooks`, "--json", ...more]));
+	await listening.until("listen to be ready", () => listening.lines.some(({ kind }) => kind === "ready"));
+	return listening;
+}
+
+const arrived = () => receiver.received.map(({ id }) => id);
+const firstArrivals = () => [...new Set(arrived())];
+
+test("forwards new events with their exact bytes, signed with this machine's secret, and shows the responses", async () => {
+	await project.publish(event("evt_before"));
+	const listening = await listen();
+	await project.publish([event("evt_a"), { type: "purchase.refunded", data: { order_id: "7", partial: true } }]);
+	await listening.until("two responses", () => listening.lines.length === 3);
+	receiver.status = 500;
+	await project.publish(event("evt_b"));
+	await listening.until("the third response", () => listening.lines.length === 4);
+	expect(await listening.end("SIGTERM")).toBe(0);
+
+	expect(arrived()).toEqual(["evt_a", expect.stringMatching(/^evt_/), "evt_b"]);
+	expect(receiver.received.every(({ verified }) => verified)).toBe(true);
+	expect(receiver.received[0]!.body).toBe((await project.get("evt_a")).event.raw);
+	expect(listening.lines.slice(1)).toMatchObject([
+		{ kind: "responded", event_id: "evt_a", status: 200, ms: expect.any(Number) },
+		{ kind: "responded", type: "purchase.refunded" },
+		// A response that the receiver meant is a response: it isn't repeated.
+		{ kind: "responded", event_id: "evt_b", status: 500 },
+	]);
+	const folder = join(user.home, ".config/posthorn");
+	for (const name of ["local-secret.json", ...readdirSync(join(folder, "listen")).map((file) => `listen/${file}`)])
+		expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
+});
+
+test("under load, everything arrives in order and nothing is lost while the service, listen and the receiver restart", async () => {
+	const all = ids(300);
+	let listening = await listen();
+	const publishing = (async () => {
+		for (let at = 0; at < all.length; at += 5) await project.publish(all.slice(at, at + 5).map(event));
+	})();
+	const until = (count: number) => receiver.until(`${count} events`, () => firstArrivals().length >= count);
+	await until(40);
+	await service.kill();
+	await service.startAgain();
+	await until(80);
+	await listening.end("SIGKILL");
+	listening = await listen();
+	await until(120);
+	await receiver.close();
+	await listening.until("the receiver to be missed", () =>
+		listening.lines.some(({ kind }) => kind === "receiver_away"),
+	);
+	await receiver.open();
+	await until(160);
+	await service.kill();
+	await receiver.close();
+	await receiver.open();
+	await service.startAgain();
+	await until(220);
+	await service.stop();
+	await service.startAgain();
+	await publishing;
+	await until(all.length);
+	expect(await listening.end("SIGINT")).toBe(0);
+	expect(firstArrivals()).toEqual(all);
+	expect(receiver.received.every(({ verified }) => verified)).toBe(true);
+	// Only what was under way when listen was killed may have come twice.
+	expect(arrived().length).toBeLessThanOrEqual(all.length + 3);
+});
+
+test("begins where it is told: now, at an event, or at a time", async () => {
+	const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+	await project.publish([5, 3, 1].map((hours) => ({ ...event(`evt_${hours}`), created_at: hoursAgo(hours) })));
+	for (const [args, expected] of [
+		[
+			["--from", "evt_3"],
+			["evt_3", "evt_1"],
+		],
+		[["--since", "2h"], ["evt_1"]],
+		[
+			["--since", "1d"],
+			["evt_5", "evt_3", "evt_1"],
+		],
+	] as const) {
+		receiver.received.length = 0;
+		const listening = await listen(...args);
+		await receiver.until("the events", () => arrived().length === expected.length);
+		await listening.end("SIGTERM");
+		expect(arrived(), args.join(" ")).toEqual(expected);
+	}
+	receiver.received.length = 0;
+	await project.publish(event("evt_missed"));
+	const listening = await listen("--from", "now", "--events", "delivery.success");
+	await project.publish([{ type: "delivery.failed", data: {} }, event("evt_new")]);
+	await receiver.until("the new event", () => arrived().includes("evt_new"));
+	await listening.end("SIGTERM");
+	expect(arrived()).toEqual(["evt_new"]);
+});
+
+test.each([
+	[["listen"], /receiver/],
+	[["listen", "example.com/hooks"], /not this machine.*--allow-remote/],
+	[["listen", "10.0.0.1:3000"], /--allow-remote/],
+	[["listen", "127.0.0.1.example.com:3000"], /--allow-remote/],
+	[["listen", "ftp://localhost/"], /not an endpoint/],
+	[["listen", "http://user:secret@localhost:3000"], /user name or password/],
+	[["listen", "3000", "--since", "yesterday"], /--since is "yesterday"/],
+	[["listen", "3000", "--since", "1h", "--from", "evt_1"], /exclude/],
+	[["listen", "3000", "--events", "purchase.complete"], /No event type: purchase.complete/],
+])("refuses %j", async (args, message) => {
+	const { code, out, err } = await user.run(args);
+	expect([code, out]).toEqual([2, ""]);
+	expect(err).toMatch(message);
+});
+
+test("says when the key is wrong, and when the service can't be reached", async () => {
+	const wrong = await user.run(["listen", "3000", "--project", project.id], { env: { POSTHORN_API_KEY: "phk_wrong" } });
+	expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("401") });
+	const none = await user.run(["listen", "3000"], { env: { POSTHORN_API_KEY: "" } });
+	expect(none).toMatchObject({ code: 2, err: expect.stringContaining("posthorn login") });
+});
