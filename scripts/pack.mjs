@@ -60,7 +60,7 @@ export const PUBLISHED = [
 	{
 		folder: "cli",
 		command: "bin/posthorn.mjs",
-		compiled: ["cli/src", "server/src", "protocol/src"],
+		compiled: ["cli/src", "server/src", "protocol/src", "client/src", "webhooks/src"],
 		copied: ["server/src/api/openapi/reference", "dashboard/dist"],
 		node: ">=24.15",
 	},

@@ -67,7 +67,7 @@ test("trigger changes the sample, sends data of one's own, and any bytes", async
 		data: JSON.parse('{"a": 1, "__proto__": 2}'),
 	});
 	writeFileSync(join(user.home, "raw"), "not { JSON\n");
-	expect(await bodies("--raw", "raw")).toMatchObject({ body: "not { JSON\n", verified: true });
+	expect((await bodies("--raw", "raw")).body).toBe("not { JSON\n");
 });
 
 test("trigger ends with 1 unless the receiver accepts, and shows its response without control characters", async () => {
@@ -228,7 +228,7 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	const url = "https://127.0.0.1:1/hooks";
 	const { id } = JSON.parse((await user.run(["webhooks", "create", url, "--events", "all", "--json"])).out);
 	const tail = new Running(user.spawn(["logs", "tail", "--json", "--limit", "1"]));
-	await project.publish([1, 2].map((n) => ({ id: `evt_${n}`, type: "delivery.success", data: {} })));
+	await project.publish([1, 2].map((n) => ({ id: `evt_${n}`, type: "delivery.success" as const, data: {} })));
 	await tail.until("four attempts", () => tail.lines.length >= 4);
 	expect(
 		tail.lines
