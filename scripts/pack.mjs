@@ -61,7 +61,7 @@ export const PUBLISHED = [
 		folder: "cli",
 		command: "bin/posthorn.mjs",
 		compiled: ["cli/src", "server/src", "protocol/src", "client/src", "webhooks/src"],
-		copied: ["server/src/api/openapi/reference", "dashboard/dist"],
+		copied: ["server/src/api/openapi/reference", "dashboard/dist", "protocol/src/vectors.json"],
 		node: ">=24.15",
 	},
 ];
