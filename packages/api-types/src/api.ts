@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List projects
-         * @description Oldest first. Users see the projects that they are members of; the operator sees all.
+         * @description Oldest first. Users see the projects that they are members of, and a project's key sees its own; the operator sees all.
          */
         readonly get: operations["listProjects"];
         readonly put?: never;
@@ -3555,7 +3555,6 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
-            readonly 403: components["responses"]["forbidden"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
