@@ -71,7 +71,7 @@ export class Directory {
 		const { peers: storage } = context.storage;
 		const peers = storage && new Peers(context, { storage, holder, actors: owned.actors, reload: this.#reloadHeld });
 		this.#peers = peers;
-		this.marks = storage && new MarkPoller({ storage, clock, logger, onHint: this.#hinted });
+		this.marks = storage && new MarkPoller({ storage, clock, logger, onUnowned: this.#takeUnowned });
 		if (peers) this.marks?.watch(peers);
 		this.#keeper = new LeaseKeeper(context, {
 			holder,
@@ -197,8 +197,8 @@ export class Directory {
 		this.#unsubscribe?.();
 	}
 
-	/** Other nodes gave these projects work or changed them: takes those that no node owns. */
-	readonly #hinted = (projectIds: readonly string[]): void => {
+	/** These projects have work and may have no holder. Nodes that own nothing of a busy project leave storage alone. */
+	readonly #takeUnowned = (projectIds: readonly string[]): void => {
 		if (projectIds.some((projectId) => !this.#owned.actors.has(projectId))) this.#taker.takeDue();
 	};
 

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { silentLogger } from "../../base/logger.ts";
-import type { AlarmMark } from "../../storage/port.ts";
+import type { AlarmMark, HintListener } from "../../storage/port.ts";
 import { MarkPoller, type Marks, type MarkWatcher } from "./mark-poller.ts";
 
 const POLL_MS = 1_000;
@@ -35,11 +35,13 @@ class Watcher implements MarkWatcher {
 /** Lets everything that isn't waiting for the clock or a test run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
+const isUnowned = (projectId: string): boolean => projectId.startsWith("unowned");
+
 function setUp(...watchers: Watcher[]) {
 	const clock = new VirtualClock();
 	const reads: (readonly string[])[] = [];
-	const hinted: (readonly string[])[] = [];
-	let listener: ((projectIds: readonly string[]) => void) | null = null;
+	const unowned: (readonly string[])[] = [];
+	let listener: HintListener | null = null;
 	const storage = {
 		/** Runs before each read. */
 		beforeRead: async (): Promise<void> => undefined,
@@ -48,15 +50,15 @@ function setUp(...watchers: Watcher[]) {
 			await storage.beforeRead();
 			return new Map(projectIds.map((projectId) => [projectId, MARK]));
 		},
-		subscribe(listen: (projectIds: readonly string[]) => void) {
+		subscribe(listen: HintListener) {
 			listener = listen;
 			return () => {
 				listener = null;
 			};
 		},
 	};
-	const onHint = (projectIds: readonly string[]): void => void hinted.push(projectIds);
-	const poller = new MarkPoller({ storage, clock, logger: silentLogger, onHint });
+	const onUnowned = (projectIds: readonly string[]): void => void unowned.push(projectIds);
+	const poller = new MarkPoller({ storage, clock, logger: silentLogger, onUnowned });
 	for (const watcher of watchers) poller.watch(watcher);
 	poller.start();
 	const advance = async (ms: number): Promise<void> => {
@@ -64,10 +66,10 @@ function setUp(...watchers: Watcher[]) {
 		await settle();
 	};
 	const hint = async (...projectIds: string[]): Promise<void> => {
-		listener?.(projectIds);
+		listener?.(projectIds, projectIds.filter(isUnowned));
 		await settle();
 	};
-	return { clock, storage, poller, reads, hinted, advance, hint, isSubscribed: () => listener !== null };
+	return { clock, storage, poller, reads, unowned, advance, hint, isSubscribed: () => listener !== null };
 }
 
 test("one read serves all watchers, each project once", async () => {
@@ -94,7 +96,7 @@ test("reads nothing while nothing is watched", async () => {
 });
 
 test("a hint is read immediately, and those within the gap together after it", async () => {
-	const { reads, hinted, advance, hint } = setUp(new Watcher("a", "b"));
+	const { reads, advance, hint } = setUp(new Watcher("a", "b"));
 	await hint("a", "other");
 	expect(reads).toEqual([["a"]]);
 	await hint("b");
@@ -102,13 +104,22 @@ test("a hint is read immediately, and those within the gap together after it", a
 	expect(reads).toHaveLength(1);
 	await advance(HINT_GAP_MS);
 	expect(reads.slice(1)).toEqual([["b", "a"]]);
-	expect(hinted).toEqual([
-		["a", "other"],
-		["b", "a"],
-	]);
 	await advance(HINT_GAP_MS);
 	await hint("a");
 	expect(reads).toHaveLength(3);
+});
+
+test("passes on only projects that may have no holder, watched or not", async () => {
+	const { unowned, advance, hint } = setUp(new Watcher("a"));
+	await hint("a", "b", "unowned 1");
+	await hint("unowned 2");
+	await hint("b", "unowned 2", "unowned 3");
+	expect(unowned).toEqual([["unowned 1"]]);
+	await advance(HINT_GAP_MS);
+	expect(unowned.slice(1)).toEqual([["unowned 2", "unowned 3"]]);
+	await advance(HINT_GAP_MS);
+	await hint("b");
+	expect(unowned).toHaveLength(2);
 });
 
 test("a project that is hinted at while it is read is read again", async () => {

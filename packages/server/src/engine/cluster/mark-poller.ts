@@ -36,8 +36,8 @@ export interface MarkPollerOptions {
 	readonly storage: Pick<PeerStorage, "readMarks" | "subscribe">;
 	readonly clock: Pick<Clock, "setTimeout">;
 	readonly logger: Logger;
-	/** Receives every hint, also of projects that no watcher watches. */
-	readonly onHint: (projectIds: readonly string[]) => void;
+	/** Receives the hints of projects that have work and may have no holder. */
+	readonly onUnowned: (projectIds: readonly string[]) => void;
 }
 
 export class MarkPoller {
@@ -45,6 +45,8 @@ export class MarkPoller {
 	readonly #watchers = new Set<MarkWatcher>();
 	/** Hints since they were last handled. */
 	readonly #hinted = new Set<string>();
+	/** Those of them that may have no holder. */
+	readonly #unowned = new Set<string>();
 	/** Projects whose marks are read next: after a hint … */
 	readonly #urgent = new Set<string>();
 	/** … and regularly. */
@@ -66,7 +68,7 @@ export class MarkPoller {
 	}
 
 	start(): void {
-		this.#unsubscribe = this.#options.storage.subscribe((projectIds) => this.#hint(projectIds));
+		this.#unsubscribe = this.#options.storage.subscribe((projectIds, unowned) => this.#hint(projectIds, unowned));
 		this.#pollLater();
 	}
 
@@ -88,8 +90,9 @@ export class MarkPoller {
 		}, POLL_MS);
 	}
 
-	#hint(projectIds: readonly string[]): void {
+	#hint(projectIds: readonly string[], unowned: readonly string[]): void {
 		if (this.#stopped) return;
+		for (const projectId of unowned) this.#unowned.add(projectId);
 		for (const projectId of projectIds) this.#hinted.add(projectId);
 		if (this.#hintGap === null) this.#handleHints();
 	}
@@ -101,7 +104,8 @@ export class MarkPoller {
 		this.#hintGap = this.#options.clock.setTimeout(() => this.#handleHints(), HINT_GAP_MS);
 		const hinted = [...this.#hinted];
 		this.#hinted.clear();
-		this.#options.onHint(hinted);
+		if (this.#unowned.size > 0) this.#options.onUnowned([...this.#unowned]);
+		this.#unowned.clear();
 		for (const projectId of hinted) if (this.#isWatched(projectId)) this.#urgent.add(projectId);
 		this.#read();
 	}

@@ -39,8 +39,11 @@ export interface PeerStorage {
 	 *
 	 * @returns unsubscribes
 	 */
-	subscribe(listener: (projectIds: readonly string[]) => void): () => void;
+	subscribe(listener: HintListener): () => void;
 }
+
+/** @param unowned those of the projects that have work, and may have no holder */
+export type HintListener = (projectIds: readonly string[], unowned: readonly string[]) => void;
 
 /** Keeps a node's projects through a change of epoch, if the database lost nothing of them. */
 export interface EpochKeeper {

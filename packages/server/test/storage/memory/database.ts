@@ -1,5 +1,5 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { StorageError } from "../../../src/storage/port.ts";
+import { type HintListener, StorageError } from "../../../src/storage/port.ts";
 import { type ColdCopy, ColdDatabase } from "./cold.ts";
 import { ProjectLocks } from "./locks.ts";
 import type { EpochRow, ProjectRow, WebhookRow } from "./rows.ts";
@@ -31,7 +31,7 @@ export class MemoryDatabase {
 	readonly cold = new ColdDatabase(() => this.tables.projects.values());
 	readonly locks: ProjectLocks;
 	/** Called with the projects that a node has changed. */
-	readonly hints = new Set<(projectIds: readonly string[]) => void>();
+	readonly hints = new Set<HintListener>();
 	readonly #journal = new Journal();
 	readonly #snapshots = new Map<Snapshot, { readonly end: number; readonly cold: ColdCopy }>();
 	/** Rises whenever the database continues from a state other than the one its nodes know. */

@@ -146,7 +146,7 @@ export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight =
 	const next = hasNews ? 0 : later;
 	node.tables.leases.put({ ...held, holder: null, until: null, wakeAt: next });
 	handOver(node, held, inFlight);
-	if (next !== null && next <= time.database) node.changed(lease.projectId);
+	if (next !== null && next <= time.database) node.changed(lease.projectId, true);
 }
 
 /** Frees projects that earlier processes held, which are gone if one process owns the database. */

@@ -1,6 +1,6 @@
 import { PROJECT_WRITES } from "../../../src/base/budgets.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { DatabaseObserver, EpochKeeper } from "../../../src/storage/port/peers.ts";
+import type { DatabaseObserver, EpochKeeper, HintListener } from "../../../src/storage/port/peers.ts";
 import { StorageError } from "../../../src/storage/port.ts";
 import { ClockOffset, storedGeneration, toGeneration } from "../../../src/storage/shared/leases.ts";
 import type { MemoryDatabase } from "./database.ts";
@@ -34,7 +34,7 @@ export class MemoryNode {
 	readonly offset = new ClockOffset();
 	/** By project, the last event that this node knows to be in the log. */
 	readonly ends = new Map<string, number>();
-	readonly hintListeners = new Set<(projectIds: readonly string[]) => void>();
+	readonly hintListeners = new Set<HintListener>();
 	readonly epochListeners = new Set<() => void>();
 	readonly epochKeepers = new Set<EpochKeeper>();
 	/** Where the next call for due projects continues. */
@@ -45,6 +45,7 @@ export class MemoryNode {
 	/** How many earlier epochs it has been in. */
 	#epochs = 0;
 	readonly #changed = new Set<string>();
+	readonly #unowned = new Set<string>();
 	/** By project, the writes waiting for its rows. */
 	readonly #writesWaiting = new Map<string, number>();
 	readonly #underWay = new Set<Promise<unknown>>();
@@ -84,8 +85,9 @@ export class MemoryNode {
 		return storedGeneration(this.#epochs, generation);
 	}
 
-	/** Hints to other nodes that a project has work or has changed. */
-	changed(projectId: string): void {
+	/** Hints to other nodes that a project has work or has changed, and whether it has work and no holder. */
+	changed(projectId: string, isUnowned = false): void {
+		if (isUnowned) this.#unowned.add(projectId);
 		this.#changed.add(projectId);
 		if (this.#changed.size === 1) this.database.carryHint(this.#tell);
 	}
@@ -180,12 +182,13 @@ export class MemoryNode {
 	}
 
 	readonly #tell = (): void => {
-		const projectIds = [...this.#changed];
+		const [projectIds, unowned] = [[...this.#changed], [...this.#unowned]];
 		this.#changed.clear();
-		for (const hear of this.database.hints) if (hear !== this.#hear) hear(projectIds);
+		this.#unowned.clear();
+		for (const hear of this.database.hints) if (hear !== this.#hear) hear(projectIds, unowned);
 	};
 
-	readonly #hear = (projectIds: readonly string[]): void => {
-		for (const listener of this.hintListeners) listener(projectIds);
+	readonly #hear: HintListener = (projectIds, unowned) => {
+		for (const listener of this.hintListeners) listener(projectIds, unowned);
 	};
 }

@@ -62,7 +62,7 @@ export class Connections {
 	/** Numbers of projects whose logs another session held when last checked. */
 	readonly suspects = new Set<number>();
 	/** Called after a commit with the id of each project that the transaction changed. */
-	onChanged: (projectId: string) => void = () => undefined;
+	onChanged: (projectId: string, isUnowned: boolean) => void = () => undefined;
 	/** Called when existing connections are no longer used. */
 	onDistrusted: () => void = () => undefined;
 	readonly #hosts: Hosts;
@@ -158,7 +158,7 @@ export class Connections {
 						const begun = performance.now();
 						const value = await inTransaction(c, BEGIN, work);
 						this.#observer.committed?.(pool, (performance.now() - begun) / 1_000);
-						for (const projectNo of c.changed) this.#tellChanged(projectNo);
+						for (const projectNo of c.changed) this.#tellChanged(projectNo, c.unowned.has(projectNo));
 						return value;
 					});
 				} catch (error) {
@@ -229,9 +229,9 @@ export class Connections {
 		}
 	}
 
-	#tellChanged(projectNo: number): void {
+	#tellChanged(projectNo: number, isUnowned: boolean): void {
 		const projectId = this.names.projectIds.get(projectNo);
-		if (projectId !== undefined) this.onChanged(projectId);
+		if (projectId !== undefined) this.onChanged(projectId, isUnowned);
 	}
 
 	async #with<T>(pool: PoolName, work: Work<T>): Promise<T> {

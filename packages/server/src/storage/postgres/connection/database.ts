@@ -37,7 +37,7 @@ export class Database {
 	/** How many earlier epochs this node has been in. */
 	#epochs = 0;
 	#joining: Promise<void> | null = null;
-	#onChanged: (projectId: string) => void = () => undefined;
+	#onChanged: (projectId: string, isUnowned: boolean) => void = () => undefined;
 	#onDistrusted: () => void = () => undefined;
 	readonly #epochListeners = new Set<() => void>();
 	readonly #epochKeepers = new Set<EpochKeeper>();
@@ -86,8 +86,8 @@ export class Database {
 		};
 	}
 
-	/** Calls `listener` with the id of each changed project, after the commit. */
-	onChanged(listener: (projectId: string) => void): void {
+	/** Calls `listener` with the id of each changed project, after the commit, and whether it has work and no holder. */
+	onChanged(listener: (projectId: string, isUnowned: boolean) => void): void {
 		this.#onChanged = listener;
 	}
 
@@ -127,7 +127,7 @@ export class Database {
 	#connect(memory: EpochMemory): Connections {
 		const { hosts, configFor, observer } = this.#options;
 		const connections = new Connections(configFor(hosts.current), hosts, observer, memory, this.#epochs);
-		connections.onChanged = (projectId) => this.#onChanged(projectId);
+		connections.onChanged = (projectId, isUnowned) => this.#onChanged(projectId, isUnowned);
 		connections.onDistrusted = () => this.#onDistrusted();
 		connections.onEnded = () => this.#ended();
 		return connections;

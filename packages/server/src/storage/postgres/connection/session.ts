@@ -18,6 +18,8 @@ export class Session {
 	readonly ends = new Map<number, number>();
 	/** Projects that the transaction changes: other nodes get a hint once it's committed. */
 	readonly changed = new Set<number>();
+	/** Those of them that it leaves without a holder, though they have work. */
+	readonly unowned = new Set<number>();
 	readonly #client: PoolClient;
 	/** This epoch's number among those that this node has been in, from 0. */
 	readonly #epoch: number;

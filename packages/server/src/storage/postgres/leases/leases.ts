@@ -270,7 +270,9 @@ async function releaseOn(
 		...(attempts.length > 0 ? [handOver(c, time, project, generation, attempts)] : []),
 		c.commit(),
 	]);
-	if (given?.rung) c.changed.add(project);
+	if (!given?.rung) return;
+	c.changed.add(project);
+	c.unowned.add(project);
 }
 
 const NEXT_ALARM = sql(`

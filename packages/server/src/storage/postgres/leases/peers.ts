@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Client, type ClientConfig, type Notification } from "pg";
-import { type Acknowledgement, type AlarmMark, type PeerStorage, type Share, StorageError } from "../../port.ts";
+import {
+	type Acknowledgement,
+	type AlarmMark,
+	type HintListener,
+	type PeerStorage,
+	type Share,
+	StorageError,
+} from "../../port.ts";
 import type { Database } from "../connection/database.ts";
 import { findProject } from "../connection/names.ts";
 import { checkWritable } from "../connection/servers.ts";
@@ -128,15 +135,19 @@ const LEAVE_MS = 1_000;
 
 const NOTIFY = sql(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`);
 
-type WakeListener = (projectIds: readonly string[]) => void;
+/** The node's name in notifications that the publishing functions send. */
+const SQL = "sql";
+/** Follows a project that has work and no holder. */
+const UNOWNED = "!";
 
 export class Wakes {
 	readonly #database: Database;
 	readonly #config: () => ClientConfig;
 	/** Distinguishes this node's own notifications from others'. */
 	readonly #node = randomBytes(6).toString("hex");
-	readonly #changed = new Set<string>();
-	readonly #listeners = new Set<WakeListener>();
+	/** Changed projects, and whether they have work and no holder. */
+	readonly #changed = new Map<string, boolean>();
+	readonly #listeners = new Set<HintListener>();
 	#client: Client | null = null;
 	#tellTimer: NodeJS.Timeout | null = null;
 	#listenTimer: NodeJS.Timeout | null = null;
@@ -146,12 +157,12 @@ export class Wakes {
 	constructor(database: Database, config: () => ClientConfig) {
 		this.#database = database;
 		this.#config = config;
-		database.onChanged((projectId) => this.#note(projectId));
+		database.onChanged((projectId, isUnowned) => this.#note(projectId, isUnowned));
 		database.onDistrusted(() => this.#leave());
 	}
 
 	/** @returns ends it */
-	subscribe(listener: WakeListener): () => void {
+	subscribe(listener: HintListener): () => void {
 		this.#listeners.add(listener);
 		if (this.#client === null && this.#listenTimer === null && !this.#closed) void this.#listen();
 		return () => {
@@ -172,15 +183,15 @@ export class Wakes {
 		clearTimeout(late);
 	}
 
-	#note(projectId: string): void {
-		this.#changed.add(projectId);
+	#note(projectId: string, isUnowned: boolean): void {
+		this.#changed.set(projectId, isUnowned || this.#changed.get(projectId) === true);
 		if (this.#closed || this.#tellTimer !== null) return;
 		this.#tellTimer = setTimeout(() => void this.#tell(), GATHER_MS).unref();
 	}
 
 	async #tell(): Promise<void> {
 		this.#tellTimer = null;
-		const ids = [...this.#changed];
+		const ids = Array.from(this.#changed, ([id, isUnowned]) => (isUnowned ? id + UNOWNED : id));
 		this.#changed.clear();
 		try {
 			await this.#database.run((connections) =>
@@ -230,8 +241,11 @@ export class Wakes {
 	}
 
 	#heard({ payload = "" }: Notification): void {
-		const [node, ...projectIds] = payload.split(" ");
+		const [node, ...marked] = payload.split(" ");
 		if (node === this.#node) return;
-		for (const listener of this.#listeners) listener(projectIds);
+		const projectIds = marked.map((id) => (id.endsWith(UNOWNED) ? id.slice(0, -UNOWNED.length) : id));
+		// The publishing functions don't say whether a node owns the project.
+		const unowned = projectIds.filter((_, index) => node === SQL || marked[index]!.endsWith(UNOWNED));
+		for (const listener of this.#listeners) listener(projectIds, unowned);
 	}
 }
