@@ -49,7 +49,7 @@ export const LANES: readonly Bite[] = [
 		replace: "return from !== undefined && event.seq >= from;",
 		breaks: "A webhook gets the event before its subscription began.",
 		style: "shared",
-		firstSeed: 1,
+		firstSeed: 14,
 		worlds: 6,
 	},
 	{
