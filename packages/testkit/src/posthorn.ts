@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { until, within } from "./until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
-/** What it prints once it is ready. */
-const READY = /Posthorn \S+ is ready/;
+/** What it prints once it is ready, with its version since it has one. */
+const READY = /Posthorn (\S+ )?is ready/;
 /** Interval between polls of its readiness, milliseconds. */
 const ASK_MS = 10;
 /** How much output is kept to explain why a service didn't start or stop properly, characters. */
@@ -15,6 +15,8 @@ export interface PosthornOptions {
 	/** Settings by variable name. The caller's own `POSTHORN_*` variables aren't passed on. */
 	readonly settings: Readonly<Record<string, string>>;
 	readonly cwd?: string;
+	/** The path of another release's command. */
+	readonly command?: string;
 	/** Options for Node itself, such as `--cpu-prof`. */
 	readonly nodeOptions?: readonly string[];
 }
@@ -47,7 +49,7 @@ export class Posthorn {
 		if (!port) throw new Error("POSTHORN_PORT is required, so that the service can be found.");
 		this.url = `http://${host}:${port}`;
 		const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("POSTHORN_")));
-		this.process = spawn(process.execPath, [...(options.nodeOptions ?? []), COMMAND, "serve"], {
+		this.process = spawn(process.execPath, [...(options.nodeOptions ?? []), options.command ?? COMMAND, "serve"], {
 			env: { ...env, ...options.settings },
 			cwd: options.cwd,
 			stdio: ["ignore", "pipe", "pipe"],
