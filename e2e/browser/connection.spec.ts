@@ -53,6 +53,8 @@ test("what a page fetches after its stream has opened isn't fetched again", asyn
 	await shop.webhook("https://example.com/hooks");
 	await dashboard.setUp();
 	await dashboard.signIn(page);
+	// The page that follows the sign-in asks, too.
+	await page.goto("about:blank");
 	const asked: string[] = [];
 	page.on("request", (request) => {
 		const { pathname, search } = new URL(request.url());

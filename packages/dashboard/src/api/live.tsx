@@ -4,7 +4,7 @@ import { listenToHints } from "./hint-stream.ts";
 import { HINTED, type Hint, type Resource } from "./keys.ts";
 import { fetchedSince } from "./query-client.ts";
 
-/** Pages refetch at most once in this time, in milliseconds: after the first hint immediately. */
+/** How often the same hint makes pages refetch, in milliseconds; the first one does immediately. */
 const GATHER_MS = 500;
 /** Delays before reconnecting, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
@@ -62,20 +62,17 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 
 	useEffect(() => {
 		if (paused || !enabled) return;
-		const waiting = new Set<Hint>();
-		let gathering: number | undefined;
+		const gathering = new Map<Hint, number>();
+		const flushedAt = new Map<Hint, number>();
 		let reconnecting: number | undefined;
 		let polling: number | undefined;
 		let failures = 0;
-		let flushedAt = Number.NEGATIVE_INFINITY;
 		let stop = () => {};
 
-		const flush = () => {
-			gathering = undefined;
-			flushedAt = performance.now();
-			const resources = new Set<Resource>([...waiting].flatMap((hint) => HINTED[hint]));
-			waiting.clear();
-			refetch(resources);
+		const flush = (hint: Hint) => {
+			gathering.delete(hint);
+			flushedAt.set(hint, performance.now());
+			refetch(new Set<Resource>(HINTED[hint]));
 		};
 		const poll = () => {
 			if (document.visibilityState === "visible") refetch(LIVE_RESOURCES);
@@ -92,8 +89,9 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 					refetch(LIVE_RESOURCES, (query) => !fetchedSince(query, at));
 				},
 				onHint(hint) {
-					waiting.add(hint);
-					gathering ??= window.setTimeout(flush, Math.max(0, flushedAt + GATHER_MS - performance.now()));
+					if (gathering.has(hint)) return;
+					const since = performance.now() - (flushedAt.get(hint) ?? Number.NEGATIVE_INFINITY);
+					gathering.set(hint, window.setTimeout(flush, Math.max(0, GATHER_MS - since), hint));
 				},
 				onLost() {
 					const delay = RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0;
@@ -114,7 +112,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 		return () => {
 			window.removeEventListener("online", hurry);
 			document.removeEventListener("visibilitychange", hurry);
-			for (const timer of [gathering, reconnecting, polling]) window.clearTimeout(timer);
+			for (const timer of [...gathering.values(), reconnecting, polling]) window.clearTimeout(timer);
 			reconnect.current = () => {};
 			stop();
 			setConnection({ state: "connecting" });

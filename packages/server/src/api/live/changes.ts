@@ -87,13 +87,13 @@ export class Changes {
 }
 
 class HintStream extends Readable {
-	/** Hints not sent yet. */
+	/** Hints not sent yet, because the same one was sent recently. */
 	readonly #due = new Set<Hint>();
 	readonly listener: string;
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #mayListen: () => Promise<boolean>;
 	#comments: Timer;
-	#gap: Timer | null = null;
+	readonly #gaps = new Map<Hint, Timer>();
 	#ended = false;
 
 	constructor(clock: Pick<Clock, "setTimeout">, listener: string, mayListen: () => Promise<boolean>) {
@@ -105,10 +105,10 @@ class HintStream extends Readable {
 		this.push(": listening\n\n");
 	}
 
-	/** Immediately, unless a hint was sent recently. */
+	/** Immediately, unless the same hint was sent recently. */
 	hint(hint: Hint): void {
-		this.#due.add(hint);
-		if (this.#gap === null) this.#send();
+		if (this.#gaps.has(hint)) this.#due.add(hint);
+		else this.#send(hint);
 	}
 
 	end(): void {
@@ -127,16 +127,17 @@ class HintStream extends Readable {
 	#stop(): void {
 		this.#ended = true;
 		this.#comments.cancel();
-		this.#gap?.cancel();
+		for (const gap of this.#gaps.values()) gap.cancel();
 	}
 
-	#send(): void {
-		this.#gap = null;
-		if (this.#due.size === 0 || this.#ended) return;
-		const text = [...this.#due].map((hint) => `event: ${hint}\ndata: {}\n\n`).join("");
-		this.#due.clear();
-		this.push(text);
-		this.#gap = this.#clock.setTimeout(() => this.#send(), GAP_MS);
+	#send(hint: Hint): void {
+		if (this.#ended) return;
+		this.push(`event: ${hint}\ndata: {}\n\n`);
+		const gap = this.#clock.setTimeout(() => {
+			this.#gaps.delete(hint);
+			if (this.#due.delete(hint)) this.#send(hint);
+		}, GAP_MS);
+		this.#gaps.set(hint, gap);
 	}
 
 	#commentLater(): Timer {
