@@ -27,7 +27,7 @@ test("live updates come back after an outage, and pages refresh meanwhile", asyn
 	await page.clock.install();
 	let isDown = true;
 	await page.route("**/changes", (route) => (isDown ? route.fulfill({ status: 502, body: "" }) : route.continue()));
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const toggle = page.getByRole("button", { name: /Live updates/ });
 	await expect(toggle).toHaveText(/^Not live since \d\d:\d\d$/);
 	await expectAccessible(page);

@@ -12,7 +12,7 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	await expectAccessible(page);
 	const { body: event } = await shop.post(shop.path("/events"), purchase(1));
 
@@ -56,7 +56,7 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 	await dashboard.setUp();
 	await dashboard.signIn(page);
 	await shop.post(shop.path("/events"), purchase(1));
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const table = page.getByRole("table", { name: "Attempts" });
 	await expect(table.getByText("Failed")).toHaveCount(1);
 	await table.getByRole("link", { name: "purchase.completed" }).first().click();
@@ -84,7 +84,7 @@ test("filters are part of the URL, and matching deliveries are counted, then rep
 	const { id } = await shop.webhook(broken.url("/hooks"), { description: "Broken", events });
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	for (let n = 1; n <= 5; n++) await shop.post(shop.path("/events"), purchase(n));
 	await broken.count(15);
 	const table = page.getByRole("table", { name: "Attempts" });
@@ -176,7 +176,7 @@ test("the live tail can be paused, and continues where it was", async ({ dashboa
 	await dashboard.setUp();
 	await dashboard.signIn(page);
 	await shop.post(shop.path("/events"), purchase(1));
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
 	await expect(rows).toHaveCount(1 + 1);
 	await page.getByRole("main").getByRole("button", { name: "Pause" }).click();
@@ -194,7 +194,7 @@ test("new rows are tinted for a moment, unless reduced motion is preferred", asy
 	await shop.webhook(receiver.url("/hooks"));
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	await page.getByRole("button", { name: "Live updates: live" }).waitFor();
 	await shop.post(shop.path("/events"), purchase(1));
 	const row = page.getByRole("table", { name: "Attempts" }).locator("[data-new]");
@@ -216,11 +216,70 @@ test("shows changes from before the page started listening", async ({ dashboard,
 	});
 	await shop.post(shop.path("/events"), purchase(1));
 	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
 	await expect(rows).toHaveCount(1 + 1);
 	await shop.post(shop.path("/events"), purchase(2));
 	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
 	late.resolve();
 	await expect(rows).toHaveCount(1 + 2);
+});
+
+test("deliveries are listed once each, filtered by several values, retried, dismissed and opened", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const faults = watch(context);
+	const { shop } = dashboard;
+	const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+	broken.respondWith(() => ({ status: 503 }));
+	await shop.webhook(sound.url("/hooks"), { description: "Sound" });
+	await shop.webhook(broken.url("/hooks"), { description: "Broken" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	await broken.count(6);
+	await page.goto(dashboard.project("/logs"));
+	const table = page.getByRole("table", { name: "Deliveries" });
+	await expect(table.getByRole("row")).toHaveCount(1 + 4);
+	await expect(table.getByText("Failed")).toHaveCount(2);
+	await expect(table.getByText("Delivered")).toHaveCount(2);
+	await expect(table.getByRole("img", { name: "Attempt 3 of 3", exact: true })).toHaveCount(2);
+	await expectAccessible(page);
+
+	await page
+		.getByRole("combobox", { name: "States" })
+		.or(page.getByRole("textbox", { name: "States" }))
+		.click();
+	await page.getByRole("option", { name: "Failed", exact: true }).click();
+	await page.keyboard.press("Escape");
+	await expect(page).toHaveURL(/state=failed/);
+	await expect(table.getByRole("row")).toHaveCount(1 + 2);
+
+	await table
+		.getByRole("checkbox", { name: /Select purchase/ })
+		.first()
+		.check();
+	await page.getByRole("button", { name: "Dismiss" }).click();
+	await expect(table.getByText("Dismissed")).toHaveCount(1);
+	await page.getByLabel("Only what needs a decision").check();
+	await expect(table.getByRole("row")).toHaveCount(1 + 1);
+	await expectAccessible(page);
+	const health = await shop.get(shop.path("/webhooks/health"));
+	expect(health.body.data.map((one: { dead_letters: number }) => one.dead_letters).toSorted()).toEqual([0, 1]);
+
+	await table.getByRole("link", { name: "purchase.completed" }).click();
+	const drawer = page.getByRole("dialog");
+	await expect(drawer).toContainText("The receiver returned 503");
+	await drawer.getByRole("button", { name: "Dismiss" }).click();
+	await expect(drawer.getByText("Dismissed", { exact: true }).first()).toBeVisible();
+	await page.keyboard.press("Escape");
+	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
+
+	await page.getByRole("button", { name: "Clear", exact: true }).click();
+	await page.getByRole("radiogroup", { name: "Show" }).getByText("Attempts").click();
+	await expect(page).toHaveURL(/view=attempts/);
+	await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + 8);
+	expect(faults).toEqual([]);
 });

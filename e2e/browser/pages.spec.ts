@@ -79,7 +79,7 @@ test("the log can be used with only the keyboard", async ({ dashboard, page }) =
 	await receiver.count(2);
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + 2);
 	await page.keyboard.press("j");
 	await page.keyboard.press("j");

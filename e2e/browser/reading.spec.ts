@@ -20,7 +20,7 @@ test("a long log only renders the rows in sight, by scrolling and by keyboard", 
 	expect(total).toBeGreaterThan(300);
 
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const table = page.getByRole("table", { name: "Attempts" });
 	await page.getByRole("button", { name: "Show older attempts" }).click();
 	// More pages load as one scrolls.
@@ -53,7 +53,7 @@ test("a busy log keeps still under the pointer", async ({ dashboard, page }) => 
 	await receiver.count(1);
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
 	await expect(rows).toHaveCount(1 + 1);
 	await rows.nth(1).hover();
@@ -79,7 +79,7 @@ test("a row opens in another tab with Ctrl or the middle button", async ({ dashb
 	await receiver.count(1);
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const cell = page.getByRole("table", { name: "Attempts" }).getByRole("cell", { name: "Delivered" });
 	for (const options of [{ modifiers: ["ControlOrMeta"] as "ControlOrMeta"[] }, { button: "middle" as const }]) {
 		const opened = context.waitForEvent("page");
@@ -89,7 +89,7 @@ test("a row opens in another tab with Ctrl or the middle button", async ({ dashb
 		await expect(other.getByRole("dialog")).toContainText("Delivered on the first attempt");
 		await other.close();
 	}
-	await expect(page).toHaveURL(/\/logs$/);
+	await expect(page).toHaveURL(/\/logs\?view=attempts$/);
 });
 
 test.describe("after one attempt", () => {

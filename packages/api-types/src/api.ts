@@ -705,6 +705,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/dismiss": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Dismiss a dead letter
+         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.
+         */
+        readonly post: operations["dismissDelivery"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/dismissals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Dismiss many dead letters
+         * @description Dismisses the given deliveries, or one step of those that match a filter. Call again with `cursor` from the response until `next_cursor` is null.
+         */
+        readonly post: operations["dismissMany"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/stats": {
         readonly parameters: {
             readonly query?: never;
@@ -2725,7 +2765,7 @@ export interface components {
             readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
             readonly next_retry_at: string | null;
             /** @description Of a failed delivery: what was done about it; null if nothing was. */
-            readonly handled: "replayed" | null;
+            readonly handled: ("replayed" | "dismissed") | null;
         };
         readonly Delivery: {
             /** @enum {string} */
@@ -2734,6 +2774,8 @@ export interface components {
             readonly attempt: number;
             readonly replay: number;
             readonly next_retry_at: string | null;
+            /** @description Whether it is dead-lettered and was dismissed. */
+            readonly dismissed: boolean;
             /** @description The attempts of all series, oldest first; at most the newest 200, and 4 MiB. */
             readonly attempts: readonly components["schemas"]["Attempt"][];
         };
@@ -2863,6 +2905,51 @@ export interface components {
             readonly count: number;
             /** @description For how many no attempt was waiting. */
             readonly skipped: number;
+        };
+        readonly Dismissed: {
+            readonly dismissed: boolean;
+        };
+        /**
+         * @example {
+         *       "filter": {
+         *         "type": "purchase.completed"
+         *       }
+         *     }
+         */
+        readonly DismissalsRequest: {
+            /** @description Dismisses these deliveries. Those that aren't dead-lettered are skipped. */
+            readonly deliveries?: readonly {
+                /** @description The webhook. */
+                readonly webhook_id: string;
+                /** @description The event. */
+                readonly event_id: string;
+            }[];
+            /** @description Dismisses one step of the dead letters that match, newest first. */
+            readonly filter?: {
+                /** @description Deliveries to this webhook. */
+                readonly webhook_id?: string;
+                readonly type?: components["schemas"]["EventType"];
+                /**
+                 * Format: date-time
+                 * @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+                 */
+                readonly since?: string;
+                /**
+                 * Format: date-time
+                 * @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+                 */
+                readonly until?: string;
+            };
+            /** @description The `next_cursor` from the previous step, unchanged; anything else is refused. */
+            readonly cursor?: string;
+        } & (unknown | unknown);
+        readonly Dismissals: {
+            /** @description How many deliveries are dismissed. */
+            readonly count: number;
+            /** @description With `deliveries`: how many aren't dead-lettered. */
+            readonly skipped?: number;
+            /** @description With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step. */
+            readonly next_cursor?: string | null;
         };
         readonly Stats: {
             /**
@@ -3314,7 +3401,7 @@ export interface components {
             readonly at: string;
             readonly actor: components["schemas"]["Actor"];
             /** @enum {string} */
-            readonly action: "project.created" | "project.renamed" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.retried" | "deliveries.retried";
+            readonly action: "project.created" | "project.renamed" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried";
             readonly target: {
                 /** @example webhook */
                 readonly kind: string;
@@ -5200,7 +5287,7 @@ export interface operations {
                 readonly since?: string;
                 /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
-                /** @description `true` leaves out failed deliveries that were replayed. */
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed. */
                 readonly unhandled?: "true";
                 /** @description Rows per page. */
                 readonly limit?: number;
@@ -5505,6 +5592,90 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Retries"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly dismissDelivery: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The webhook's identifier. */
+                readonly webhook_id: string;
+                /** @description The event's identifier. Receivers deduplicate by it. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The delivery is dismissed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Dismissed"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: The delivery isn't dead-lettered. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-replays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly dismissMany: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DismissalsRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description How many deliveries are dismissed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Dismissals"];
                 };
             };
             readonly 400: components["responses"]["malformed-request"];

@@ -1,9 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type AttemptFilter, attemptQuery } from "./attempts.ts";
+import { type AttemptFilter, attemptQuery, SPANS, type Span } from "./attempts.ts";
 import { api } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { projectKey, type Resource } from "./keys.ts";
 import type { Schemas } from "./operation.ts";
+import { pagedQuery } from "./pages.ts";
 import { queryClient } from "./query-client.ts";
 
 /** An event on its way to a webhook. */
@@ -17,6 +18,41 @@ export interface DeliveryId {
 
 /** The maximum number of deliveries in one call. */
 export const MAX_NAMED = 200;
+
+/** A series of attempts, as a row of the list. */
+export type DeliverySummary = Schemas["DeliverySummary"];
+
+/** The list's filters, as the API expects them: values of one are alternatives. */
+export interface DeliveryFilter {
+	readonly webhook_id?: readonly string[];
+	readonly type?: readonly string[];
+	readonly state?: readonly DeliverySummary["state"][];
+	readonly status_code?: readonly string[];
+	readonly error?: readonly string[];
+	readonly event_id?: string;
+	readonly since?: string;
+	readonly until?: string;
+	/** The span before now; replaces `since` and `until`. */
+	readonly span?: Span;
+	/** Only what needs a decision. */
+	readonly unhandled?: "true";
+}
+
+const LIST = "/v1/projects/{project_id}/deliveries";
+const ROWS = 50;
+const LATER_ROWS = 200;
+
+/** The deliveries, newest first, page by page. */
+export const deliveriesQuery = (projectId: string, { span, ...filter }: DeliveryFilter) => {
+	const since = span === undefined ? {} : { since: new Date(Date.now() - SPANS[span]).toISOString() };
+	return pagedQuery(
+		projectKey(projectId, "deliveries", "list", { ...filter, ...(span === undefined ? {} : { span }) }),
+		LIST,
+		// Lists are sent separated by commas.
+		{ path: { project_id: projectId }, query: { ...filter, ...since, limit: ROWS } as never },
+		LATER_ROWS,
+	);
+};
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 const REPLAYS = "/v1/projects/{project_id}/replays";
@@ -77,6 +113,20 @@ export interface Replayed {
 export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
 	const path = { project_id: projectId };
 	const { count, skipped = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
+	refresh(projectId);
+	return { count, skipped };
+}
+
+/** Marks a dead letter as needing no decision. Throws ApiError, 409 if it isn't one. */
+export async function dismissDelivery(projectId: string, id: DeliveryId): Promise<void> {
+	await api.post(`${DELIVERY}/dismiss`, { path: pathOf(projectId, id) });
+	refresh(projectId);
+}
+
+/** The same for 1 to {@link MAX_NAMED} deliveries; others are skipped. */
+export async function dismissDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
+	const path = { project_id: projectId };
+	const { count, skipped = 0 } = await api.post("/v1/projects/{project_id}/dismissals", { path, body: { deliveries } });
 	refresh(projectId);
 	return { count, skipped };
 }

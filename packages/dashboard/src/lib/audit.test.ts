@@ -54,6 +54,10 @@ describe("auditSentence", () => {
 			"Anna replayed 1,234 deliveries of the project.",
 		],
 		[entry("deliveries.retried", { detail: { count: 2 } }), "Anna retried 2 deliveries early: Accounting."],
+		[
+			entry("deliveries.dismissed", { target: null, detail: { count: 3 } }),
+			"Anna dismissed 3 failed deliveries of the project.",
+		],
 		[entry("webhook.deleted", { target: null }), "Anna deleted the webhook."],
 	])("reads %o", (of, sentence) => {
 		expect(read(of)).toBe(sentence);

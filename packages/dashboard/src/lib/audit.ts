@@ -82,6 +82,8 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"member.role_changed": ({ role, to }) => ["made ", ` ${aRole(role ?? to)}`],
 	"member.removed": () => ["removed ", " from the project"],
 	"delivery.replayed": () => ["replayed a delivery of "],
+	"delivery.dismissed": () => ["dismissed the failed delivery of "],
+	"deliveries.dismissed": (detail) => [`dismissed ${countOf(detail)} failed deliveries of `],
 	"delivery.retried": () => ["retried a delivery early: "],
 	"deliveries.retried": (detail) => [`retried ${countOf(detail)} deliveries early: `],
 	"deliveries.replayed": (detail) => [`replayed ${countOf(detail)} deliveries of `],
@@ -105,7 +107,7 @@ function targetName({ action, target }: AuditEntry): string | null {
 	const name = target?.name ?? target?.id ?? null;
 	if (name !== null) return target?.kind === "app" ? (APP_NAMES[name] ?? name) : name;
 	if (action === "member.invited" || action === "invitation.revoked") return "anyone with the link";
-	if (action === "deliveries.replayed" || action === "deliveries.retried") return "the project";
+	if (/^deliveries\.(replayed|retried|dismissed)$/.test(action)) return "the project";
 	return null;
 }
 

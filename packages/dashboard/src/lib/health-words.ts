@@ -97,6 +97,11 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 	skipped: { short: "skipped", now: "Its last event was skipped", has: "has skipped an event" },
 };
 
+/** The codes of attempts without a response, with short words for each. */
+export const ERROR_LABELS: Readonly<Record<string, string>> = Object.fromEntries(
+	Object.entries(PHRASES).map(([code, { short }]) => [code, short]),
+);
+
 const UNKNOWN: Phrases = { short: "no response", now: "Failing", has: "has failed" };
 
 /** An attempt's response in words: its status, or why there was none. */

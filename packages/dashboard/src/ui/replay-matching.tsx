@@ -1,4 +1,4 @@
-import { Button, Group, Progress, Stack, Text } from "@mantine/core";
+import { Button, Group, Progress, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { AttemptFilter } from "../api/attempts.ts";
@@ -18,6 +18,9 @@ interface ReplayMatchingProps {
 	none: string;
 	onClose: () => void;
 }
+
+/** More than this are only sent again after their number was typed. */
+const MAX_UNCONFIRMED = 100;
 
 type Progressed =
 	| { readonly state: "asking" }
@@ -42,6 +45,8 @@ export function ReplayMatching({ projectId, filter, countOf, say, none, onClose 
 		staleTime: "static",
 	});
 	const total = counted.data ?? 0;
+	const isLarge = total > MAX_UNCONFIRMED;
+	const [typed, setTyped] = useState("");
 
 	const run = async () => {
 		const { signal } = stop.current;
@@ -107,13 +112,22 @@ export function ReplayMatching({ projectId, filter, countOf, say, none, onClose 
 			<Text size="sm" aria-live="polite">
 				{total === 0 ? none : say(total)}
 			</Text>
+			{isLarge ? (
+				<TextInput
+					label={`Type ${total} to confirm`}
+					value={typed}
+					onChange={(event) => setTyped(event.currentTarget.value)}
+					autoComplete="off"
+					inputMode="numeric"
+				/>
+			) : null}
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">
 				<Button variant="default" onClick={onClose}>
 					{total === 0 ? "Close" : "Cancel"}
 				</Button>
 				{total === 0 ? null : (
-					<Button onClick={() => void run()} data-autofocus>
+					<Button onClick={() => void run()} data-autofocus disabled={isLarge && typed.trim() !== String(total)}>
 						Replay {countOf(total)}
 					</Button>
 				)}

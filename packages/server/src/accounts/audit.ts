@@ -24,6 +24,8 @@ export const AUDIT_ACTIONS = [
 	"member.removed",
 	"delivery.replayed",
 	"deliveries.replayed",
+	"delivery.dismissed",
+	"deliveries.dismissed",
 	"delivery.retried",
 	"deliveries.retried",
 ] as const;

@@ -138,8 +138,8 @@ test("records each completed action with its target", async () => {
 		["member.removed", account, {}],
 	]);
 
-	// A retry waits only where there are retry delays: retries.test.ts.
-	seen.add("delivery.retried").add("deliveries.retried");
+	// Of retries and dead letters: retries.test.ts and delivery-list.test.ts.
+	for (const verb of ["retried", "dismissed"]) seen.add(`delivery.${verb}`).add(`deliveries.${verb}`);
 	expect([...seen].toSorted()).toEqual([...AUDIT_ACTIONS].toSorted());
 	const { text } = await operator.call("GET", `${project}/audit?limit=200`);
 	const secrets = [secret, rotated.json.secret, keyed.json.key, link.json.url.split("#")[1], operator.token, bob.token];

@@ -55,6 +55,7 @@ test("an attempt is complete in the list and on its own", async () => {
 		attempt: 1,
 		replay: 0,
 		next_retry_at: null,
+		dismissed: false,
 		attempts: [attempt],
 	});
 });

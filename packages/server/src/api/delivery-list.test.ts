@@ -107,6 +107,49 @@ test("a failed delivery is unhandled until it is replayed", async () => {
 	]);
 });
 
+test("a failed delivery is dismissed: it stays in the list, but needs no decision", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const events: string[] = [];
+	for (let i = 0; i < 3; i++) {
+		events.push(await deliver(project, 500));
+		await api.call("POST", `${webhook}/deliveries/${events[i]}/retry`);
+		await more(1);
+	}
+	const waiting = await deliver(project, 500);
+	const dismiss = (event: string) => api.call("POST", `${webhook}/deliveries/${event}/dismiss`);
+	const deadLetters = async () => {
+		const { json } = await api.call("GET", `${project}/webhooks/health`);
+		return (json.data[0] as unknown as { dead_letters: number }).dead_letters;
+	};
+	expect(await deadLetters()).toBe(3);
+	expect(await dismiss(events[0]!)).toMatchObject({ status: 200, json: { dismissed: true } });
+	expect((await dismiss(events[0]!)).status).toBe(200);
+	expect((await dismiss(waiting)).status).toBe(409);
+	expect((await dismiss("evt_none")).status).toBe(404);
+	expect(await deadLetters()).toBe(2);
+	expect(await list(project, "state=failed")).toMatchObject([
+		{ event_id: events[2], handled: null },
+		{ event_id: events[1], handled: null },
+		{ event_id: events[0], handled: "dismissed" },
+	]);
+	expect((await api.call("GET", `${webhook}/deliveries/${events[0]}`)).json).toMatchObject({ dismissed: true });
+	const webhook_id = idOf(webhook);
+	const deliveries = [events[1], waiting].map((event_id) => ({ webhook_id, event_id }));
+	expect((await api.call("POST", `${project}/dismissals`, { body: { deliveries } })).json).toEqual({
+		...{ count: 1, skipped: 1 },
+	});
+	const body = { filter: { webhook_id } };
+	expect((await api.call("POST", `${project}/dismissals`, { body })).json).toEqual({ count: 1, next_cursor: null });
+	expect(await list(project, "state=failed&unhandled=true")).toEqual([]);
+	expect(await deadLetters()).toBe(0);
+	expect((await api.call("POST", `${webhook}/replay`, { body: { status: "failed" } })).json).toEqual({ count: 0 });
+	const { json } = await api.call("GET", `${project}/audit`);
+	expect(json.data.map((entry) => (entry as unknown as { action: string }).action)).toEqual(
+		expect.arrayContaining(["delivery.dismissed", "deliveries.dismissed"]),
+	);
+});
+
 test("filters combine, take several values, and pages lose nothing", async () => {
 	const project = await api.project();
 	const [one, other] = [await api.webhook(project), await api.webhook(project, { events: ["delivery.success"] })];

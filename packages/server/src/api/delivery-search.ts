@@ -31,7 +31,7 @@ export interface DeliveryFilter {
 	readonly eventId?: string | undefined;
 	readonly since?: number | undefined;
 	readonly until?: number | undefined;
-	/** Leaves out failed deliveries that were replayed. */
+	/** Leaves out failed deliveries that were replayed or dismissed. */
 	readonly unhandled: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface FoundDelivery {
 	/** When the next attempt is due, milliseconds since the Unix epoch. */
 	readonly nextAt: number | null;
 	/** Of a failed one: what was done about it. */
-	readonly handled: "replayed" | null;
+	readonly handled: "replayed" | "dismissed" | null;
 }
 
 /** Newest first, by the last attempt. `next`: the attempt id to continue before, or null at the end. */
@@ -185,7 +185,8 @@ function deliveryOf(last: AttemptSummary, latest: LatestAttempt | null): FoundDe
 	const next = latest?.next ?? null;
 	if (status === "failed") {
 		const isReplayed = !isNewest || (next !== null && next.replay > replay);
-		return { ...of, state: "failed", nextAt: null, handled: isReplayed ? "replayed" : null };
+		const handled = isReplayed ? "replayed" : latest?.dismissed ? "dismissed" : null;
+		return { ...of, state: "failed", nextAt: null, handled };
 	}
 	if (!isNewest) return null;
 	// Without a pending attempt it won't be retried: its webhook was deleted.

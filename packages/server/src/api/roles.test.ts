@@ -50,6 +50,8 @@ const EXPECTED = {
 	retryDelivery: "developer",
 	retryWebhook: "developer",
 	retryMany: "developer",
+	dismissDelivery: "developer",
+	dismissMany: "developer",
 	getStats: "viewer",
 	listWebhookHealth: "viewer",
 	listWaiting: "viewer",

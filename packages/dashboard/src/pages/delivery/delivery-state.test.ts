@@ -26,6 +26,15 @@ it("can be retried now while the next attempt waits for its time", () => {
 	expect(stateOf(retried, null).canRetry).toBe(false);
 });
 
+it("can be dismissed once it has failed for good", () => {
+	const dead = { state: "dead_lettered", attempt: 8, next_retry_at: null } as const;
+	expect(stateOf(failed, dead).canDismiss).toBe(true);
+	expect(stateOf(failed, { ...dead, dismissed: true })).toMatchObject({ word: "Dismissed", refusal: null });
+	expect(stateOf(failed, { ...dead, dismissed: true }).canDismiss).toBeFalsy();
+	expect(stateOf(failed, undefined).canDismiss).toBeFalsy();
+	expect(stateOf(retried, attempting).canDismiss).toBeFalsy();
+});
+
 it("uses the attempt until the delivery is known", () => {
 	expect(stateOf(retried, undefined)).toMatchObject({ outcome: "retrying", over: false, nextAt: NEXT });
 	expect(stateOf(failed, undefined)).toMatchObject({ outcome: "failed", over: true });

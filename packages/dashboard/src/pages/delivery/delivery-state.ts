@@ -10,6 +10,8 @@ export interface StandingState {
 	readonly over: boolean;
 	/** Why it can't be replayed; null if it can. */
 	readonly refusal: string | null;
+	/** Whether it is a dead letter that nothing was decided about. */
+	readonly canDismiss?: boolean;
 	/** Whether its next attempt waits for its time, and can be made now. */
 	readonly canRetry: boolean;
 	/** When the next attempt is due, ISO 8601; null while it is in progress, or if none follows. */
@@ -17,7 +19,7 @@ export interface StandingState {
 }
 
 type Facts = Pick<AttemptSummary, "status" | "next_retry_at">;
-type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at">;
+type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at"> & Partial<Pick<Delivery, "dismissed">>;
 
 const UNDER_WAY = "It's still being attempted. You can replay it once that's finished.";
 const GONE = "It can't be replayed: its webhook was deleted, or its event is no longer stored.";
@@ -41,7 +43,8 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 			return { ...DELIVERED, refusal: null };
 		case "dead_lettered":
 		case "failed":
-			return { ...FAILED, refusal: null };
+			if (delivery?.dismissed) return { ...FAILED, outcome: "paused", word: "Dismissed", refusal: null };
+			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;
 			const rest = { over: false, refusal: UNDER_WAY, nextAt };

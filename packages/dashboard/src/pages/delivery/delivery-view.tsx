@@ -16,6 +16,7 @@ import type { LogsSearch } from "../logs/search.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import classes from "./delivery.module.css";
 import type { StandingState } from "./delivery-state.ts";
+import { DismissButton } from "./dismiss-button.tsx";
 import { RequestSection } from "./request-section.tsx";
 import { ResponseSection } from "./response-section.tsx";
 import { Verdict } from "./verdict.tsx";
@@ -93,7 +94,10 @@ export function DeliveryView(props: DeliveryViewProps) {
 				{state.canRetry && webhook?.status === "active" ? (
 					<RetryNow projectId={projectId} delivery={attempt} />
 				) : (
-					<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
+					<Group gap="xs">
+						{state.canDismiss ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
+						<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
+					</Group>
 				)}
 			</Group>
 			<Track

@@ -76,7 +76,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nam
 const NO_ID = "Paste an id that starts with evt_, att_ or wh_.";
 
 /** Finds an event, an attempt or a webhook by its id. `/` focuses it. */
-function IdField({ search, onChange, onOpenAttempt }: Omit<LogFiltersProps, "webhooks" | "nameOf">) {
+export function IdField({ search, onChange, onOpenAttempt }: Omit<LogFiltersProps, "webhooks" | "nameOf">) {
 	const field = useRef<HTMLInputElement>(null);
 	const [text, setText] = useState("");
 	const [problem, setProblem] = useState<string | null>(null);

@@ -97,7 +97,7 @@ const TAIL = {
 } as const;
 
 /** Whether the list updates live. */
-function TailButton({ still }: { still: boolean }) {
+export function TailButton({ still }: { still: boolean }) {
 	const { state, pause, resume } = useLive();
 	const { label, verb } = TAIL[state];
 	const isOver = state === "paused" || state === "lost";

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isFiltered, type LogsSearch, validateLogsSearch, without } from "./search.ts";
+import {
+	deliveryFilter,
+	isFiltered,
+	type LogsSearch,
+	validateLogsSearch,
+	viewOf,
+	withDeliveryFilter,
+	without,
+} from "./search.ts";
 
 const FULL: LogsSearch = {
 	webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7",
@@ -35,6 +43,15 @@ describe("validateLogsSearch", () => {
 		expect(validateLogsSearch(search)).toEqual({});
 	});
 
+	it("keeps lists of valid values, and drops the others", () => {
+		const lists = { webhooks: "wh_1,wh_2", types: "purchase.completed,basket.abandoned", state: "failed,waiting" };
+		const more = { response: "5xx,404,timeout", unhandled: true, view: "attempts" } as const;
+		expect(validateLogsSearch({ ...lists, ...more })).toEqual({ ...lists, ...more });
+		expect(validateLogsSearch({ webhooks: "wh_1,<b>", state: "lost", response: "9,TIMEOUT", unhandled: 1 })).toEqual({
+			webhooks: "wh_1",
+		});
+	});
+
 	it("prefers a span to two times", () => {
 		expect(validateLogsSearch({ ...FULL, span: "day" })).not.toHaveProperty("since");
 	});
@@ -64,4 +81,30 @@ it.each([
 it("removes a span or two times", () => {
 	expect(without({ span: "week", type: "purchase.completed" }, "time")).toEqual({ type: "purchase.completed" });
 	expect(isFiltered(without({ span: "week" }, "time"))).toBe(false);
+});
+
+describe("the list of deliveries", () => {
+	it("is shown unless attempts were asked for", () => {
+		expect(viewOf({})).toBe("deliveries");
+		expect(viewOf({ webhook_id: "wh_1" })).toBe("deliveries");
+		expect(viewOf({ view: "attempts" })).toBe("attempts");
+		expect(viewOf({ status: "failed" })).toBe("attempts");
+	});
+
+	it("asks the API for one value or several", () => {
+		expect(deliveryFilter({ webhook_id: "wh_1", response: "5xx,timeout", unhandled: true, span: "hour" })).toEqual({
+			...{ webhook_id: ["wh_1"], status_code: ["5xx"], error: ["timeout"], unhandled: "true", span: "hour" },
+		});
+		expect(deliveryFilter({ webhooks: "wh_1,wh_2", state: "failed" })).toEqual({
+			...{ webhook_id: ["wh_1", "wh_2"], state: ["failed"] },
+		});
+	});
+
+	it("writes one webhook under the name that attempts have, and several as a list", () => {
+		const one = withDeliveryFilter({ span: "day" }, { webhook_id: ["wh_1"] });
+		expect(one).toEqual({ span: "day", webhook_id: "wh_1" });
+		const two = withDeliveryFilter(one, { webhook_id: ["wh_1", "wh_2"], unhandled: true });
+		expect(two).toEqual({ span: "day", webhooks: "wh_1,wh_2", unhandled: true });
+		expect(withDeliveryFilter(two, { webhook_id: [], unhandled: false })).toEqual({ span: "day" });
+	});
 });

@@ -8,7 +8,7 @@ import {
 	newestAttemptsQuery,
 } from "../../api/attempts.ts";
 import { useLive } from "../../api/live.tsx";
-import type { LogsSearch } from "./search.ts";
+import { attemptFilter, type LogsSearch } from "./search.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
@@ -38,7 +38,8 @@ export interface Log {
  * The log as shown. It updates live unless it is `held`, paused, or many pages long. Then it stays as it is, so that
  * nothing moves while someone reads it, and newer entries are only counted.
  */
-export function useLog(projectId: string, search: LogsSearch, held: boolean): Log {
+export function useLog(projectId: string, given: LogsSearch, held: boolean): Log {
+	const search = attemptFilter(given);
 	const queryClient = useQueryClient();
 	const { state } = useLive();
 	const options = attemptsQuery(projectId, search);

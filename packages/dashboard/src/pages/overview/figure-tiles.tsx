@@ -1,35 +1,84 @@
 import { Skeleton } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Stats } from "../../api/stats.ts";
 import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
 import { Outcome } from "../../ui/outcome.tsx";
+import type { LogsSearch } from "../logs/search.ts";
 import classes from "./figure-tiles.module.css";
 
-/** The statistics of a range, in large type. @param failed whether they couldn't be loaded */
-export function FigureTiles({ stats, failed }: { stats: Stats | undefined; failed: boolean }) {
+interface FigureTilesProps {
+	projectId: string;
+	stats: Stats | undefined;
+	/** Deliveries that wait for a retry now, and failed ones that need a decision; undefined until they are known. */
+	waiting: number | undefined;
+	dead: number | undefined;
+	/** Whether they couldn't be loaded. */
+	failed: boolean;
+}
+
+/** The log has no filter for a month: it isn't kept for longer. */
+const SPAN = { hour: { span: "hour" }, day: { span: "day" }, month: {} } as const;
+
+/** The statistics of a range, in large type. Those of deliveries link to exactly the ones they count. */
+export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureTilesProps) {
 	const total = stats?.total;
 	const say = (words: (total: Stats["total"]) => string) =>
 		total === undefined ? (failed ? "–" : undefined) : words(total);
+	const count = (number: number | undefined) =>
+		number === undefined ? (failed ? "–" : undefined) : compactCount(number);
+	const log = (search: LogsSearch) => ({ projectId, search });
 	return (
 		<dl className={classes.tiles}>
 			<Tile name="Events" value={say(({ events }) => compactCount(events))} />
-			<Tile name={<Outcome kind="delivered" plain />} value={say(({ delivered }) => compactCount(delivered))} />
 			<Tile
-				name={<Outcome kind="retrying" plain label="Retried" />}
-				value={say(({ retrying }) => compactCount(retrying))}
+				name={<Outcome kind="delivered" plain />}
+				value={say(({ delivered }) => compactCount(delivered))}
+				log={log({ state: "delivered", ...SPAN[stats?.range ?? "day"] })}
 			/>
-			<Tile name={<Outcome kind="failed" plain />} value={say((all) => compactCount(all.failed))} />
+			<Tile
+				name={<Outcome kind="retrying" plain label="Waiting now" />}
+				value={count(waiting)}
+				log={log({ state: "waiting" })}
+			/>
+			<Tile
+				name={<Outcome kind="failed" plain label="To decide" />}
+				value={count(dead)}
+				log={log({ state: "failed", unhandled: true })}
+			/>
 			<Tile name="Success rate" value={say(({ success_rate }) => formatRate(success_rate))} />
 			<Tile name="95% answered within" value={say(({ p95_ms }) => (p95_ms === null ? "–" : formatMs(p95_ms)))} />
 		</dl>
 	);
 }
 
-function Tile({ name, value }: { name: ReactNode; value: string | undefined }) {
+interface TileProps {
+	name: ReactNode;
+	value: string | undefined;
+	/** What it counts. */
+	log?: { readonly projectId: string; readonly search: LogsSearch };
+}
+
+function Tile({ name, value, log }: TileProps) {
 	return (
 		<div className={classes.tile}>
 			<dt>{name}</dt>
-			<dd>{value ?? <Skeleton height={20} width={64} my={6} />}</dd>
+			<dd>
+				{value === undefined ? (
+					<Skeleton height={20} width={64} my={6} />
+				) : log === undefined ? (
+					value
+				) : (
+					<Link
+						className={classes.link}
+						to="/p/$projectId/logs"
+						params={{ projectId: log.projectId }}
+						search={log.search}
+					>
+						{value}
+					</Link>
+				)}
+			</dd>
 		</div>
 	);
 }

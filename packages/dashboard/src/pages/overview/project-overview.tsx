@@ -72,7 +72,13 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			)}
 			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
 			{failing.length === 0 ? null : <FailingList projectId={projectId} failing={failing} now={now} />}
-			<FigureTiles stats={stats.data} failed={stats.error !== null} />
+			<FigureTiles
+				projectId={projectId}
+				stats={stats.data}
+				waiting={healths.data === undefined ? undefined : retries}
+				dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
+				failed={stats.error !== null}
+			/>
 			<Section
 				title="Attempts by outcome"
 				description={`Every attempt of ${RANGE_WORDS[range].last}`}

@@ -27,6 +27,7 @@ export const Delivery = Type.Object(
 		attempt: Type.Integer({ description: "The attempt that is due or in flight, or the last one made." }),
 		replay: Type.Integer(),
 		next_retry_at: TimeOrNull,
+		dismissed: Type.Boolean({ description: "Whether it is dead-lettered and was dismissed." }),
 		attempts: Type.Array(Attempt, {
 			description: "The attempts of all series, oldest first; at most the newest 200, and 4 MiB.",
 		}),
@@ -127,12 +128,16 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params: { project_id, webhook_id, event_id } }) {
 				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
-				const { state, attempt, replay, nextRetryAt, attempts } = found("delivery", await storage.getDelivery(of));
+				const { state, attempt, replay, nextRetryAt, dismissed, attempts } = found(
+					"delivery",
+					await storage.getDelivery(of),
+				);
 				return {
 					state,
 					attempt,
 					replay,
 					next_retry_at: formatTimeOrNull(nextRetryAt),
+					dismissed,
 					attempts: newestWithin(attempts, RESPONSES.pageBytes).map(presentAttempt),
 				};
 			},

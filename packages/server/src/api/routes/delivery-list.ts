@@ -45,7 +45,7 @@ const DeliverySummary = Type.Object(
 			description: "Null before the first attempt of a replay or test event.",
 		}),
 		next_retry_at: TimeOrNull,
-		handled: Type.Union([Type.Enum(["replayed"], { type: "string" }), Type.Null()], {
+		handled: Type.Union([Type.Enum(["replayed", "dismissed"], { type: "string" }), Type.Null()], {
 			description: "Of a failed delivery: what was done about it; null if nothing was.",
 		}),
 	},
@@ -78,7 +78,7 @@ const DeliveryQuery = Type.Object(
 		unhandled: Type.Optional(
 			Type.Enum(["true"], {
 				type: "string",
-				description: "`true` leaves out failed deliveries that were replayed.",
+				description: "`true` leaves out failed deliveries that were replayed or dismissed.",
 			}),
 		),
 		limit: Limit,

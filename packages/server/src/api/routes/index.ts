@@ -5,6 +5,7 @@ import { apiKeyRoutes } from "./api-keys.ts";
 import { attemptRoutes } from "./attempts.ts";
 import { deliveryRoutes, replayRoutes } from "./deliveries.ts";
 import { deliveryListRoutes } from "./delivery-list.ts";
+import { dismissalRoutes } from "./dismissals.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
 import { factRoutes } from "./facts.ts";
@@ -31,6 +32,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...deliveryRoutes(parts),
 		...replayRoutes(parts),
 		...retryRoutes(parts),
+		...dismissalRoutes(parts),
 		...insightRoutes(parts),
 		...changeRoutes(parts),
 		...setupRoutes(parts),

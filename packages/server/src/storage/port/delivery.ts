@@ -247,6 +247,16 @@ export interface DeliveryStorage {
 	appendTestEvent(
 		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 	): Promise<TestEventResult>;
+	/**
+	 * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for
+	 * each whether it is dismissed now; false if it isn't a dead letter.
+	 */
+	dismissDeliveries(
+		p: ProjectRef & {
+			readonly deliveries: readonly { readonly webhookId: string; readonly eventId: string }[];
+			readonly at: number;
+		},
+	): Promise<boolean[]>;
 	/** Makes a delivery's pending attempt due at `at`, unless it was due before. */
 	retryDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<RetryNowResult>;
 	/**

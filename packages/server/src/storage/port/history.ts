@@ -61,6 +61,8 @@ export interface Delivery {
 	readonly attempt: number;
 	readonly replay: number;
 	readonly nextRetryAt: number | null;
+	/** Whether it is a dead letter that needs no decision any more. */
+	readonly dismissed: boolean;
 	/** The newest 200 attempts of all series, in the order in which they were made. */
 	readonly attempts: readonly Attempt[];
 }
@@ -75,6 +77,8 @@ export interface DeliveryRef {
 export interface LatestAttempt {
 	/** The newest attempt in the log; null if there is none. */
 	readonly newest: Omit<AttemptSummary, "eventId" | "eventType"> | null;
+	/** Whether it is a dead letter that was dismissed. */
+	readonly dismissed: boolean;
 	/** The pending attempt of a retry or replay; null if there is none. */
 	readonly next: { readonly attempt: number; readonly replay: number; readonly dueAt: number } | null;
 }
@@ -133,7 +137,7 @@ export interface Gauges {
 	readonly backlog: number;
 	readonly oldestAt: number | null;
 	readonly retriesWaiting: number;
-	/** Deliveries in the log whose last series failed and that haven't been replayed since. */
+	/** Deliveries in the log whose last series failed and that haven't been replayed or dismissed since. */
 	readonly deadLetters: number;
 }
 
@@ -188,7 +192,7 @@ export interface WebhookHealth {
 	readonly lastDeliveredAt: number | null;
 	/** Pending retries and replays. */
 	readonly waiting: { readonly count: number; readonly nextAt: number | null };
-	/** Deliveries whose last series failed and that haven't been replayed since. */
+	/** Deliveries whose last series failed and that haven't been replayed or dismissed since. */
 	readonly deadLetters: number;
 }
 

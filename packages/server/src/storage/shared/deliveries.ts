@@ -143,21 +143,27 @@ export type DeliveryProgress =
 	/** Its first attempt is pending in the lane, or in flight. */
 	| { readonly kind: "in_lane" }
 	/** Nothing is pending; the newest attempt says how it ended. */
-	| { readonly kind: "ended"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
+	| {
+			readonly kind: "ended";
+			readonly attempt: number;
+			readonly replay: number;
+			readonly status: AttemptStatus;
+			readonly dismissed: boolean;
+	  };
 
 /** @param attempts in the order in which they were made */
 export function deliveryOf(current: DeliveryProgress, attempts: readonly Attempt[]): Delivery {
 	switch (current.kind) {
 		case "in_lane":
-			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
+			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, dismissed: false, attempts };
 		case "queued": {
 			const { attempt, replay, dueAt } = current;
-			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
+			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, dismissed: false, attempts };
 		}
 		case "ended": {
-			const { attempt, replay, status } = current;
+			const { attempt, replay, status, dismissed } = current;
 			const state = status === "delivered" ? "delivered" : "dead_lettered";
-			return { state, attempt, replay, nextRetryAt: null, attempts };
+			return { state, attempt, replay, nextRetryAt: null, dismissed, attempts };
 		}
 	}
 }

@@ -205,6 +205,7 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 		for (const type of types) c.names.internType(type);
 	},
 	now: () => now,
+	forgetDeadLetters: (_, webhook, count) => lanes.addToCounters(c, webhook, 0, -count),
 	wake: (project) => lanes.ringForChange(c, project),
 	// One process owns the file, so there is one clock.
 	toDatabaseTime: (at) => at,

@@ -1,9 +1,18 @@
 /** What is newest of deliveries, for lists of them. */
 import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import { type AttemptRow, summaryOf } from "../shared/deliveries.ts";
+import { type AttemptRow, statusOf, summaryOf } from "../shared/deliveries.ts";
 import { type Query, sql } from "./sql.ts";
-import { findProject, findWebhook, type Steps, together, toNodeTime } from "./verb.ts";
+import {
+	findProject,
+	findWebhook,
+	forgetDeadLetters,
+	holdProject,
+	row,
+	type Steps,
+	together,
+	toNodeTime,
+} from "./verb.ts";
 
 interface Next {
 	readonly attempt: number;
@@ -12,7 +21,8 @@ interface Next {
 }
 
 const newestOf = (project: number, webhook: number, seq: number): Query<AttemptRow> => sql`
-	SELECT id, seq, attempt, replay, status, status_code, error_code, error, started_at, response_ms, next_retry_at, url
+	SELECT id, seq, attempt, replay, status, status_code, error_code, error, started_at, response_ms, next_retry_at, url,
+		dismissed_at
 	FROM posthorn.attempts
 	WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
 	ORDER BY replay DESC, attempt DESC LIMIT 1`;
@@ -50,8 +60,46 @@ export function* readLatest({
 		if (webhook !== null) at++;
 		latest.push({
 			newest: last === undefined ? null : newestAttemptOf(last, deliveries[i]!.webhookId),
+			dismissed: last !== undefined && last.dismissed_at !== null,
 			next: retry === undefined ? null : { ...retry, dueAt: yield* toNodeTime(retry.dueAt) },
 		});
 	}
 	return latest;
+}
+
+/** @returns for each, whether it is dismissed now; false if it isn't a dead letter */
+export function* dismissDeliveries({
+	projectId,
+	deliveries,
+	at,
+}: ProjectRef & {
+	readonly deliveries: readonly { readonly webhookId: string; readonly eventId: string }[];
+	readonly at: number;
+}): Steps<boolean[]> {
+	const project = yield* findProject(projectId);
+	if (project === null) return deliveries.map(() => false);
+	yield* together(holdProject(project));
+	const dismissed: boolean[] = [];
+	for (const { webhookId, eventId } of deliveries) {
+		const webhook = yield* findWebhook(project, webhookId);
+		const event = yield* row<{ seq: number }>(sql`
+			SELECT seq FROM posthorn.events WHERE project_no = ${project} AND id = ${eventId}`);
+		const isKnown = webhook !== null && event !== undefined;
+		dismissed.push(isKnown && (yield* dismiss(project, webhook, event.seq, at)));
+	}
+	return dismissed;
+}
+
+function* dismiss(project: number, webhook: number, seq: number, at: number): Steps<boolean> {
+	const [[newest], [next]] = yield* together(newestOf(project, webhook, seq), nextOf(project, webhook, seq));
+	if (newest === undefined || next !== undefined || statusOf(newest.status) !== "failed") return false;
+	if (newest.dismissed_at !== null) return true;
+	yield* together(
+		sql`
+			UPDATE posthorn.attempts SET dismissed_at = ${at}
+			WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
+				AND replay = ${newest.replay as number} AND attempt = ${newest.attempt as number}`,
+		forgetDeadLetters(project, webhook, 1),
+	);
+	return true;
 }

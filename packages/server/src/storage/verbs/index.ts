@@ -81,6 +81,7 @@ const PROJECTS = {
 /** Lists of deliveries, and retries made early. */
 const DELIVERIES = {
 	readLatest: read(deliveries.readLatest),
+	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),
 	retryDelivery: writeInProject(retries.retryDelivery),
 	retryWaiting: writeInProject(retries.retryWaiting),
 } satisfies Readonly<Record<string, Verb>>;

@@ -31,6 +31,8 @@ export interface Natives {
 	addTypes(types: readonly string[]): void;
 	/** The time on this node's clock. */
 	now(): number;
+	/** Subtracts from a webhook's dead letters. For a caller that holds all of its project. */
+	forgetDeadLetters(project: number, webhook: number, count: number): void;
 	/** Records that the project changed, and sets its alarm. For a caller that holds all of it. */
 	wake(project: number): void;
 	/** Converts a time of this node's clock to the database's, on which other nodes wait for it. */
@@ -125,6 +127,7 @@ export const openLog = native("openLog");
 export const holdLog = native("holdLog");
 export const holdProject = native("holdProject");
 export const wake = native("wake");
+export const forgetDeadLetters = native("forgetDeadLetters");
 export const addTypes = native("addTypes");
 export const appendFacts = native("appendFacts");
 export const findOrders = native("findOrders");

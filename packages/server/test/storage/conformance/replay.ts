@@ -54,7 +54,7 @@ export function describeReplay(harness: StorageHarness): void {
 				const { attempts, ...rest } = delivery;
 				return { ...rest, made: attempts.map(({ replay, attempt }) => `${replay}.${attempt}`) };
 			};
-			const attempting = { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null };
+			const attempting = { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, dismissed: false };
 			expect(await state()).toEqual({ ...attempting, made: [] });
 			await world.settle(lease, {
 				attempts: [world.attempt(webhook, event!, { status: "retrying", nextRetryAt: START + 30_000 })],
@@ -63,13 +63,13 @@ export function describeReplay(harness: StorageHarness): void {
 			});
 			expect(await state()).toEqual({ ...attempting, attempt: 2, nextRetryAt: START + 30_000, made: ["0.1"] });
 			await world.finish(lease, webhook, event!, "failed", { attempt: 2 });
-			const over = { state: "dead_lettered", attempt: 2, replay: 0, nextRetryAt: null };
+			const over = { ...attempting, state: "dead_lettered", attempt: 2 };
 			expect(await state()).toEqual({ ...over, made: ["0.1", "0.2"] });
 			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: event!.id, at: START + 9 });
-			const replaying = { state: "attempting", attempt: 1, replay: 1, nextRetryAt: START + 9 };
+			const replaying = { ...attempting, replay: 1, nextRetryAt: START + 9 };
 			expect(await state()).toEqual({ ...replaying, made: ["0.1", "0.2"] });
 			await world.finish(lease, webhook, event!, "delivered", { replay: 1 });
-			const delivered = { state: "delivered", attempt: 1, replay: 1, nextRetryAt: null };
+			const delivered = { ...attempting, state: "delivered", replay: 1 };
 			expect(await state()).toEqual({ ...delivered, made: ["0.1", "0.2", "1.1"] });
 		});
 
@@ -97,15 +97,19 @@ export function describeReplay(harness: StorageHarness): void {
 				});
 			const shown = ({ sent: _, responseBody: __, responseTruncated: ___, eventType: ____, ...rest }: NewAttempt) =>
 				rest;
-			const none = { newest: null, next: null };
+			const none = { newest: null, dismissed: false, next: null };
 			expect(await read()).toEqual([
-				{ newest: shown(failed), next: null },
-				{ newest: shown(retrying), next: { attempt: 2, replay: 0, dueAt: START + 30_000 } },
+				{ newest: shown(failed), dismissed: false, next: null },
+				{ newest: shown(retrying), dismissed: false, next: { attempt: 2, replay: 0, dueAt: START + 30_000 } },
 				none,
 				none,
 			]);
 			await world.storage.replayDelivery({ projectId: project, webhookId: other, eventId: event!.id, at: START + 5 });
-			expect((await read())[0]).toEqual({ newest: shown(failed), next: { attempt: 1, replay: 1, dueAt: START + 5 } });
+			expect((await read())[0]).toEqual({
+				newest: shown(failed),
+				dismissed: false,
+				next: { attempt: 1, replay: 1, dueAt: START + 5 },
+			});
 		});
 
 		test("an event that was never sent to a webhook isn't a delivery", async () => {
@@ -237,6 +241,49 @@ export function describeReplay(harness: StorageHarness): void {
 			).toEqual({ count: 0, next: null });
 			expect(await world.queues(project, other)).toEqual([]);
 			expect(failed[0]!.replay).toBe(0);
+		});
+
+		test("a dismissed dead letter no longer counts, and only a single replay sends it again", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			for (const event of events) await world.finish(lease, webhook, event, "failed", { startedAt: START - HOUR });
+			const deadLetters = async () => (await world.storage.readHealth({ projectId: project }))[0]!.deadLetters;
+			const ids = events.map(({ id }) => id);
+			const dismiss = (...eventIds: string[]) =>
+				world.storage.dismissDeliveries({
+					...{ projectId: project, at: START },
+					deliveries: eventIds.map((eventId) => ({ webhookId: webhook, eventId })),
+				});
+			expect(await dismiss(ids[0]!, ids[1]!, world.id("event"))).toEqual([true, true, false]);
+			expect(await dismiss(ids[0]!)).toEqual([true]);
+			expect(await deadLetters()).toBe(1);
+			const of = { projectId: project, webhookId: webhook };
+			expect(await world.storage.getDelivery({ ...of, eventId: ids[0]! })).toMatchObject({ dismissed: true });
+			expect(await world.storage.getDelivery({ ...of, eventId: ids[2]! })).toMatchObject({ dismissed: false });
+
+			const selection = { status: "failed" as const };
+			const matching = { projectId: project, selection, at: START, limit: 10 };
+			expect((await world.storage.countMatching(matching)).count).toBe(1);
+			expect((await world.storage.replayMatching(matching)).count).toBe(1);
+			expect(await deadLetters()).toBe(0);
+			expect((await world.storage.replayFailed({ ...of, filter: {}, at: START, limit: 10 })).count).toBe(0);
+			// One that is attempting again isn't a dead letter.
+			expect(await dismiss(ids[2]!)).toEqual([false]);
+
+			expect(await world.storage.replayDelivery({ ...of, eventId: ids[0]!, at: START })).toMatchObject({ replay: 1 });
+			expect(await deadLetters()).toBe(0);
+			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1, startedAt: START - HOUR + 1 });
+			expect(await deadLetters()).toBe(1);
+			expect(await world.storage.getDelivery({ ...of, eventId: ids[0]! })).toMatchObject({ dismissed: false });
+			expect(await dismiss(ids[0]!)).toEqual([true]);
+
+			// What retention deletes isn't subtracted again.
+			for (let from: number | null = 0; from !== null; )
+				from = (await world.storage.sweepAttempts({ cutoff: START, limit: 100, from })).next;
+			await world.finish(lease, webhook, events[2]!, "failed", { replay: 1 });
+			expect(await deadLetters()).toBe(1);
 		});
 
 		test("a step is limited, and takes the oldest first", async () => {

@@ -17,8 +17,8 @@ export function progressOf(node: MemoryNode, webhookNo: number, event: EventRow)
 	}
 	const newest = newestAttempt(node, webhookNo, event);
 	if (newest !== undefined) {
-		const { attempt, replay, status } = newest;
-		return { kind: "ended", attempt, replay, status: statusOf(status) };
+		const { attempt, replay, status, dismissedAt } = newest;
+		return { kind: "ended", attempt, replay, status: statusOf(status), dismissed: dismissedAt !== null };
 	}
 	return waitsIn(lane, event) ? { kind: "in_lane" } : null;
 }
@@ -49,8 +49,9 @@ export function newestAttempt(
 	return undefined;
 }
 
-/** Whether this is the newest attempt of a delivery with nothing pending. */
+/** Whether this is the newest attempt of a delivery with nothing pending, which wasn't dismissed. */
 export function endsDelivery(node: MemoryNode, row: AttemptRow): boolean {
+	if (row.dismissedAt !== null) return false;
 	if (node.tables.retries.get(deliveryKey(row.webhookNo, row.seq)) !== undefined) return false;
 	return newestAttempt(node, row.webhookNo, row)?.no === row.no;
 }

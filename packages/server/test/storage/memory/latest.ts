@@ -1,8 +1,9 @@
 import type { AttemptSummary, LatestAttempt, Params } from "../../../src/storage/port.ts";
+import { STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { toSummary } from "./attempt-rows.ts";
 import { newestAttempt } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
-import { deliveryKey } from "./tables.ts";
+import { deliveryKey, eventKey } from "./tables.ts";
 
 function newestOf({ eventId: _, eventType: __, ...newest }: AttemptSummary): LatestAttempt["newest"] {
 	return newest;
@@ -12,15 +13,39 @@ export function readLatest(node: MemoryNode, { projectId, deliveries }: Params<"
 	const project = node.database.project(projectId);
 	return deliveries.map(({ webhookId, seq }) => {
 		const webhook = project === undefined ? undefined : node.database.webhook(project.no, webhookId);
-		if (project === undefined || webhook === undefined) return { newest: null, next: null };
+		if (project === undefined || webhook === undefined) return { newest: null, dismissed: false, next: null };
 		const newest = newestAttempt(node, webhook.no, { projectNo: project.no, seq });
 		const next = node.tables.retries.get(deliveryKey(webhook.no, seq));
 		return {
 			newest: newest === undefined ? null : newestOf(toSummary(node, newest)),
+			dismissed: newest !== undefined && newest.dismissedAt !== null,
 			next:
 				next === undefined
 					? null
 					: { attempt: next.attempt, replay: next.replay, dueAt: node.offset.toNode(next.dueAt) },
 		};
+	});
+}
+
+/** Whether each is dismissed now; false if it isn't a dead letter. */
+export function dismissDeliveries(
+	node: MemoryNode,
+	{ projectId, deliveries, at }: Params<"dismissDeliveries">,
+): boolean[] {
+	const project = node.database.project(projectId);
+	return deliveries.map(({ webhookId, eventId }) => {
+		const { tables } = node;
+		const webhook = project === undefined ? undefined : node.database.webhook(project.no, webhookId);
+		const event = project === undefined ? undefined : tables.events.by.id.get(eventKey(project.no, eventId));
+		if (project === undefined || webhook === undefined || event === undefined) return false;
+		const { seq } = event;
+		const newest = newestAttempt(node, webhook.no, { projectNo: project.no, seq });
+		if (newest === undefined || newest.status !== STATUS_CODE.failed) return false;
+		if (tables.retries.get(deliveryKey(webhook.no, seq)) !== undefined) return false;
+		if (newest.dismissedAt !== null) return true;
+		tables.attempts.put({ ...newest, dismissedAt: at });
+		const lane = tables.lanes.get(webhook.no);
+		if (lane !== undefined) tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
+		return true;
 	});
 }

@@ -50,7 +50,7 @@ export function replayDelivery(
 	if (state === null) return { kind: "no_delivery" };
 	if (state.kind !== "ended") return { kind: "attempting" };
 	const replay = state.replay + 1;
-	const wasDead = state.status === "failed";
+	const wasDead = state.status === "failed" && !state.dismissed;
 	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
 	ringForChange(node, found.project);
 	return { kind: "queued", replay };

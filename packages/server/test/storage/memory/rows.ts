@@ -90,6 +90,8 @@ export interface AttemptRow {
 	readonly attempt: number;
 	/** A code of {@link STATUS_CODE}. */
 	readonly status: number;
+	/** When the dead letter that it ended as was dismissed. */
+	readonly dismissedAt: number | null;
 	readonly entry: NewAttempt;
 }
 

@@ -58,6 +58,7 @@ function toRow(node: MemoryNode, project: ProjectRow, entry: NewAttempt): Attemp
 		replay,
 		attempt,
 		status: STATUS_CODE[entry.status],
+		dismissedAt: null,
 		entry: sent === null ? { ...entry } : { ...entry, sent: { ...sent } },
 	};
 }

@@ -6,7 +6,7 @@ import * as handover from "./handover.ts";
 import * as health from "./health.ts";
 import * as history from "./history.ts";
 import * as lanes from "./lanes.ts";
-import { readLatest } from "./latest.ts";
+import { dismissDeliveries, readLatest } from "./latest.ts";
 import * as leases from "./leases.ts";
 import * as log from "./log.ts";
 import type { MemoryNode } from "./node.ts";
@@ -62,6 +62,7 @@ export const HOLDING_VERBS = {
 	cancelSubscription: facts.cancelSubscription,
 	createWebhook: registry.createWebhook,
 	deleteWebhook: registry.deleteWebhook,
+	dismissDeliveries,
 	recordChargeback: facts.recordChargeback,
 	recordDeliverable: facts.recordDeliverable,
 	recordOrders: facts.recordOrders,

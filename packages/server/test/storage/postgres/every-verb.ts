@@ -154,6 +154,11 @@ export async function readAll(storage: Storage, project: string, webhook: string
 				projectId: project,
 				query: { ...of, since: START - 3 * stepMs, until: START + 3 * stepMs, stepMs },
 			});
+	await storage.dismissDeliveries({
+		projectId: project,
+		deliveries: [{ webhookId: webhook, eventId: event!.id }],
+		at: 1,
+	});
 	await storage.readLatest({ projectId: project, deliveries: [{ webhookId: webhook, seq: event!.seq }] });
 	await storage.readHealth({ projectId: project });
 	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });

@@ -98,6 +98,7 @@ function runEveryOperation(c: Connection): void {
 	verbs.replayMatching({ projectId: "p", selection: { status: "failed" }, at: Date.now(), limit: 10 });
 	verbs.retryDelivery({ projectId: "p", webhookId: "w", eventId: "evt_3", at: 1 });
 	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1, after: { dueAt: 0, seq: 0 } });
+	verbs.dismissDeliveries({ projectId: "p", deliveries: [{ webhookId: "w", eventId: "evt_1" }], at: 1 });
 	verbs.readLatest({ projectId: "p", deliveries: [{ webhookId: "w", seq: 1 }] });
 	verbs.readHealth({ projectId: "p" });
 	verbs.listWaitingRetries({ projectId: "p", webhookId: null, limit: 10 });

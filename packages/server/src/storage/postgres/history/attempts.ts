@@ -181,7 +181,7 @@ export async function getDelivery(
 }
 
 const STATE = sql(`
-	SELECT r.attempt AS waiting_attempt, r.replay AS waiting_replay, r.due_at, a.attempt, a.replay, a.status,
+	SELECT r.attempt AS waiting_attempt, r.replay AS waiting_replay, r.due_at, a.attempt, a.replay, a.status, a.dismissed_at,
 		($3 > l.position OR $3 = ANY (l.open)) AND EXISTS (
 			SELECT FROM posthorn.subscriptions s
 			WHERE s.project_no = $1 AND s.webhook_no = $2 AND s.type = $4 AND s.from_seq < $3
@@ -193,7 +193,7 @@ const STATE = sql(`
 			WHERE project_no = $1 AND (seq, webhook_no) BETWEEN ($3, $2) AND ($3, $2) ORDER BY seq, webhook_no LIMIT 1
 		) r ON true
 		LEFT JOIN LATERAL (
-			SELECT attempt, replay, status FROM posthorn.attempts
+			SELECT attempt, replay, status, dismissed_at FROM posthorn.attempts
 			WHERE project_no = $1 AND seq = $3 AND webhook_no = $2 ORDER BY replay DESC, attempt DESC LIMIT 1
 		) a ON true
 	WHERE l.project_no = $1 AND l.webhook_no = $2`);
@@ -220,6 +220,7 @@ export async function progressOf(
 			attempt: row.attempt as number,
 			replay: row.replay as number,
 			status: statusOf(row.status),
+			dismissed: row.dismissed_at !== null,
 		};
 	return row.in_lane === true ? { kind: "in_lane" } : null;
 }

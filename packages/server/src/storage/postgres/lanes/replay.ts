@@ -70,14 +70,14 @@ export async function replayDelivery(
 	if (event === null || state === null) return { kind: "no_delivery" };
 	if (state.kind !== "ended") return { kind: "attempting" };
 	const replay = state.replay + 1;
-	const wasDead = state.status === "failed";
+	const wasDead = state.status === "failed" && !state.dismissed;
 	await beginSeries(c, project, "requested", [{ webhook, seq: event.seq, replay, wasDead }], at);
 	return { kind: "queued", replay };
 }
 
 /** Scanned failed attempts whose delivery hasn't continued since. */
 const FAILED = sql(`
-	SELECT f.id, f.seq, f.replay, newest.id = f.id AND waiting.seq IS NULL AS over
+	SELECT f.id, f.seq, f.replay, newest.id = f.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL AS over
 	FROM (
 		SELECT id, seq, replay FROM posthorn.attempts
 		WHERE project_no = $1 AND webhook_no = $2 AND status = ${STATUS_CODE.failed}
@@ -85,7 +85,8 @@ const FAILED = sql(`
 		ORDER BY id LIMIT $6
 	) f
 	CROSS JOIN LATERAL (
-		SELECT a.id FROM posthorn.attempts a WHERE a.project_no = $1 AND a.seq = f.seq AND a.webhook_no = $2
+		SELECT a.id, a.dismissed_at FROM posthorn.attempts a
+		WHERE a.project_no = $1 AND a.seq = f.seq AND a.webhook_no = $2
 		ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
 	) newest
 	LEFT JOIN LATERAL (
@@ -183,7 +184,7 @@ type Seen = {
 	readonly seq: number;
 	readonly replay: number;
 	readonly status: number;
-	/** Whether it's the newest of an ended delivery of an existing webhook. */
+	/** Whether it's the newest of an ended delivery of an existing webhook, and wasn't dismissed. */
 	readonly chosen: boolean;
 };
 
@@ -196,13 +197,14 @@ const LOOK_AT = matchingStatement(
 	0,
 	(attempts) => `
 		SELECT a.id, a.webhook_no, a.seq, a.replay, a.status,
-			newest.id = a.id AND waiting.seq IS NULL AND lane.webhook_no IS NOT NULL AS chosen
+			newest.id = a.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL AND lane.webhook_no IS NOT NULL AS chosen
 		FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id LIMIT $6) entry
 		CROSS JOIN LATERAL (
 			SELECT id, webhook_no, seq, replay, status ${AT_ENTRY}
 		) a
 		CROSS JOIN LATERAL (
-			SELECT n.id FROM posthorn.attempts n WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+			SELECT n.id, n.dismissed_at FROM posthorn.attempts n
+			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
 			ORDER BY n.replay DESC, n.attempt DESC LIMIT 1
 		) newest
 		LEFT JOIN LATERAL (

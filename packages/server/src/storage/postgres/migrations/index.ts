@@ -170,6 +170,9 @@ ALTER TABLE posthorn.webhooks
 	ADD COLUMN sealed_standard_digest bytea, ADD COLUMN standard_webhooks boolean NOT NULL DEFAULT false;
 `;
 
+/** When a dead letter was dismissed: on the last attempt of its series, which nothing else changes. */
+const dismissals = "ALTER TABLE posthorn.attempts ADD COLUMN dismissed_at bigint;";
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -189,4 +192,5 @@ export const MIGRATIONS: readonly string[] = [
 	alarmsInTurn,
 	keysAndLinks,
 	standardWebhooks,
+	dismissals,
 ];

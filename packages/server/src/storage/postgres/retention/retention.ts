@@ -140,7 +140,7 @@ const FORGET_DEAD_LETTERS = sql(`
 		SELECT g.project_no, g.webhook_no, count(*) AS count
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) AS g (project_no, webhook_no, seq, id)
 			CROSS JOIN LATERAL (
-				SELECT a.id, a.status FROM posthorn.attempts a
+				SELECT a.id, a.status, a.dismissed_at FROM posthorn.attempts a
 				WHERE a.project_no = g.project_no AND a.seq = g.seq AND a.webhook_no = g.webhook_no
 				ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
 			) newest
@@ -150,7 +150,8 @@ const FORGET_DEAD_LETTERS = sql(`
 				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
 				ORDER BY r.seq, r.webhook_no LIMIT 1
 			) waiting ON true
-		WHERE newest.id = g.id AND newest.status = ${STATUS_CODE.failed} AND waiting.seq IS NULL
+		WHERE newest.id = g.id AND newest.status = ${STATUS_CODE.failed}
+			AND newest.dismissed_at IS NULL AND waiting.seq IS NULL
 		GROUP BY g.project_no, g.webhook_no
 	)
 	UPDATE posthorn.lanes l SET dead_letters = greatest(0, l.dead_letters - dead.count)

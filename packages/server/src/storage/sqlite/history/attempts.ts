@@ -171,14 +171,18 @@ export function newestAttempt(
 	projectNo: number,
 	webhookNo: number,
 	seq: number,
-): { attempt: number; replay: number; status: AttemptStatus } | null {
+): { attempt: number; replay: number; status: AttemptStatus; dismissed: boolean } | null {
 	const row = c
 		.sql(`
-			SELECT attempt, replay, status FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
+			SELECT attempt, replay, status, dismissed_at FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
 			ORDER BY replay DESC, attempt DESC LIMIT 1`)
 		.get(projectNo, seq, webhookNo);
 	if (row === undefined) return null;
-	return { attempt: row.attempt as number, replay: row.replay as number, status: statusOf(row.status) };
+	const { attempt, replay, status, dismissed_at } = row;
+	return {
+		...{ attempt: attempt as number, replay: replay as number, status: statusOf(status) },
+		dismissed: dismissed_at !== null,
+	};
 }
 
 function isSubscribed(c: Connection, webhookNo: number, event: EventPosition): boolean {

@@ -59,7 +59,7 @@ export function replayDelivery(
 	if (state === null) return { kind: "no_delivery" };
 	if (state.kind !== "ended") return { kind: "attempting" };
 	beginSeries(c, project, webhook, "requested", event.seq, state.replay + 1, at);
-	addToCounters(c, webhook, 1, state.status === "failed" ? -1 : 0);
+	addToCounters(c, webhook, 1, state.status === "failed" && !state.dismissed ? -1 : 0);
 	ringForChange(c, project);
 	return { kind: "queued", replay: state.replay + 1 };
 }
@@ -76,7 +76,8 @@ export function replayFailed(
 	let count = 0;
 	for (const { seq, replay, attempt } of failed) {
 		const newest = newestAttempt(c, project, webhook, seq);
-		if (newest?.replay !== replay || newest.attempt !== attempt || hasRetry(c, project, webhook, seq)) continue;
+		if (newest?.replay !== replay || newest.attempt !== attempt || newest.dismissed) continue;
+		if (hasRetry(c, project, webhook, seq)) continue;
 		beginSeries(c, project, webhook, "replay", seq, replay + 1, at);
 		count++;
 	}
@@ -179,7 +180,7 @@ function choose(
 	for (const row of rows) {
 		const [webhook, seq, replay] = [row.webhook_no as number, row.seq as number, row.replay as number];
 		const newest = newestAttempt(c, project, webhook, seq);
-		if (newest?.replay !== replay || newest.attempt !== row.attempt) continue;
+		if (newest?.replay !== replay || newest.attempt !== row.attempt || newest.dismissed) continue;
 		if (hasRetry(c, project, webhook, seq) || !hasLane(c, webhook)) continue;
 		chosen.push({ webhook, seq, replay, status: statusOf(row.status) });
 	}

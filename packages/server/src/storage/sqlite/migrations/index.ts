@@ -79,6 +79,9 @@ ALTER TABLE webhooks ADD COLUMN sealed_standard_digest BLOB;
 ALTER TABLE webhooks ADD COLUMN standard_webhooks INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** When a dead letter was dismissed: on the last attempt of its series, which nothing else changes. */
+const dismissals = "ALTER TABLE attempts ADD COLUMN dismissed_at INTEGER;";
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -92,4 +95,5 @@ export const MIGRATIONS: readonly string[] = [
 	auditByAge,
 	keysAndLinks,
 	standardWebhooks,
+	dismissals,
 ];

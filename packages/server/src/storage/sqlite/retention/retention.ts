@@ -43,7 +43,7 @@ function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
 	if (row.status !== STATUS_CODE.failed) return;
 	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
 	const newest = newestAttempt(c, project, webhook, seq);
-	if (newest?.replay !== row.replay || newest?.attempt !== row.attempt) return;
+	if (newest === null || newest.replay !== row.replay || newest.attempt !== row.attempt || newest.dismissed) return;
 	if (!hasRetry(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
 }
 

@@ -1,0 +1,204 @@
+import { Box, Button, Skeleton } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { IconReload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import type { AttemptSummary } from "../../api/attempts.ts";
+import { type DeliveryId, retryDeliveries } from "../../api/deliveries.ts";
+import { useProjectId, useRole } from "../../api/session.ts";
+import { webhooksQuery } from "../../api/webhooks.ts";
+import { deletedName, webhookName } from "../../lib/health.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
+import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useAttention } from "../../ui/use-attention.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { useScrolled } from "../../ui/use-scrolled.ts";
+import { AttemptCards } from "./attempt-cards.tsx";
+import classes from "./attempts.module.css";
+import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
+import { copyCurl } from "./copy-curl.ts";
+import { logSentence } from "./filter-words.ts";
+import { LogContext } from "./log-context.ts";
+import { LogFilters } from "./log-filters.tsx";
+import { NothingMatches, NothingYet } from "./log-states.tsx";
+import { LogToolbar } from "./log-toolbar.tsx";
+import { ReplayAll, type ReplayAllRequest, replayAllOf } from "./replay-all.tsx";
+import { ReplaySelected } from "./replay-selected.tsx";
+import { attemptFilter, isFiltered, type LogsSearch } from "./search.ts";
+import { useLog } from "./use-log.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
+import { useSelection } from "./use-selection.ts";
+import { ViewSwitch } from "./view-switch.tsx";
+
+const NARROW = "(max-width: 48em)";
+/** If scrolled further than this, in pixels, the list pauses. */
+const AT_TOP = 200;
+
+interface Asked {
+	readonly deliveries: readonly DeliveryId[];
+	readonly what: string;
+}
+
+/** The log by attempts: each request and its response. */
+export function AttemptsView() {
+	const projectId = useProjectId();
+	const search = useLogsSearch();
+	const { attemptId = null } = useParams({ strict: false });
+	const navigate = useNavigate();
+	const router = useRouter();
+	const { may } = useRole();
+	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+	const scrolled = useScrolled(AT_TOP);
+	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const selection = useSelection(JSON.stringify(search));
+	const attention = useAttention();
+	const log = useLog(projectId, search, scrolled || selection.size > 0 || attention.isHeld);
+	const [asked, setAsked] = useState<Asked | null>(null);
+	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
+	const now = useNow(0);
+	const { rows, loadMore } = log;
+	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
+
+	const nameOf = useCallback(
+		(id: string) => {
+			const webhook = webhooks?.find((one) => one.id === id);
+			if (webhook !== undefined) return webhookName(webhook);
+			if (webhooks === undefined) return "…";
+			return deletedName(rows?.find(({ webhook_id }) => webhook_id === id)?.url);
+		},
+		[webhooks, rows],
+	);
+	const filter = (next: LogsSearch) =>
+		void navigate({
+			to: "/p/$projectId/logs",
+			params: { projectId },
+			search: { ...next, view: "attempts" },
+			resetScroll: false,
+		});
+	const placeOf = (id: string) => ({
+		to: "/p/$projectId/logs/$attemptId" as const,
+		params: { projectId, attemptId: id },
+		search,
+	});
+	const open = (id: string) => void navigate({ ...placeOf(id), resetScroll: false });
+	const retry = async (deliveries: readonly DeliveryId[]) => {
+		try {
+			const { count, skipped } = await retryDeliveries(projectId, deliveries);
+			if (count === 0) notifyUndone("None of them waits for a retry. Replay finished deliveries instead.");
+			else
+				notifyDone(
+					`Retrying ${plural(count, "delivery", "deliveries")} now.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry waits.`}`,
+				);
+		} catch (error) {
+			notifyProblem(error);
+		}
+	};
+	const replay = ({ webhook_id, event_id, event_type, next_retry_at }: AttemptSummary) => {
+		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		if (next_retry_at !== null && Date.parse(next_retry_at) > Date.now()) return void retry([{ webhook_id, event_id }]);
+		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
+	};
+	const replaySelected = () => {
+		const { deliveries } = selection;
+		setAsked({ deliveries, what: plural(deliveries.length, "delivery", "deliveries") });
+	};
+
+	const attempts: AttemptsProps = {
+		rows,
+		nameOf,
+		selection,
+		openId: attemptId,
+		isNew: log.isNew,
+		onOpen: ({ id }) => open(id),
+		hrefOf: ({ id }) => router.buildLocation(placeOf(id)).href,
+		keys: { r: replay, c: ({ id }) => void copyCurl(projectId, id) },
+	};
+	const nothing = rows?.length === 0 && !log.outdated;
+	return (
+		<Page>
+			<PageHeader
+				title="Logs"
+				actions={
+					nothing || rows === undefined ? (
+						<ViewSwitch search={search} />
+					) : (
+						<>
+							<ViewSwitch search={search} />
+							<ForRole needs="developer">
+								{(disabled) => (
+									<Button
+										variant="default"
+										leftSection={<IconReload size={16} aria-hidden />}
+										disabled={disabled}
+										onClick={() => setReplayAll(replayAllOf(attemptFilter(search), Date.now()))}
+									>
+										Replay all matching
+									</Button>
+								)}
+							</ForRole>
+						</>
+					)
+				}
+			>
+				{log.count === undefined
+					? log.error === null && <SentenceSkeleton />
+					: logSentence(search, log.count, nameOf, now)}
+			</PageHeader>
+			{nothing && !isFiltered(search) ? null : (
+				<LogFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
+			)}
+			{log.error === null ? null : <ErrorState error={log.error} onRetry={log.retry} />}
+			{log.error !== null && rows === undefined ? null : nothing ? (
+				isFiltered(search) ? (
+					<NothingMatches onClear={() => filter({})} />
+				) : (
+					<NothingYet projectId={projectId} narrow={narrow} />
+				)
+			) : (
+				<div className={classes.list} data-outdated={log.outdated || undefined}>
+					<LogToolbar
+						log={log}
+						selection={selection}
+						onReplay={replaySelected}
+						onRetry={() => void retry(selection.deliveries)}
+					/>
+					<div {...attention.props}>
+						{narrow ? (
+							<AttemptCards {...attempts} />
+						) : (
+							<Section flush>
+								<AttemptsTable {...attempts} />
+							</Section>
+						)}
+					</div>
+				</div>
+			)}
+			<LoadMore hasMore={log.hasMore} loading={log.loadingMore} onMore={loadMore} label="Show older attempts" />
+			<ReplaySelected
+				projectId={projectId}
+				deliveries={asked?.deliveries ?? null}
+				what={asked?.what ?? ""}
+				onClose={(replayed) => {
+					setAsked(null);
+					if (replayed) selection.setAll([]);
+				}}
+			/>
+			<ReplayAll projectId={projectId} request={replayAll} nameOf={nameOf} onClose={() => setReplayAll(null)} />
+			<LogContext value={list}>
+				<Outlet />
+			</LogContext>
+		</Page>
+	);
+}
+
+/** The same height as the sentence that it is for. */
+const SentenceSkeleton = () => (
+	<Box display="flow-root">
+		<Skeleton height={15} width={300} maw="100%" my={4} />
+	</Box>
+);

@@ -1,0 +1,266 @@
+import { Button, Group } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import {
+	type DeliveryId,
+	type DeliverySummary,
+	dismissDeliveries,
+	MAX_NAMED,
+	type Replayed,
+	retryDeliveries,
+} from "../../api/deliveries.ts";
+import { useProjectId, useRole } from "../../api/session.ts";
+import { webhooksQuery } from "../../api/webhooks.ts";
+import { deletedName, webhookName } from "../../lib/health.ts";
+import { formatCount, plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
+import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useAttention } from "../../ui/use-attention.ts";
+import { useScrolled } from "../../ui/use-scrolled.ts";
+import classes from "./attempts.module.css";
+import { copyCurl } from "./copy-curl.ts";
+import { attemptsOf, type DeliveriesProps, DeliveriesTable } from "./deliveries-table.tsx";
+import { DeliveryCards } from "./delivery-cards.tsx";
+import { DeliveryFilters } from "./delivery-filters.tsx";
+import { LogContext } from "./log-context.ts";
+import { NothingMatches, NothingYet } from "./log-states.tsx";
+import toolbar from "./log-toolbar.module.css";
+import { TailButton } from "./log-toolbar.tsx";
+import { ReplayAll, type ReplayAllRequest, replayAllOf } from "./replay-all.tsx";
+import { ReplaySelected } from "./replay-selected.tsx";
+import { attemptFilter, isFiltered, type LogsSearch } from "./search.ts";
+import { deliveryKey, useDeliveries } from "./use-deliveries.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
+import { type Selection, useSelection } from "./use-selection.ts";
+import { ViewSwitch } from "./view-switch.tsx";
+
+const NARROW = "(max-width: 48em)";
+/** If scrolled further than this, in pixels, the list pauses. */
+const AT_TOP = 200;
+
+interface Asked {
+	readonly deliveries: readonly DeliveryId[];
+	readonly what: string;
+}
+
+/** The log by deliveries: each event on its way to a webhook, with what became of it. */
+export function DeliveriesView() {
+	const projectId = useProjectId();
+	const search = useLogsSearch();
+	const { attemptId = null } = useParams({ strict: false });
+	const navigate = useNavigate();
+	const router = useRouter();
+	const { may } = useRole();
+	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+	const scrolled = useScrolled(AT_TOP);
+	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const selection = useSelection(JSON.stringify(search));
+	const attention = useAttention();
+	const list = useDeliveries(projectId, search, scrolled || selection.size > 0 || attention.isHeld);
+	const [asked, setAsked] = useState<Asked | null>(null);
+	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
+	const { rows, loadMore } = list;
+	const context = useMemo(() => ({ rows: attemptsOf(rows ?? []), loadMore: () => void loadMore() }), [rows, loadMore]);
+	const byId = useMemo(() => new Map(webhooks?.map((webhook) => [webhook.id, webhook])), [webhooks]);
+	const nameOf = useCallback(
+		(id: string) => {
+			const webhook = byId.get(id);
+			if (webhook !== undefined) return webhookName(webhook);
+			if (webhooks === undefined) return "…";
+			return deletedName(rows?.find(({ webhook_id }) => webhook_id === id)?.last_attempt?.url);
+		},
+		[byId, webhooks, rows],
+	);
+	const isPaused = useCallback((id: string) => byId.get(id)?.status === "paused", [byId]);
+	const filter = (next: LogsSearch) =>
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false });
+	const placeOf = (id: string) => ({
+		to: "/p/$projectId/logs/$attemptId" as const,
+		params: { projectId, attemptId: id },
+		search,
+	});
+	const open = (id: string) => void navigate({ ...placeOf(id), resetScroll: false });
+
+	const run = async (act: () => Promise<Replayed>, said: (count: number) => string, none: string) => {
+		try {
+			const { count, skipped } = await act();
+			if (count === 0) return notifyUndone(none);
+			notifyDone(skipped === 0 ? said(count) : `${said(count)} ${plural(skipped, "other")} skipped.`);
+			selection.setAll([]);
+		} catch (error) {
+			notifyProblem(error);
+		}
+	};
+	const retry = (deliveries: readonly DeliveryId[]) =>
+		run(
+			() => retryDeliveries(projectId, deliveries),
+			(count) => `Retrying ${plural(count, "delivery", "deliveries")} now.`,
+			"None of them waits for a retry. Replay finished deliveries instead.",
+		);
+	const dismiss = (deliveries: readonly DeliveryId[]) =>
+		run(
+			() => dismissDeliveries(projectId, deliveries),
+			(count) => `${plural(count, "failed delivery", "failed deliveries")} dismissed.`,
+			"None of them is a failed delivery.",
+		);
+	const sendAgain = (row: DeliverySummary) => {
+		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		const { webhook_id, event_id, event_type } = row;
+		if (row.state === "waiting") return void retry([{ webhook_id, event_id }]);
+		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
+	};
+
+	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
+	const deliveries: DeliveriesProps = {
+		rows,
+		nameOf,
+		isPaused,
+		selection,
+		openKey: openRow === undefined ? null : deliveryKey(openRow),
+		isNew: list.isNew,
+		onOpen: ({ last_attempt }) => last_attempt !== null && open(last_attempt.id),
+		hrefOf: ({ last_attempt }) =>
+			last_attempt === null ? router.state.location.href : router.buildLocation(placeOf(last_attempt.id)).href,
+		keys: {
+			r: sendAgain,
+			c: ({ last_attempt }) => last_attempt !== null && void copyCurl(projectId, last_attempt.id),
+		},
+	};
+	const nothing = rows?.length === 0 && !list.outdated;
+	// Replays by filter take one webhook and one type.
+	const canReplayAll = search.webhooks === undefined && search.types === undefined && search.response === undefined;
+	return (
+		<Page>
+			<PageHeader
+				title="Logs"
+				actions={
+					<>
+						<ViewSwitch search={search} />
+						{nothing || rows === undefined || !canReplayAll ? null : (
+							<ForRole needs="developer">
+								{(disabled) => (
+									<Button
+										variant="default"
+										leftSection={<IconReload size={16} aria-hidden />}
+										disabled={disabled}
+										onClick={() =>
+											setReplayAll(replayAllOf({ ...attemptFilter(search), status: "failed" }, Date.now()))
+										}
+									>
+										Replay all failed
+									</Button>
+								)}
+							</ForRole>
+						)}
+					</>
+				}
+			>
+				{isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."}
+			</PageHeader>
+			{nothing && !isFiltered(search) ? null : (
+				<DeliveryFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
+			)}
+			{list.error === null ? null : <ErrorState error={list.error} onRetry={list.retry} />}
+			{list.error !== null && rows === undefined ? null : nothing ? (
+				isFiltered(search) ? (
+					<NothingMatches onClear={() => filter({})} />
+				) : (
+					<NothingYet projectId={projectId} narrow={narrow} />
+				)
+			) : (
+				<div className={classes.list} data-outdated={list.outdated || undefined}>
+					<Toolbar
+						selection={selection}
+						still={list.still}
+						onReplay={(chosen) =>
+							setAsked({ deliveries: chosen, what: plural(chosen.length, "delivery", "deliveries") })
+						}
+						onRetry={(chosen) => void retry(chosen)}
+						onDismiss={(chosen) => void dismiss(chosen)}
+					/>
+					<div {...attention.props}>
+						{narrow ? (
+							<DeliveryCards {...deliveries} />
+						) : (
+							<Section flush>
+								<DeliveriesTable {...deliveries} />
+							</Section>
+						)}
+					</div>
+				</div>
+			)}
+			<LoadMore hasMore={list.hasMore} loading={list.loadingMore} onMore={loadMore} label="Show older deliveries" />
+			<ReplaySelected
+				projectId={projectId}
+				deliveries={asked?.deliveries ?? null}
+				what={asked?.what ?? ""}
+				onClose={(replayed) => {
+					setAsked(null);
+					if (replayed) selection.setAll([]);
+				}}
+			/>
+			<ReplayAll projectId={projectId} request={replayAll} nameOf={nameOf} onClose={() => setReplayAll(null)} />
+			<LogContext value={context}>
+				<Outlet />
+			</LogContext>
+		</Page>
+	);
+}
+
+interface ToolbarProps {
+	selection: Selection;
+	still: boolean;
+	onReplay: (deliveries: readonly DeliveryId[]) => void;
+	onRetry: (deliveries: readonly DeliveryId[]) => void;
+	onDismiss: (deliveries: readonly DeliveryId[]) => void;
+}
+
+/** Above the rows: the selection and its actions, or whether the list updates live. */
+function Toolbar({ selection, still, onReplay, onRetry, onDismiss }: ToolbarProps) {
+	const { size, deliveries } = selection;
+	const tooMany = deliveries.length > MAX_NAMED;
+	const actions = [
+		{ label: "Dismiss", Icon: IconCheck, act: onDismiss },
+		{ label: "Retry now", Icon: IconPlayerTrackNext, act: onRetry },
+		{ label: "Replay", Icon: IconReload, act: onReplay },
+	];
+	return (
+		<div className={toolbar.toolbar} data-selected={size > 0 || undefined}>
+			<div className={toolbar.words} aria-live="polite">
+				{size === 0
+					? null
+					: `${formatCount(size)} selected${tooMany ? `: ${MAX_NAMED} at most can be changed at once` : ""}`}
+			</div>
+			{size === 0 ? (
+				<TailButton still={still} />
+			) : (
+				<Group gap={6} wrap="nowrap">
+					{actions.map(({ label, Icon, act }) => (
+						<ForRole key={label} needs="developer">
+							{(disabled) => (
+								<Button
+									size="compact-sm"
+									variant={label === "Replay" ? "filled" : "default"}
+									leftSection={<Icon size={14} aria-hidden />}
+									disabled={disabled || tooMany}
+									onClick={() => act(deliveries)}
+								>
+									{label}
+								</Button>
+							)}
+						</ForRole>
+					))}
+					<Button size="compact-sm" variant="default" onClick={() => selection.setAll([])}>
+						Unselect
+					</Button>
+				</Group>
+			)}
+		</div>
+	);
+}

@@ -1,0 +1,122 @@
+import { isId } from "../../base/ids.ts";
+import { listDeliveries } from "../delivery-search.ts";
+import { found, Problem } from "../http/problem.ts";
+import { timeRange } from "../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
+import { closed, cursor, decodeCursor, EventTypeName, encodeCursor, givenTime, soughtId, Type } from "../schema.ts";
+
+const route = routeIn("Delivery log");
+
+/** Deliveries dismissed per transaction. */
+const STEP = 200;
+
+const DismissalsRequest = Type.Object(
+	{
+		deliveries: Type.Optional(
+			Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
+				minItems: 1,
+				maxItems: STEP,
+				description: "Dismisses these deliveries. Those that aren't dead-lettered are skipped.",
+			}),
+		),
+		filter: Type.Optional(
+			Type.Object(
+				{
+					webhook_id: Type.Optional(soughtId("Deliveries to this webhook.")),
+					type: Type.Optional(EventTypeName),
+					since: Type.Optional(givenTime("The last attempt started at this time or later.")),
+					until: Type.Optional(givenTime("The last attempt started before this time.")),
+				},
+				{ ...closed, description: "Dismisses one step of the dead letters that match, newest first." },
+			),
+		),
+		cursor: Type.Optional(cursor("the previous step")),
+	},
+	{
+		...closed,
+		oneOf: [{ required: ["deliveries"] }, { required: ["filter"] }],
+		dependentRequired: { cursor: ["filter"] },
+		errorMessage: 'must have either "deliveries" or "filter"',
+		title: "DismissalsRequest",
+		examples: [{ filter: { type: "purchase.completed" } }],
+	},
+);
+const Dismissals = Type.Object(
+	{
+		count: Type.Integer({ minimum: 0, description: "How many deliveries are dismissed." }),
+		skipped: Type.Optional(
+			Type.Integer({ minimum: 0, description: "With `deliveries`: how many aren't dead-lettered." }),
+		),
+		next_cursor: Type.Optional(
+			Type.Union([Type.String(), Type.Null()], {
+				description:
+					"With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step.",
+			}),
+		),
+	},
+	{ title: "Dismissals" },
+);
+const Dismissed = Type.Object({ dismissed: Type.Boolean() }, { title: "Dismissed" });
+
+/** Users decide that dead letters need nothing more. Nothing is deleted. */
+export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "clock">): Route[] {
+	const countOf = (results: readonly boolean[]): number => results.filter(Boolean).length;
+	return [
+		route("POST", "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/dismiss", "dismissDelivery", {
+			summary: "Dismiss a dead letter",
+			description:
+				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.",
+			access: "developer",
+			rate: "replays",
+			success: { status: 200, description: "The delivery is dismissed.", schema: Dismissed },
+			problems: { conflict: "The delivery isn't dead-lettered." },
+			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
+				const of = { webhookId: webhook_id, eventId: event_id };
+				const [dismissed] = await storage.dismissDeliveries({
+					...{ projectId: project_id, deliveries: [of], at: clock.now() },
+				});
+				if (!dismissed) {
+					found("delivery", await storage.getDelivery({ projectId: project_id, ...of }));
+					throw new Problem("conflict", "Only a dead-lettered delivery can be dismissed. This one isn't.");
+				}
+				const target = { kind: "event", id: event_id, name: event_id };
+				audit({ projectId: project_id, action: "delivery.dismissed", target, detail: { webhook_id } });
+				return { dismissed: true };
+			},
+		}),
+		route("POST", "/v1/projects/{project_id}/dismissals", "dismissMany", {
+			summary: "Dismiss many dead letters",
+			description:
+				"Dismisses the given deliveries, or one step of those that match a filter. Call again with `cursor` from the response until `next_cursor` is null.",
+			access: "developer",
+			body: DismissalsRequest,
+			rate: "bulkReplays",
+			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
+			async handler({ params: { project_id }, body, audit }) {
+				const { deliveries, filter = {} } = body;
+				const at = clock.now();
+				if (deliveries) {
+					const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
+					const results = await storage.dismissDeliveries({ projectId: project_id, deliveries: these, at });
+					const count = countOf(results);
+					if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail: { count } });
+					return { count, skipped: deliveries.length - count };
+				}
+				const before =
+					body.cursor === undefined ? undefined : decodeCursor(body.cursor, (text) => isId("attempt", text));
+				const failed = {
+					webhookIds: filter.webhook_id === undefined ? [] : [filter.webhook_id],
+					types: filter.type === undefined ? [] : [filter.type],
+					...{ states: ["failed"] as const, codes: [], errors: [], unhandled: true },
+					...timeRange(filter.since, filter.until),
+				};
+				const { rows, next } = await listDeliveries(storage, project_id, failed, { limit: STEP, before });
+				const results =
+					rows.length === 0 ? [] : await storage.dismissDeliveries({ projectId: project_id, deliveries: rows, at });
+				const count = countOf(results);
+				if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail: { filter, count } });
+				return { count, next_cursor: next === null ? null : encodeCursor(next) };
+			},
+		}),
+	];
+}
