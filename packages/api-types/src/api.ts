@@ -1196,6 +1196,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/problems/{problem}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What a problem type means, and what to do
+         * @description Each error's `type` is such a path. Browsers get a page.
+         */
+        readonly get: operations["explainProblem"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/openapi.json": {
         readonly parameters: {
             readonly query?: never;
@@ -3431,6 +3451,16 @@ export interface components {
             readonly on_hold: boolean;
             /** @description Why, and what to do. */
             readonly detail: string | null;
+        };
+        readonly ProblemExplanation: {
+            /** @description The problem's type: the path of this explanation. */
+            readonly type: string;
+            readonly title: string;
+            readonly status: number;
+            /** @description When it is returned. */
+            readonly meaning: string;
+            /** @description What to do. */
+            readonly action: string;
         };
     };
     responses: {
@@ -6794,6 +6824,33 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly explainProblem: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The last part of the problem's type. */
+                readonly problem: "malformed-request" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "request-timeout" | "conflict" | "log-behind" | "app-not-installed" | "too-large" | "unsupported-media-type" | "invalid" | "too-many-requests" | "header-too-large" | "internal" | "unavailable";
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The explanation. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProblemExplanation"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 404: components["responses"]["not-found"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -1,7 +1,7 @@
 import { fileVariableOf, flagOf, hasFlag, SETTINGS, variableOf } from "@posthorn/server/config";
 import { type Command, Option } from "commander";
 
-const EXAMPLES = {
+export const EXAMPLES = {
 	posthorn: `
 Examples:
   posthorn serve                     run on http://127.0.0.1:8420 with the database in ./data

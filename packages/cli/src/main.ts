@@ -1,63 +1,13 @@
-import { VERSION } from "@posthorn/server/version";
-import { Command, CommanderError } from "commander";
-import { addClientCommands } from "./client/commands.ts";
+import { CommanderError } from "commander";
 import { CommandError } from "./command-error.ts";
-import type { DoctorOptions } from "./doctor.ts";
-import { readEnvFile } from "./env-file.ts";
-import { addSettings, examples } from "./help.ts";
+import { createProgram } from "./program.ts";
 
 /**
- * Runs the command line. Each command imports its modules when it is run. Exit code 0 for success, 2 for wrong usage or
- * configuration, 1 for any other failure.
+ * Runs the command line. Exit code 0 for success, 2 for wrong usage or configuration, 130 if a question is answered with
+ * Ctrl-C, 1 for any other failure.
  */
 export async function main(args: readonly string[]): Promise<void> {
-	const program = new Command("posthorn")
-		.description(
-			"Posthorn delivers your store's events to HTTPS endpoints: signed, in order, with retries and a log of every attempt.",
-		)
-		.version(VERSION, "-V, --version", "print the version")
-		.helpOption("-h, --help", "explain a command")
-		.helpCommand("help [command]", "explain a command")
-		.showSuggestionAfterError()
-		.showHelpAfterError("posthorn --help lists the commands, and posthorn COMMAND --help explains one.")
-		.option("--env-file <file>", "read variables from this file; those of the environment take precedence")
-		.option("--json", "print JSON, one value a line, where a command has results")
-		.configureHelp({ minWidthToWrap: 20, showGlobalOptions: true })
-		.exitOverride()
-		.hook("preAction", (_, command) => readEnvFile(command.optsWithGlobals().envFile))
-		.addHelpText("after", examples("posthorn"));
-	addSettings(
-		program
-			.command("serve")
-			.description("Run the service: HTTP API, deliveries and retries. Stops gracefully on SIGTERM and Ctrl-C.")
-			.addHelpText("after", examples("serve")),
-	).action(async (options: Record<string, string>) => (await import("./serve.ts")).serve(options));
-	program
-		.command("backup <file>")
-		.description("Copy the database to FILE, complete and consistent, even while the service runs.")
-		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
-		.addHelpText("after", examples("backup"))
-		.action(async (file: string, options: { databaseUrl?: string }) =>
-			(await import("./backup.ts")).backup(file, options),
-		);
-	addSettings(
-		program
-			.command("doctor")
-			.description("Check what the service needs (settings, database, clock, egress), and report what to fix.")
-			.option(
-				"--reach <url>",
-				"also connect to this receiver, without sending anything; can be repeated",
-				(url: string, others: readonly string[] = []) => [...others, url],
-			)
-			.addHelpText("after", examples("doctor")),
-	).action(async (options: DoctorOptions) => (await import("./doctor.ts")).doctor(options));
-	program
-		.command("migrate")
-		.description("Migrate a PostgreSQL schema ahead of an upgrade.")
-		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
-		.addHelpText("after", examples("migrate"))
-		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
-	addClientCommands(program);
+	const program = createProgram();
 	const { default: addCompletion } = await import("@bomb.sh/tab/commander");
 	addCompletion(program);
 	// The reader has closed the pipe, as head does.

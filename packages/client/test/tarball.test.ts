@@ -54,6 +54,12 @@ test("the README's examples compile against the tarball's types", async () => {
 	expect((await tsc.catch(({ stdout }: { stdout: string }) => ({ stdout }))).stdout).toBe("");
 });
 
+test("the guides show the same examples", () => {
+	const guide = (name: string) => readFileSync(join(ROOT, "docs/guides", name), "utf8");
+	expect(guide("publishing.md")).toContain(EXAMPLES[0]);
+	expect(guide("polling.md")).toContain(EXAMPLES.find((code) => code.includes("follow(")));
+});
+
 const RUNTIMES: readonly (readonly [name: string, ...command: string[]])[] = [
 	["Node", process.execPath],
 	["Bun", "bun"],

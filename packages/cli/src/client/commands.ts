@@ -1,7 +1,7 @@
 /** The commands for developers and publishers, which talk to a service through its API. */
 import { type Command, Option } from "commander";
 
-const EXAMPLES: Readonly<Record<string, string>> = {
+export const CLIENT_EXAMPLES: Readonly<Record<string, string>> = {
 	login: `
 Also without a terminal: POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT take precedence over what is stored.
 
@@ -80,7 +80,7 @@ export function addClientCommands(program: Command): void {
 		return parent
 			.command(nameAndArgs)
 			.description(description)
-			.addHelpText("after", parent === program ? (EXAMPLES[name] ?? "") : "");
+			.addHelpText("after", parent === program ? (CLIENT_EXAMPLES[name] ?? "") : "");
 	};
 
 	withConnection(command("login", "Store the address and API key of a service for the commands below.")).action(

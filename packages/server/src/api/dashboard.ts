@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** Paths that are never dashboard pages. */
-const NO_PAGE = /^\/(?:v1|assets|docs|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
+const NO_PAGE = /^\/(?:v1|assets|docs|problems|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
 /** The built page's placeholder for the nonce that allows its styles. */
 const NONCE = "__CSP_NONCE__";
 const NONCE_BYTES = 18;

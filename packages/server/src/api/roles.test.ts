@@ -80,6 +80,7 @@ const EXPECTED = {
 	acceptInvitation: "open",
 	listAudit: "owner, people",
 	isLive: "open",
+	explainProblem: "open",
 	isReady: "open",
 	readMetrics: "open",
 	getOpenApi: "open",

@@ -64,7 +64,7 @@ export const PATH_IDS = {
 } as const;
 
 /** The others, which publishers and the store platform choose. */
-type GivenId = "event_id" | "event_type" | "order_id" | "deliverable_id" | "basket_id" | "subscription_id";
+type GivenId = "event_id" | "event_type" | "problem" | "order_id" | "deliverable_id" | "basket_id" | "subscription_id";
 
 export type PathParams = Readonly<Record<keyof typeof PATH_IDS | GivenId, string>>;
 

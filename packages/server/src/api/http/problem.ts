@@ -9,26 +9,116 @@ import { StorageError } from "../../storage/port.ts";
 import { closeAfter, SMALL_CHUNKS } from "./connections.ts";
 
 /**
- * Every kind of error that the API returns (RFC 9457): its type, status and title. The last part of the type,
- * `/problems/…`, is a stable code for programs.
+ * Every kind of error that the API returns (RFC 9457): its type, status and title, when it is returned, and what
+ * to do. The last part of the type, `/problems/…`, is a stable code for programs; the path explains it.
  */
 export const PROBLEMS = {
-	"malformed-request": { status: 400, title: "The request is malformed" },
-	unauthorized: { status: 401, title: "A valid API key is needed" },
-	forbidden: { status: 403, title: "This key may not do that" },
-	"not-found": { status: 404, title: "Not found" },
-	"method-not-allowed": { status: 405, title: "Method not allowed" },
-	"request-timeout": { status: 408, title: "The request took too long" },
-	conflict: { status: 409, title: "Conflict" },
-	"log-behind": { status: 409, title: "The log does not reach that far" },
-	"app-not-installed": { status: 409, title: "The Developer app is not installed" },
-	"too-large": { status: 413, title: "Too large" },
-	"unsupported-media-type": { status: 415, title: "Unsupported media type" },
-	invalid: { status: 422, title: "Some fields are not acceptable" },
-	"too-many-requests": { status: 429, title: "Too many requests" },
-	"header-too-large": { status: 431, title: "The request's header is too large" },
-	internal: { status: 500, title: "Something went wrong on our side" },
-	unavailable: { status: 503, title: "Temporarily unavailable" },
+	"malformed-request": {
+		status: 400,
+		title: "The request is malformed",
+		meaning:
+			"The request isn't valid HTTP, its body isn't JSON in UTF-8, or the body doesn't have the announced length.",
+		action: "Correct the request. `detail` says what is wrong. Sending it again unchanged won't help.",
+	},
+	unauthorized: {
+		status: 401,
+		title: "A valid API key is needed",
+		meaning: "There is no API key, or it is unknown, revoked or expired; or a session has ended.",
+		action: "Send a valid key as `Authorization: Bearer KEY`. Sign in again if you use the dashboard.",
+	},
+	forbidden: {
+		status: 403,
+		title: "This key may not do that",
+		meaning:
+			"The key is valid, but lacks the scope or role for this call; or a browser's request came from another site.",
+		action:
+			"Use a key with the scope that the API reference names. A key's scopes can't be changed: create another. Some calls are only for members or the operator.",
+	},
+	"not-found": {
+		status: 404,
+		title: "Not found",
+		meaning: "The path, or the thing that it names, doesn't exist, or belongs to a project that this key can't see.",
+		action: "Check the path, the ids and which project the key belongs to.",
+	},
+	"method-not-allowed": {
+		status: 405,
+		title: "Method not allowed",
+		meaning: "The path exists, but not with this method.",
+		action: "Use one of the methods in the header `Allow`.",
+	},
+	"request-timeout": {
+		status: 408,
+		title: "The request took too long",
+		meaning: "The request didn't arrive completely in time.",
+		action: "Send it again. If it happens often, check the network between client and service.",
+	},
+	conflict: {
+		status: 409,
+		title: "Conflict",
+		meaning:
+			"The request contradicts what is stored: for example, an event's `id` belongs to an event with different content.",
+		action: "`detail` and `errors` name the contradiction. Choose another id, or send the original content.",
+	},
+	"log-behind": {
+		status: 409,
+		title: "The log does not reach that far",
+		meaning:
+			"A failover or a restore has lost events that you have read, and their sequence numbers now belong to other events.",
+		action:
+			"Continue with `after` set to `continue_after`, and with the `epoch` of this response. Events after it that you handled are no longer in the log.",
+	},
+	"app-not-installed": {
+		status: 409,
+		title: "The Developer app is not installed",
+		meaning:
+			"The project doesn't have the Developer app, which webhooks, API keys and the delivery log need. Publishing works without it.",
+		action: "Install it under Apps in the dashboard, or with `PUT /v1/projects/{project_id}/apps/developer`.",
+	},
+	"too-large": {
+		status: 413,
+		title: "Too large",
+		meaning: "The body, or one event's data, is larger than this call accepts.",
+		action: "Send less, such as a reference to the rest, or split a batch. `detail` gives the limit.",
+	},
+	"unsupported-media-type": {
+		status: 415,
+		title: "Unsupported media type",
+		meaning: "The body isn't announced as JSON, or it is compressed.",
+		action: "Send `Content-Type: application/json`, and no `Content-Encoding`.",
+	},
+	invalid: {
+		status: 422,
+		title: "Some fields are not acceptable",
+		meaning: "Some fields or query parameters are wrong, unknown or missing.",
+		action:
+			"`errors` lists each fault: `pointer` says where (a JSON Pointer, or `?name` for a query parameter), `detail` says why.",
+	},
+	"too-many-requests": {
+		status: 429,
+		title: "Too many requests",
+		meaning:
+			"One of your budgets is used up: requests a minute, bodies in flight, calls that wait, or the share of the publish queue. Nothing was done.",
+		action: "Wait for the number of seconds in `Retry-After`, then send the same request again.",
+	},
+	"header-too-large": {
+		status: 431,
+		title: "The request's header is too large",
+		meaning: "The header of the request is larger than the service reads.",
+		action: "Send fewer or shorter headers and cookies, or a shorter path.",
+	},
+	internal: {
+		status: 500,
+		title: "Something went wrong on our side",
+		meaning: "The service failed. Its log has the details under the response's `X-Request-Id`.",
+		action: "Tell the operator the request id. An event with an `id` can be published again safely.",
+	},
+	unavailable: {
+		status: 503,
+		title: "Temporarily unavailable",
+		meaning: "The node is full, starting or stopping, or something it needs, such as its database, is unavailable.",
+		action:
+			"Wait for the number of seconds in `Retry-After`, then send the same request again. An event may have been published nevertheless; with its own `id` that does no harm.",
+	},
 } as const;
 
 export type ProblemKind = keyof typeof PROBLEMS;

@@ -169,6 +169,7 @@ const PATH_PARAMETERS: Record<string, object> = {
 	...Object.fromEntries(Object.entries(PATH_IDS).map(([name, { kind, what }]) => [name, id(ID_PREFIX[kind], what)])),
 	event_id: EventId,
 	event_type: EventTypeName,
+	problem: Type.Enum(Object.keys(PROBLEMS), { type: "string", description: "The last part of the problem's type." }),
 	order_id: factId("order", "ord_10482"),
 	deliverable_id: factId("deliverable", "dlv_1"),
 	basket_id: factId("basket", "bsk_55310"),

@@ -13,6 +13,7 @@ import { changeRoutes, insightRoutes } from "./insight.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { auditRoutes, memberRoutes } from "./members.ts";
 import { orderRoutes } from "./orders.ts";
+import { problemRoutes } from "./problems.ts";
 import { projectRoutes } from "./projects.ts";
 import { retryRoutes } from "./retries.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";
@@ -42,6 +43,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...invitationRoutes(parts),
 		...auditRoutes(parts),
 		...systemRoutes(parts),
+		...problemRoutes(),
 		...docsRoutes(openApi),
 	];
 }
