@@ -19,7 +19,7 @@ At a terminal, r sends the last event again, and q ends.
 Examples:
   posthorn listen 3000/hooks
   posthorn listen 3000/hooks --events purchase.completed,purchase.refunded --since 2h
-  WEBHOOK_SECRET=$(posthorn listen --print-secret) npm run dev`,
+  WEBHOOK_SECRET=$(posthorn listen --print-secret) node server.mjs`,
 	trigger: `
 With --to the event is the catalogue's sample, signed with the secret of "posthorn listen" (or WEBHOOK_SECRET) and sent
 from this machine: it needs neither a service nor a key. Exit code 1 unless the receiver responds with 2xx.
