@@ -1,7 +1,7 @@
 /** What is newest of deliveries, for lists of them. */
 import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import { type AttemptRow, statusOf, summaryOf } from "../shared/deliveries.ts";
+import { type AttemptRow, STATUS_CODE, statusOf, summaryOf } from "../shared/deliveries.ts";
 import { type Query, sql } from "./sql.ts";
 import {
 	findProject,
@@ -82,23 +82,29 @@ export function* dismissDeliveries({
 	const dismissed: boolean[] = [];
 	for (const { webhookId, eventId } of deliveries) {
 		const webhook = yield* findWebhook(project, webhookId);
-		const event = yield* row<{ seq: number }>(sql`
-			SELECT seq FROM posthorn.events WHERE project_no = ${project} AND id = ${eventId}`);
+		const event = yield* row<{ seq: number; type: number }>(sql`
+			SELECT seq, type FROM posthorn.events WHERE project_no = ${project} AND id = ${eventId}`);
 		const isKnown = webhook !== null && event !== undefined;
-		dismissed.push(isKnown && (yield* dismiss(project, webhook, event.seq, at)));
+		dismissed.push(isKnown && (yield* dismiss(project, webhook, event, at)));
 	}
 	return dismissed;
 }
 
-function* dismiss(project: number, webhook: number, seq: number, at: number): Steps<boolean> {
+function* dismiss(
+	project: number,
+	webhook: number,
+	{ seq, type }: { readonly seq: number; readonly type: number },
+	at: number,
+): Steps<boolean> {
 	const [[newest], [next]] = yield* together(newestOf(project, webhook, seq), nextOf(project, webhook, seq));
 	if (newest === undefined || next !== undefined || statusOf(newest.status) !== "failed") return false;
 	if (newest.dismissed_at !== null) return true;
 	yield* together(
+		// By all columns of an index: PostgreSQL would take another one for the delivery's.
 		sql`
 			UPDATE posthorn.attempts SET dismissed_at = ${at}
-			WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
-				AND replay = ${newest.replay as number} AND attempt = ${newest.attempt as number}`,
+			WHERE project_no = ${project} AND webhook_no = ${webhook} AND status = ${STATUS_CODE.failed} AND type = ${type}
+				AND id = ${newest.id as string}`,
 		forgetDeadLetters(project, webhook, 1),
 	);
 	return true;

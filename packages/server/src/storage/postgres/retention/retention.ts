@@ -212,9 +212,8 @@ const LANES = sql(`
 
 /** Events that a lane started and hasn't settled, whether or not it still wants their types. */
 const OPEN = sql(`
-	SELECT l.project_no, unnest(l.open) AS seq
-	FROM posthorn.lanes l JOIN posthorn.webhooks w ON w.project_no = l.project_no AND w.no = l.webhook_no
-	WHERE l.project_no = ANY ($1::bigint[]) AND w.deleted_at IS NULL`);
+	SELECT project_no, unnest(open) AS seq FROM posthorn.lanes
+	WHERE project_no = ANY ($1::bigint[]) AND open <> '{}'`);
 
 const DELETE_EVENTS = sql(`
 	DELETE FROM posthorn.events WHERE ctid = ANY (ARRAY(
