@@ -28,7 +28,7 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 	if (newOperatorKey && "file" in newOperatorKey)
 		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: move it to a safe place)`]);
 	if (!hasOperatorKey)
-		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or run this once in a terminal to create one"]);
+		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
 	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));
 	console.error(`\n${pc.bold(`Posthorn ${VERSION} is ready.`)}\n`);

@@ -36,6 +36,14 @@ Every node does this at startup. Run it separately to migrate before the first n
 
 Example:
   posthorn migrate --database-url postgres://posthorn@db.internal/posthorn`,
+	"operator-key": `
+For a lost or leaked key. Only a hash of the key is stored, so the current one can't be shown. With PostgreSQL, nodes may
+keep running: they use the new key within 5 seconds. With SQLite, stop the service first. A key that is set in
+POSTHORN_OPERATOR_KEY is changed there instead. Sessions and projects' API keys aren't affected.
+
+Examples:
+  posthorn operator-key --new
+  posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
 	backup: `
 The copy is a database like the original. To restore it, stop the service and replace the database with the copy. It
 doesn't contain the seal key (a file next to the database, or POSTHORN_SEAL_KEY): store a copy of that separately.

@@ -53,6 +53,14 @@ export function createProgram(): Command {
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
 		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
+	program
+		.command("operator-key")
+		.description("Replace the operator's key, and print the new one once.")
+		.requiredOption("--new", "create a key")
+		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
+		.option("--yes", "don't ask")
+		.addHelpText("after", examples("operator-key"))
+		.action(async (_, self: Command) => (await import("./operator-key.ts")).newOperatorKey(self.optsWithGlobals()));
 	addClientCommands(program);
 	return program;
 }

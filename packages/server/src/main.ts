@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ApiKeys, createOperatorKey, findOperatorKey, startAccounts } from "./accounts/index.ts";
+import { ApiKeys, createOperatorKey, OperatorKey, startAccounts } from "./accounts/index.ts";
 import { SessionCookie } from "./api/auth/authorize.ts";
 import { Changes, RemoteChanges } from "./api/live/changes.ts";
 import { LongPolls } from "./api/live/long-poll.ts";
@@ -184,8 +184,8 @@ async function build(
 	const store = startStore({ storage, engine, clock, ids, logger, isTrusted, ...limits });
 	undo.push(() => store.stop());
 
-	let operatorKeyHash = await findOperatorKey(storage, config.operatorKey);
-	const apiKeys = new ApiKeys({ storage, operatorKeyHash: () => operatorKeyHash, clock, ids, logger });
+	const operatorKey = await OperatorKey.open({ storage, configured: config.operatorKey, clock, logger });
+	const apiKeys = new ApiKeys({ storage, operatorKey, clock, ids, logger });
 	undo.push(() => apiKeys.close());
 	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow: retention.now });
 	undo.push(() => accounts.close());
@@ -234,9 +234,9 @@ async function build(
 	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
 	// Last: if a later step failed, the key would be stored without anyone having seen it.
 	const keyFile = showsKey ? null : config.operatorKeyFile;
-	const creates = operatorKeyHash === null && (showsKey || keyFile !== null);
+	const creates = !operatorKey.exists && (showsKey || keyFile !== null);
 	const created = creates ? await createOperatorKey(storage, keyFile ?? undefined) : null;
-	if (created !== null) operatorKeyHash = created.hash;
+	if (created !== null) operatorKey.set(created);
 	const close = async (): Promise<Closed> => {
 		const complete = await isWithin(config.attemptTimeoutMs + STOP.graceMs, takeDown());
 		return { complete, unsettled: engine.unsettled };
@@ -244,7 +244,7 @@ async function build(
 	return {
 		url,
 		newOperatorKey: created?.key ? (keyFile === null ? { key: created.key } : { file: keyFile }) : null,
-		hasOperatorKey: operatorKeyHash !== null,
+		hasOperatorKey: operatorKey.exists,
 		setupUrl,
 		close,
 	};

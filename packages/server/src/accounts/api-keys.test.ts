@@ -9,6 +9,7 @@ import { silentLogger } from "../base/logger.ts";
 import type { ApiKey, Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
 import { ApiKeys, type NewKey } from "./api-keys.ts";
+import { OperatorKey } from "./operator-key.ts";
 import { keyHash } from "./tokens.ts";
 
 const CREATOR = { kind: "operator_key", id: null, name: "The operator's key" } as const;
@@ -35,8 +36,8 @@ afterEach(async () => {
 });
 
 function keysOf(of: ConstructorParameters<typeof ApiKeys>[0]["storage"]): ApiKeys {
-	const operatorKeyHash = () => keyHash("the operator's key, ü included");
-	return new ApiKeys({ storage: of, operatorKeyHash, clock, ids: new IdSource(clock), logger: silentLogger });
+	const operatorKey = new OperatorKey(keyHash("the operator's key, ü included"));
+	return new ApiKeys({ storage: of, operatorKey, clock, ids: new IdSource(clock), logger: silentLogger });
 }
 
 async function create(fields: Partial<NewKey> = {}): Promise<{ id: string; key: Buffer }> {

@@ -1,5 +1,3 @@
-import { randomUUID, timingSafeEqual } from "node:crypto";
-import { rename, rm, writeFile } from "node:fs/promises";
 import { API_KEYS } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
@@ -14,9 +12,9 @@ import {
 	type KeyScope,
 	type KeyStorage,
 	type Page,
-	type SettingStorage,
 	type Storage,
 } from "../storage/port.ts";
+import type { OperatorKey } from "./operator-key.ts";
 import type { Principal } from "./sessions.ts";
 import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
@@ -42,8 +40,7 @@ export interface ExpiredKey {
 
 export interface ApiKeysOptions {
 	readonly storage: KeyStorage & Pick<Storage, "peers">;
-	/** SHA-256 of the operator's key; null if there is none yet. */
-	readonly operatorKeyHash: () => Uint8Array | null;
+	readonly operatorKey: Pick<OperatorKey, "matches">;
 	readonly clock: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
@@ -116,8 +113,7 @@ export class ApiKeys {
 	 */
 	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | ExpiredKey | null> {
 		const hash = keyHash(key);
-		const operatorKeyHash = this.#options.operatorKeyHash();
-		if (operatorKeyHash !== null && timingSafeEqual(hash, operatorKeyHash)) return { kind: "operator" };
+		if (await this.#options.operatorKey.matches(key, hash, ask)) return { kind: "operator" };
 		if (!isKey(API_KEY_PREFIX, key)) return null;
 		const found = await this.#find(hash, ask);
 		if (!found) return null;
@@ -277,57 +273,6 @@ export class LastUses {
 			} catch (error) {
 				logger.warn({ err: error, keys: uses.size }, "failed to store when API keys were last used");
 			}
-		});
-	}
-}
-
-export const OPERATOR_KEY_PREFIX = "pho_";
-
-/** The setting that stores the hash of a generated operator key, in hexadecimal. */
-const SETTING = "operator_key_sha256";
-
-/**
- * SHA-256 of the key of the person who runs the instance; null if there is none yet. A configured key is the only valid
- * one, and is not stored. Without one, it is the key that an earlier start or another node created.
- */
-export async function findOperatorKey(storage: SettingStorage, configured: string | null): Promise<Buffer | null> {
-	if (configured !== null) return keyHash(configured);
-	const kept = await storage.getSetting({ name: SETTING });
-	return kept === null ? null : Buffer.from(kept, "hex");
-}
-
-export interface NewOperatorKey {
-	/** SHA-256 of the key. */
-	readonly hash: Buffer;
-	/** The key itself, shown only now; null if another node was faster and its key counts. */
-	readonly key: string | null;
-}
-
-/**
- * Creates the operator's key and stores only its hash. Call it when the key is certain to be shown.
- *
- * @param file where to leave the key, if it won't be shown: a file that only this user may read
- */
-export async function createOperatorKey(storage: SettingStorage, file?: string): Promise<NewOperatorKey> {
-	const key = createKey(OPERATOR_KEY_PREFIX);
-	// Before its hash, or a crash in between would leave a hash whose key nobody knows.
-	if (file !== undefined) await writeKey(file, key);
-	const hash = keyHash(key).toString("hex");
-	const standing = await storage.initSetting({ name: SETTING, value: hash });
-	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
-}
-
-/** Replaces the file, whose previous key belonged to another database. */
-async function writeKey(file: string, key: string): Promise<void> {
-	const draft = `${file}.${randomUUID()}.new`;
-	try {
-		await writeFile(draft, `${key}\n`, { mode: 0o600, flag: "wx", flush: true });
-		await rename(draft, file);
-	} catch (cause) {
-		await rm(draft, { force: true });
-		const { code } = cause as NodeJS.ErrnoException;
-		throw new Error(`The operator's key cannot be written to ${file} (${code}). Set POSTHORN_OPERATOR_KEY instead.`, {
-			cause,
 		});
 	}
 }

@@ -9,16 +9,16 @@ import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
 import { Guesses } from "./tokens.ts";
 
+export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
+export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
+export { Members } from "./members.ts";
 export {
-	API_KEY_PREFIX,
-	ApiKeys,
-	apiKeyFaults,
 	createOperatorKey,
 	findOperatorKey,
 	OPERATOR_KEY_PREFIX,
-} from "./api-keys.ts";
-export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
-export { Members } from "./members.ts";
+	OperatorKey,
+	replaceOperatorKey,
+} from "./operator-key.ts";
 export { Passwords, PasswordsBusy } from "./password.ts";
 export {
 	accountFaults,

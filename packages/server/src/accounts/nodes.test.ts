@@ -2,13 +2,15 @@ import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/databases.ts";
+import { API_KEYS } from "../base/budgets.ts";
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import { openPostgresStorage, type PostgresStorage } from "../storage/postgres/index.ts";
 import { ApiKeys } from "./api-keys.ts";
+import { OPERATOR_KEY_PREFIX, OperatorKey, replaceOperatorKey } from "./operator-key.ts";
 import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
-import { keyHash } from "./tokens.ts";
+import { type Ask, createKey, keyHash } from "./tokens.ts";
 
 describe("people and keys on nodes that share a database", { timeout: 60_000 }, () => {
 	let server: PostgresServer;
@@ -75,8 +77,8 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 	// It was trusted there for up to five seconds.
 	test("a key revoked on one node is refused on another once that is notified", async () => {
 		const [here, there] = [await node(), await node()];
-		const operatorKeyHash = () => keyHash("the operator's key");
-		const options = { operatorKeyHash, clock, ids, logger: silentLogger };
+		const operatorKey = new OperatorKey(keyHash("the operator's key"));
+		const options = { operatorKey, clock, ids, logger: silentLogger };
 		const [hereKeys, thereKeys] = [
 			new ApiKeys({ storage: here, ...options }),
 			new ApiKeys({ storage: there, ...options }),
@@ -98,6 +100,56 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 		await hinted;
 		expect(await thereKeys.authenticate(key)).toBeNull();
 		await Promise.all([hereKeys.close(), thereKeys.close()]);
+	});
+
+	// The new key worked only after every node had been restarted, and until then the old one did.
+	test("a replaced operator's key takes effect on every node within seconds", async () => {
+		const [here, there] = [await node(), await node()];
+		const open = () =>
+			OperatorKey.open({ storage: there, configured: null, clock, logger: silentLogger }).then(
+				(operatorKey) => new ApiKeys({ storage: there, operatorKey, clock, ids, logger: silentLogger }),
+			);
+		const keys = await open();
+		const first = Buffer.from(await replaceOperatorKey(here));
+		clock.advance(API_KEYS.trustedMs);
+		expect(await keys.authenticate(first)).toEqual({ kind: "operator" });
+		const second = Buffer.from(await replaceOperatorKey(here));
+		expect(await keys.authenticate(first)).toEqual({ kind: "operator" });
+		clock.advance(API_KEYS.trustedMs);
+		expect(await Promise.all([keys.authenticate(first), keys.authenticate(second)])).toEqual([
+			null,
+			{ kind: "operator" },
+		]);
+		await keys.close();
+	});
+
+	test("wrong operator keys read the stored one once in a while, and take turns for it", async () => {
+		const storage = await node();
+		let reads = 0;
+		const counted = {
+			peers: storage.peers,
+			getSetting: (p: Parameters<typeof storage.getSetting>[0]) => {
+				reads++;
+				return storage.getSetting(p);
+			},
+		};
+		const operatorKey = await OperatorKey.open({ storage: counted, configured: null, clock, logger: silentLogger });
+		const keys = new ApiKeys({ storage, operatorKey, clock, ids, logger: silentLogger });
+		let asked = 0;
+		const ask: Ask = (_hash, find) => {
+			asked++;
+			return find();
+		};
+		const guess = () => keys.authenticate(Buffer.from(createKey(OPERATOR_KEY_PREFIX)), ask);
+		clock.advance(API_KEYS.trustedMs);
+		expect(await Promise.all([guess(), guess(), guess()])).toEqual([null, null, null]);
+		expect(await guess()).toBeNull();
+		expect({ reads, asked }).toEqual({ reads: 2, asked: 3 });
+		// Another kind of key can't be the operator's.
+		clock.advance(API_KEYS.trustedMs);
+		expect(await keys.authenticate(Buffer.from(createKey("xyz_")), ask)).toBeNull();
+		expect({ reads, asked }).toEqual({ reads: 2, asked: 3 });
+		await keys.close();
 	});
 
 	// Each printed a link, and the first was replaced by then.

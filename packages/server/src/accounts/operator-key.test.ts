@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { createOperatorKey, findOperatorKey } from "./api-keys.ts";
+import { createOperatorKey, findOperatorKey } from "./operator-key.ts";
 import { keyHash } from "./tokens.ts";
 
 let folder: string;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 import { member } from "../../test/api/browser.ts";
 import { ApiKeys } from "../accounts/api-keys.ts";
+import { OperatorKey } from "../accounts/operator-key.ts";
 import { keyHash } from "../accounts/tokens.ts";
 import { UNAUTHENTICATED } from "../base/budgets.ts";
 
@@ -97,7 +98,7 @@ test("an expired key gets 401 with the time it expired, and doesn't count as a g
 	const clock = new VirtualClock();
 	const timed = await TestApi.start({
 		parts: ({ storage, ids, logger }) => ({
-			apiKeys: new ApiKeys({ storage, ids, logger, clock, operatorKeyHash: () => keyHash(OPERATOR_KEY) }),
+			apiKeys: new ApiKeys({ storage, ids, logger, clock, operatorKey: new OperatorKey(keyHash(OPERATOR_KEY)) }),
 		}),
 	});
 	const path = `${await timed.project()}/api-keys`;

@@ -89,7 +89,7 @@ export const SETTINGS = {
 		default: null,
 		defaultText: "created at the first start and printed once",
 		meaning:
-			"API key of the person who runs the instance. If standard error isn't a terminal, the created key isn't printed, but left in `posthorn.operatorkey` next to the database; with PostgreSQL, none is created then.",
+			"API key of the person who runs the instance. If standard error isn't a terminal, the created key isn't printed, but left in `posthorn.operatorkey` next to the database; with PostgreSQL, none is created then. `posthorn operator-key --new` replaces a lost one.",
 		secret: true,
 		parse: parse.operatorKey,
 	}),

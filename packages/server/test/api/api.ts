@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { ApiKeys, Passwords, startAccounts } from "../../src/accounts/index.ts";
+import { ApiKeys, OperatorKey, Passwords, startAccounts } from "../../src/accounts/index.ts";
 import { keyHash } from "../../src/accounts/tokens.ts";
 import { SessionCookie } from "../../src/api/auth/authorize.ts";
 import { Changes } from "../../src/api/live/changes.ts";
@@ -177,7 +177,7 @@ export class TestApi {
 			dashboardFolder: null,
 			changes,
 			longPolls,
-			apiKeys: new ApiKeys({ ...own, operatorKeyHash: () => keyHash(OPERATOR_KEY) }),
+			apiKeys: new ApiKeys({ ...own, operatorKey: new OperatorKey(keyHash(OPERATOR_KEY)) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });
 		const check = ResponseCheck.for((await app.inject("/openapi.json")).payload);

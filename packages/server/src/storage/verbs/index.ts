@@ -109,6 +109,7 @@ const FACTS = {
 const SETTINGS = {
 	getSetting: read(projects.getSetting),
 	initSetting: write(projects.initSetting),
+	setSetting: write(projects.setSetting),
 	observeClock: write(clock.observeClock),
 	confirmClock: write(clock.confirmClock),
 } satisfies Readonly<Record<string, Verb>>;

@@ -74,3 +74,10 @@ export function* initSetting({ name, value }: { readonly name: string; readonly 
 	);
 	return held?.value ?? value;
 }
+
+/** Sets it, whether or not it is set already. */
+export function* setSetting({ name, value }: { readonly name: string; readonly value: string }): Steps<void> {
+	yield* row(sql`
+		INSERT INTO posthorn.settings (name, value) VALUES (${name}, ${value})
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+}

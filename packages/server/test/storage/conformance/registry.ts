@@ -297,11 +297,15 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await second()).toBeNull();
 		});
 
-		test("a setting keeps its first value", async () => {
+		test("a setting keeps its first value until it is replaced", async () => {
 			expect(await world.storage.getSetting({ name: "operator" })).toBeNull();
 			expect(await world.storage.initSetting({ name: "operator", value: "one" })).toBe("one");
 			expect(await world.storage.initSetting({ name: "operator", value: "two" })).toBe("one");
 			expect(await world.storage.getSetting({ name: "operator" })).toBe("one");
+			await world.storage.setSetting({ name: "operator", value: "three" });
+			expect(await world.storage.getSetting({ name: "operator" })).toBe("three");
+			await world.storage.setSetting({ name: "new", value: "four" });
+			expect(await world.storage.getSetting({ name: "new" })).toBe("four");
 		});
 
 		test("the latest trusted time only rises, by small steps, unless it is confirmed", async () => {
