@@ -16,7 +16,7 @@ export type OnRetry = (error: Error, delayMs: number) => void;
 export interface Call {
 	/** For errors: method and path. */
 	readonly name: string;
-	/** Whether the call may be repeated if nobody knows what became of it. */
+	/** Whether the call may be repeated if its result is unknown. */
 	readonly idempotent: boolean;
 	readonly signal?: AbortSignal | undefined;
 	readonly onRetry?: OnRetry | undefined;

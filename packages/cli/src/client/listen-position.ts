@@ -13,7 +13,7 @@ export interface Progress {
 	readonly at: number;
 }
 
-/** A position that is older than this isn't continued from: nobody wants last week's events by surprise. */
+/** A position that is older than this isn't continued from: no one expects last week's events. */
 export const RESUME_MS = 24 * 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

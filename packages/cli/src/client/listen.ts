@@ -2,7 +2,7 @@
  * `posthorn listen`: forwards a project's events to a receiver on this machine.
  *
  * Events come from the log, in order and one at a time. An event is done once the receiver has responded, with whatever
- * status; then its position is stored. While nobody listens there, the connection breaks or a proxy in front says that
+ * status; then its position is stored. While nothing listens there, the connection breaks or a proxy in front says that
  * the receiver is away (502, 503, 504), the same event is sent again. So whichever side restarts, nothing is lost and the
  * order stays; the event that was under way may arrive twice.
  */
@@ -160,7 +160,7 @@ async function brandOf(url: string): Promise<string> {
 	}
 }
 
-/** Sends events to the receiver, one at a time, and shows what came of them. */
+/** Sends events to the receiver, one at a time, and shows the results. */
 class Forwarder {
 	readonly #target: URL;
 	readonly #signer: Signer;
@@ -184,7 +184,7 @@ class Forwarder {
 		this.#last = event;
 	}
 
-	/** Sends the last event once more. */
+	/** Sends the last event again. */
 	resend(signal: AbortSignal): void {
 		const event = this.#last;
 		if (event === undefined) {

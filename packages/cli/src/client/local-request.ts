@@ -17,7 +17,7 @@ export interface Signer {
 /** What became of a request. */
 export type LocalOutcome =
 	| { readonly kind: "responded"; readonly status: number; readonly ms: number; readonly body: string }
-	/** Nobody listens there, the connection broke, or a proxy says that the receiver is away. */
+	/** Nothing listens there, the connection broke, or a proxy says that the receiver is away. */
 	| { readonly kind: "away"; readonly reason: string; readonly ms: number };
 
 /** As much of the response as the delivery log keeps, bytes. */
@@ -63,7 +63,7 @@ export async function post(
 	}
 }
 
-/** The start of a body. A response counts from its status on, whatever becomes of its body. */
+/** The start of a body. A response counts from its status on, even if its body breaks off. */
 async function readStart(response: Response): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;

@@ -36,7 +36,7 @@ export interface LogFilter extends AttemptFilter {
 }
 
 const ATTEMPTS = "/v1/projects/{project_id}/attempts";
-/** The first page is what a screen shows; whoever wants more wants many. */
+/** The first page fills a screen. Users who want more want many. */
 const ROWS = 50;
 const MORE_ROWS = 200;
 

@@ -47,7 +47,7 @@ export function releaseSecret(): void {
 	set(null);
 }
 
-/** The secret that is being shown; null if there is none, or its time was over when the page was loaded. */
+/** The secret that is being shown; null if there is none, or it had expired when the page was loaded. */
 export function keptSecret(): KeptSecret | null {
 	if (current === undefined) current = read(Date.now());
 	return current;

@@ -108,7 +108,7 @@ function Key({ paint, label, value }: { paint: string; label: string; value: str
 interface OutcomesChartProps {
 	stats: Stats;
 	withEvents?: boolean;
-	/** Whether the totals stand next to it already. */
+	/** Whether the totals are already shown next to it. */
 	plain?: boolean;
 	/** Opens what a bar consists of. */
 	onPick?: (bucket: StatsBucket) => void;

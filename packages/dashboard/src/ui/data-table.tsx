@@ -48,9 +48,11 @@ interface DataTableProps<Item> {
 	dense?: boolean;
 	/** On narrow screens each row becomes a card, with its headers as labels, instead of scrolling. */
 	cards?: boolean;
-	/** Columns without a width share what is left, whatever they contain; longer content is cut. */
+	/** Columns without a width share the remaining space, regardless of their content; longer content is cut. */
 	fixed?: boolean;
-	/** Every row has one line, and columns without a width share what is left. Long lists only render rows in sight. */
+	/**
+	 * Every row has one line, and columns without a width share the remaining space. Long lists only render rows in sight.
+	 */
 	uniform?: boolean;
 }
 
@@ -129,7 +131,7 @@ const Gap = ({ height, columns }: { height: number; columns: number }) =>
 function useWindow(count: number, keep: readonly (number | null)[]) {
 	const body = useRef<HTMLTableSectionElement>(null);
 	const [top, setTop] = useState(0);
-	// Whatever is above the list may change its height.
+	// Content above the list may change its height.
 	useLayoutEffect(() => {
 		if (count === 0 || body.current === null) return;
 		const next = Math.round(body.current.getBoundingClientRect().top + window.scrollY);

@@ -43,7 +43,7 @@ export interface AccountsOptions {
 	readonly logger: Logger;
 	/** By default, the usual cost. */
 	readonly passwords?: Passwords;
-	/** The time that expiry and retention go by when rows are deleted; by default, the clock's. */
+	/** The time that expiry and retention use when rows are deleted; by default, the clock's. */
 	readonly retentionNow?: () => number;
 }
 

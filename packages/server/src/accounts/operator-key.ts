@@ -39,7 +39,7 @@ export interface NewOperatorKey {
  */
 export async function createOperatorKey(storage: SettingStorage, file?: string): Promise<NewOperatorKey> {
 	const key = createKey(OPERATOR_KEY_PREFIX);
-	// Before its hash, or a crash in between would leave a hash whose key nobody knows.
+	// Before its hash, or a crash in between would leave a hash whose key is unknown.
 	if (file !== undefined) await writeKey(file, key);
 	const hash = keyHash(key).toString("hex");
 	const standing = await storage.initSetting({ name: SETTING, value: hash });

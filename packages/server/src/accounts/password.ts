@@ -110,11 +110,6 @@ function parse(text: string): Parameters & { expected: Buffer } {
 /** PHC strings omit the padding. */
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");
 
-/**
- * Passwords that guessing programs try first. Their lists are long, but entries of ten characters or more are mostly
- * words with digits around them, runs of keys, and repetitions, so a few rules catch more than a list would.
- */
-
 /** Words of lists of the most common passwords, and of this service. */
 const WORDS: readonly string[] =
 	`abc abcd abcdef access account admin administrator america amanda andrea andrew angel anthony asdf asdfgh ashley bailey
@@ -163,14 +158,16 @@ const LETTERS: Readonly<Record<string, string>> = {
 	"!": "i",
 };
 
-/** A password needs this many different characters besides what is easy to guess. */
+/** A password needs this many different characters that aren't part of something easy to guess. */
 const MIN_DIFFERENT = 4;
 /** Shorter parts of names also occur in good passwords. */
 const MIN_PART = 3;
 
 /**
- * Whether a guessing program would soon find this password: besides common words, runs of keys, years and what is known
- * about its user (`known`: e-mail address, name), it has only a few different characters.
+ * Whether a guessing program would soon find this password: apart from common words, runs of keys, years and facts about
+ * its user (`known`: e-mail address, name), it has only a few different characters. Such programs' lists are long, but
+ * entries of ten characters or more are mostly words with digits around them, runs of keys, and repetitions, so a few
+ * rules catch more than a list would.
  */
 export function isCommonPassword(password: string, known: readonly string[]): boolean {
 	const text = fold(password);

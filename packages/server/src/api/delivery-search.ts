@@ -2,9 +2,9 @@
  * The list of deliveries, derived from the delivery log: a series of attempts is shown as the last of them. So a
  * delivery costs nothing beyond its log entries.
  *
- * A series that ended has one entry that is `delivered` or `failed`, which an index finds. Of those that are
- * `retrying`, only the last counts; the others are read and left out. If few deliveries wait, they are found from the
- * queues instead.
+ * A series that ended has one entry that is `delivered` or `failed`, which an index finds. A series that
+ * continues has only `retrying` entries: the last one counts, and the others are read and left out. If few deliveries
+ * are pending, they are found from the queues instead.
  */
 import { LOG_READS } from "../base/budgets.ts";
 import type {
@@ -20,7 +20,7 @@ import type {
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
 export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
 
-/** Values of one kind are alternatives; kinds combine. None of a kind: any. */
+/** Values of one list are alternatives; lists combine. An empty list matches any value. */
 export interface DeliveryFilter {
 	readonly webhookIds: readonly string[];
 	readonly types: readonly string[];
@@ -42,13 +42,13 @@ export interface FoundDelivery {
 	readonly eventType: string;
 	readonly replay: number;
 	readonly state: DeliveryStateName;
-	/** How many were made. */
+	/** How many attempts of the series were made. */
 	readonly attempts: number;
 	/** Null before the first attempt of a replay or a test. */
 	readonly last: AttemptSummary | null;
 	/** When the next attempt is due, milliseconds since the Unix epoch. */
 	readonly nextAt: number | null;
-	/** Of a failed one: what was done about it. */
+	/** Whether a failed delivery was replayed or dismissed; null if neither. */
 	readonly handled: "replayed" | "dismissed" | null;
 }
 
@@ -60,7 +60,7 @@ export interface DeliveryPage {
 
 type SearchStorage = Pick<Storage, "listAttemptSummaries" | "listWaitingRetries" | "readLatest">;
 
-/** If no more wait, they are listed from the queues. */
+/** Up to this many pending deliveries are listed from the queues. */
 const FEW = 200;
 const STATUS_OF = { delivered: "delivered", waiting: "retrying", failed: "failed" } as const satisfies Record<
 	DeliveryStateName,

@@ -127,7 +127,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	return app;
 }
 
-/** After these, somebody who listens or waits may have lost the right to. */
+/** After these, a client that listens or waits may have lost the right to. */
 const ENDS_RIGHTS: ReadonlySet<string> = new Set([
 	"api_key.revoked",
 	"app.removed",

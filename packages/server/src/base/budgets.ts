@@ -271,9 +271,9 @@ export const RECEIVERS = {
 	/** How long to wait for the body after the status line, milliseconds; never past the attempt's deadline. */
 	bodyMs: 1_000,
 	/**
-	 * After the kept part of a body of at most this size, its rest is read for at most so many milliseconds and in at most
-	 * so many reads, so that the connection can be reused. The attempt doesn't wait for it. Any other response closes the
-	 * connection. So many reads, however small, cost less than the handshake that they save.
+	 * After the kept part of a body of at most this size, its rest is read for at most this many milliseconds and in at
+	 * most this many reads, so that the connection can be reused. The attempt doesn't wait for it. Any other response
+	 * closes the connection. That many reads, however small, cost less than the handshake that they save.
 	 */
 	drainedBytes: 64 * KIB,
 	drainMs: 1_000,

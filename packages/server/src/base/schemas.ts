@@ -6,7 +6,7 @@ import { Ajv2020, type ErrorObject, type Options } from "ajv/dist/2020.js";
  */
 export const createAjv = (options: Options): Ajv2020 => new Ajv2020({ ...options, validateSchema: false, meta: false });
 
-/** What is wrong with a currency, wherever one is given. */
+/** The error message for an invalid currency, in every schema. */
 export const CURRENCY_DETAIL = "must be a currency code of three capital letters (ISO 4217), such as EUR";
 
 /** What a schema's rule asks for, in words. The error's compiler must be `verbose`. */
@@ -23,7 +23,7 @@ export function detailOf({ keyword, params, parentSchema, message }: ErrorObject
 	}
 }
 
-/** What is wrong with an event's data by the catalogue's schema. Pointers are relative to the data. */
+/** The errors in an event's data, checked with the catalogue's schema. Pointers are relative to the data. */
 export function dataFaultsOf(errors: readonly ErrorObject[]): { readonly pointer: string; readonly detail: string }[] {
 	// An alternative's error adds nothing to that of the whole value.
 	const own = errors.filter(({ schemaPath }) => !schemaPath.includes("/anyOf/"));

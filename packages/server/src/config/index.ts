@@ -47,7 +47,7 @@ export interface Config {
 	readonly maxUrlLength: number;
 	/** Maximum length of a webhook's description, characters. */
 	readonly maxDescriptionLength: number;
-	/** Where requests may go besides, or in spite of, the egress guard's own rules. */
+	/** Exceptions to the egress guard's own rules. */
 	readonly egress: EgressConfig;
 	/** PEM text of extra certificate authorities for receivers. */
 	readonly egressCa: string | null;
@@ -70,7 +70,7 @@ export interface ConfigSource {
 
 export type ConfigResult =
 	| { readonly ok: true; readonly config: Config }
-	/** One line for each fault: what is wrong, where, and what it must be. */
+	/** One line for each fault: where it is, and which values are valid. */
 	| { readonly ok: false; readonly faults: readonly string[] };
 
 /** Reads and checks everything at once. Never throws. */

@@ -37,7 +37,7 @@ export interface EngineOptions {
 	/** The sender's timeout for an attempt, milliseconds. */
 	readonly attemptTimeoutMs: number;
 	readonly logRetentionMs: number;
-	/** The time that retention goes by (see retention-clock.ts); by default, the clock's. */
+	/** The time that retention uses (see retention-clock.ts); by default, the clock's. */
 	readonly retentionNow?: () => number;
 	readonly maxEventBytes: number;
 	/** What this node is short of, shared with the sender; private by default. */

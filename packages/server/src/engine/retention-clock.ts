@@ -29,8 +29,8 @@ export interface RetentionClockOptions {
 }
 
 /**
- * The time as retention sees it. A wrong clock must not delete the log, nor dead-letter what waits: a time that is far
- * ahead is only believed once an operator confirms it.
+ * The time as retention sees it. A wrong clock must not delete the log, nor dead-letter pending deliveries: a time that is
+ * far ahead is only believed once an operator confirms it.
  *
  * The database keeps the latest trusted time. Each node raises it once a minute. A node whose clock is more than a step
  * ahead of it is on hold, unless its monotonic clock says that so much time has passed since its own last observation.

@@ -6,7 +6,7 @@ import type { RetentionStorage, SweepStep } from "../storage/port.ts";
 const EVERY_MS = 60 * 60 * 1000;
 /** Rows examined per step. Each step is a short transaction. */
 const STEP_ROWS = 500;
-/** What is dated later than this from now was written by a clock that was wrong. */
+/** Rows dated further ahead than this were written while a clock was wrong. */
 const CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000;
 /** Pause between steps, for publishing and settling. */
 const BETWEEN_STEPS_MS = 50;
@@ -18,7 +18,7 @@ export interface RetentionOptions {
 	readonly disk: Clock;
 	readonly logger: Logger;
 	readonly retentionMs: number;
-	/** The time that retention goes by. */
+	/** The time that retention uses. */
 	readonly retentionNow: () => number;
 	/** Called with projects whose paused lanes have events that aged out without an attempt. */
 	readonly onUnattempted: (projectIds: readonly string[]) => void;

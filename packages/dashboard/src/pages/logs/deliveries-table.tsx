@@ -38,7 +38,7 @@ const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
 const MIN_WIDTH = 940;
 
-/** The log by deliveries: a row for each, whatever its attempts. */
+/** The log by deliveries: a row for each, however many attempts it took. */
 export function DeliveriesTable({ rows, nameOf, isPaused, selection, openKey, ...rest }: DeliveriesProps) {
 	const stable = useMemo(() => columnsOf(nameOf, isPaused), [nameOf, isPaused]);
 	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);

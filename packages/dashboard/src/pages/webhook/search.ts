@@ -1,6 +1,6 @@
 import { isStatsRange, type StatsRange } from "../../api/stats.ts";
 
-/** The tabs besides the activity. */
+/** The tabs other than the activity. */
 const TABS = ["verify", "settings"] as const;
 type WebhookTab = (typeof TABS)[number];
 

@@ -81,7 +81,7 @@ export function checkBody(route: Route, body: unknown): void {
 	const faults = faultsBySchema(route.body, body);
 	if (route.faults && isObject(body)) {
 		const found: readonly Fault[] = route.faults(wellTyped(body, faults) as never);
-		// Nothing can be said about the whole if parts of it were left out.
+		// Rules about the whole can't be checked if parts of it were left out.
 		const known = faults.length === 0 ? found : found.filter(({ pointer }) => pointer !== "");
 		faults.push(...known.filter(({ pointer }) => !faults.some((fault) => covers(fault.pointer, pointer))));
 	}

@@ -340,8 +340,6 @@ export function closeAfter(socket: Socket, clock: Pick<Clock, "setTimeout">, tex
 	clock.setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs);
 }
 
-/** Bounds what Node's parser produces from the bytes that it has read, up to 64 KiB in one turn of the event loop. */
-
 /** The code of the error that ends a connection whose request body comes in too many small chunks. */
 export const SMALL_CHUNKS = "SMALL_CHUNKS";
 
@@ -349,8 +347,8 @@ export const SMALL_CHUNKS = "SMALL_CHUNKS";
 const END_OF_HTTP = 2;
 
 /**
- * Stops the parser from producing requests from what it has already read from a connection. Otherwise it produces
- * thousands, even though the connection is closed.
+ * Stops the parser from producing requests from the bytes that it has already read from a connection, up to 64 KiB.
+ * Otherwise it produces thousands in one turn of the event loop, even though the connection is closed.
  */
 export function leaveRest(socket: Socket & { parser?: { onIncoming: unknown } | null }): void {
 	if (socket.parser) socket.parser.onIncoming = () => END_OF_HTTP;

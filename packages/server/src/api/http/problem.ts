@@ -238,7 +238,7 @@ const LOCKED =
 	"Another transaction in the store's database holds this project's rows for too long. Nothing was changed.";
 const FULL = "Storage is full: the operator must free some space. Nothing was stored.";
 
-/** Sends whatever was thrown as a problem, and logs internal errors. */
+/** Sends any thrown value as a problem, and logs internal errors. */
 export function sendProblem(
 	error: unknown,
 	request: FastifyRequest,

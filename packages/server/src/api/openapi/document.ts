@@ -129,7 +129,7 @@ export class Components {
 	readonly #schemas: Record<string, Json> = {};
 	readonly #responses: Record<string, unknown> = {};
 
-	/** The schema as the document has it, with references to those that have a title. */
+	/** The schema as it appears in the document, with references to those that have a title. */
 	schema(schema: object): Json {
 		return this.#resolve(JSON.parse(JSON.stringify(schema)) as Json);
 	}

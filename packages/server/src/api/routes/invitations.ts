@@ -135,7 +135,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			);
 		if (!isFor(invitation, email))
 			throw invalid([{ pointer: "/email", detail: `must be ${invitation.email}, whom this invitation is for` }]);
-		// Whoever holds the link could otherwise try which addresses have accounts.
+		// Holders of the link could otherwise try which addresses have accounts.
 		checkWait(people.waitForInvitation(invitation.id));
 		const result = await withPassword(() => people.prepare({ email, name, password }, network));
 		if (result.kind === "invalid") throw invalid(result.faults);

@@ -25,7 +25,7 @@ export interface LeaseKeeperOptions {
 	readonly fairShare: (() => Promise<number>) | null;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
-	/** A release failed, so that nobody can take the project until its lease has expired. */
+	/** A release failed, so that no node can take the project until its lease has expired. */
 	readonly onReleaseFailed: () => void;
 	/** A project's release has finished or failed; it next has work at `wakeAt`, or only when something arrives if null. */
 	readonly onReleased: (projectId: string, wakeAt: number | null) => void;

@@ -49,7 +49,7 @@ export class Peers implements MarkWatcher {
 		this.#options = options;
 	}
 
-	/** This node takes no part any more. */
+	/** Removes this node from the list of peers. */
 	async leave(): Promise<void> {
 		this.#left = true;
 		const { storage, holder } = this.#options;

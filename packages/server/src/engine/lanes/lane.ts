@@ -53,8 +53,8 @@ export class Lane {
 	/** The chunk that it reads from; undefined if it must find one. */
 	chunk: Chunk | undefined;
 	/**
-	 * Nothing is left for it in the log, and it is told of the next event of its types. Meanwhile its position stays
-	 * where it is: an event costs nothing for webhooks that don't want it.
+	 * Nothing is left for it in the log, and its actor notifies it of the next event of its types. Meanwhile its position
+	 * stays where it is: an event costs nothing for webhooks that don't want it.
 	 */
 	following = false;
 	/** The key of the read that it is waiting for. */

@@ -15,7 +15,7 @@ export const OPEN_READ = "open";
 export interface LogEnd {
 	/** The last number that the log is known to have. */
 	readonly lastSeq: number;
-	/** Lanes that follow the log were told of everything up to here. */
+	/** Lanes that follow the log were notified of everything up to here. */
 	readonly announced: number;
 }
 

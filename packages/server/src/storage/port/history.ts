@@ -20,7 +20,7 @@ export interface AttemptFilter {
 	readonly response?: ResponseFilter;
 }
 
-/** Status codes from `from` to `to`, both included; 0 is no response. */
+/** Status codes from `from` to `to`, both included; 0 means that there was no response. */
 export interface CodeRange {
 	readonly from: number;
 	readonly to: number;
@@ -61,7 +61,7 @@ export interface Delivery {
 	readonly attempt: number;
 	readonly replay: number;
 	readonly nextRetryAt: number | null;
-	/** Whether it is a dead letter that needs no decision any more. */
+	/** Whether it is a dead letter that was dismissed. */
 	readonly dismissed: boolean;
 	/** The newest 200 attempts of all series, in the order in which they were made. */
 	readonly attempts: readonly Attempt[];

@@ -50,7 +50,7 @@ export type AppendResult =
 export interface LockOptions {
 	/**
 	 * Whether it may wait for the lock for a moment: only calls for one project may. Others never wait, and return
-	 * `locked` for that project alone.
+	 * `locked` for only that project.
 	 */
 	readonly waits?: boolean;
 }

@@ -76,9 +76,8 @@ class Tally {
 
 /**
  * Response times are counted in buckets. Bucket 0 begins at 1 ms, bucket k at 2^(k/4) ms. Each begins 19% above the
- * previous one, so its middle is within a tenth of every time in it.
+ * previous one, so its middle is within a tenth of every time in it. This is the number of buckets per doubling.
  */
-/** Response-time buckets per doubling. */
 export const PER_OCTAVE = 4;
 
 /** The bucket of attempts that weren't sent, which have no response time. */

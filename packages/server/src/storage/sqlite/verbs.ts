@@ -184,7 +184,7 @@ function runQuery(c: Connection, { template, values }: Query<unknown>): Row[] {
 /** There is one writer, so everything is held. */
 const held = (): void => undefined;
 
-/** What a verb runs with besides the connection. */
+/** What a verb needs in addition to the connection. */
 export interface VerbContext {
 	/** The time on the node's clock. */
 	readonly now: number;

@@ -1,4 +1,4 @@
-/** What is newest of deliveries, for lists of them. */
+/** The newest attempts of deliveries, for lists, and the marks of dismissed ones. */
 import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import { type AttemptRow, STATUS_CODE, statusOf, summaryOf } from "../shared/deliveries.ts";
@@ -100,7 +100,7 @@ function* dismiss(
 	if (newest === undefined || next !== undefined || statusOf(newest.status) !== "failed") return false;
 	if (newest.dismissed_at !== null) return true;
 	yield* together(
-		// By all columns of an index: PostgreSQL would take another one for the delivery's.
+		// Names all columns of one of the log's indexes. Otherwise PostgreSQL may choose another index.
 		sql`
 			UPDATE posthorn.attempts SET dismissed_at = ${at}
 			WHERE project_no = ${project} AND webhook_no = ${webhook} AND status = ${STATUS_CODE.failed} AND type = ${type}

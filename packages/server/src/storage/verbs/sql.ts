@@ -117,7 +117,7 @@ export const greatest = new Fragment({ postgres: "greatest", sqlite: "max" });
 
 /**
  * In a condition, before a project's number: rows of lanes, subscriptions and retries. SQLite finds them by their webhook's
- * number alone, which it gives to one webhook only.
+ * number, which it gives to only one webhook.
  */
 export const ofProject = new Fragment({ postgres: "project_no =", sqlite: "0 <" });
 

@@ -41,7 +41,7 @@ export interface Natives {
 	toNodeTime(at: number): number;
 	/**
 	 * Appends the events of facts to the log, which is held, in order. Throws if one of the ids is taken. Returns for each
-	 * fact its events as the log has them.
+	 * fact its events as stored in the log.
 	 */
 	appendFacts(projectId: string, project: number, facts: readonly FactEvents[]): LogEvent[][];
 	/** Finds which of these orders were recorded before, and which of their customers are known. */

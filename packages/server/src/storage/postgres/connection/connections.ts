@@ -305,7 +305,7 @@ async function inTransaction<T>(c: Session, begin: string, work: Work<T>): Promi
 		await c.commit();
 		return value;
 	} catch (error) {
-		// Of pipelined statements, those after the failed one fail too, and may reject first.
+		// Pipelined statements after the failed one fail too, and may reject first.
 		const first = c.failure ?? error;
 		if (!isConnectionLost(first)) await c.command("ROLLBACK");
 		throw first;

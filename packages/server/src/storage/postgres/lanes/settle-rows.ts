@@ -121,8 +121,8 @@ export interface Moves {
 }
 
 /**
- * Queues, lanes and counters. A deleted webhook has no lane: only its pending deliveries move on, to be closed. What a
- * lane has settled stays settled: the owner may have moved the lane forward meanwhile.
+ * Queues, lanes and counters. A deleted webhook has no lane: only its pending deliveries move on, to be closed. An
+ * event that a lane has settled stays settled: the owner may have moved the lane forward meanwhile.
  */
 const MOVE = sql(`
 	WITH dropped AS (
@@ -209,17 +209,15 @@ function responseClass({ sent, responseMs }: { sent: object | null; responseMs: 
 }
 
 /**
- * Whether attempts are already in the delivery log. For most, their lanes show it at no cost: events that a lane hasn't
- * passed haven't been attempted. The log is searched only for the others: retries, replays and test events, and events
- * that a lane has passed because the owner moved it or because the settlement is a repetition.
+ * Attempts are searched on the days since their events were published, and one more in case clocks differ.
  */
-
-/** Attempts are searched on the days since their events were published, and one more in case clocks differ. */
 const CLOCKS_DIFFER_MS = 86_400_000;
 
 /**
- * Whether attempts are already logged, by their ids in the log. The oldest event of each project determines how far
- * back to search.
+ * Whether attempts are already in the delivery log, by their ids. For most, their lanes show it at no cost: events that
+ * a lane hasn't passed haven't been attempted. The log is searched only for the others: retries, replays and test events,
+ * and events that a lane has passed because the owner moved it or because the settlement is a repetition. The oldest
+ * event of each project determines how far back to search.
  */
 const FIND_LOGGED = sql(`
 	SELECT g.nth, logged.id

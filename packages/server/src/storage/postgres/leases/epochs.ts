@@ -3,8 +3,8 @@
  *
  * A promoted standby may lack the last commits of the server before it, and a server restored from a backup lacks more.
  * Then what a node remembers (its leases, the ends of logs, the numbers of projects) may be wrong, although every
- * statement still succeeds. So one rule holds: what a node knows belongs to one epoch, and is forgotten as a whole when
- * another one begins.
+ * statement still succeeds. So one rule applies: all that a node knows belongs to one epoch, and is forgotten as a whole
+ * when another one begins.
  *
  * - A server's history is identified by its system identifier and its timeline, which a promotion changes; by the
  *   number of a table, which a restored dump changes; and by how far its write-ahead log is on disk, which never goes

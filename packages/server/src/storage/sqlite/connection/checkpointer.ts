@@ -14,7 +14,7 @@ interface WalState {
 }
 
 /**
- * Checkpoints the write-ahead log alongside the writer. The writer checkpoints what is left in the commit that reaches
+ * Checkpoints the write-ahead log alongside the writer. The writer checkpoints the rest in the commit that reaches
  * the log's limit; without this, that commit would checkpoint all of it, while everyone waits.
  *
  * @returns stops it

@@ -6,7 +6,7 @@ import { BoundedMap } from "../../../base/collections.ts";
 const PAGE_BYTES = 8192;
 /** Other connections (a backup, a shell) hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
-/** The writer checkpoints what is left of the log and restarts it once it has this many pages (64 MB). */
+/** The writer checkpoints the rest of the log and restarts it once it has this many pages (64 MB). */
 const CHECKPOINT_PAGES = 8000;
 /** A log file that grew beyond this in a burst is truncated to it, bytes. */
 const KEPT_LOG_BYTES = 67_108_864;

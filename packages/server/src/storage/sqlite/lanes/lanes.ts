@@ -135,7 +135,7 @@ export function dropRetry(c: Connection, projectNo: number, webhookNo: number, s
 	return Number(dropped.changes);
 }
 
-/** Maintains the counters behind the gauges. */
+/** Maintains the counters that the gauges read. */
 export function addToCounters(c: Connection, webhookNo: number, retries: number, deadLetters: number): void {
 	if (retries === 0 && deadLetters === 0) return;
 	c.sql(`
