@@ -3050,7 +3050,7 @@ export interface components {
                 readonly count: number;
                 readonly next_at: string | null;
             };
-            /** @description Dead-lettered deliveries that haven't been replayed. */
+            /** @description Dead-lettered deliveries that were neither replayed nor dismissed. */
             readonly dead_letters: number;
             /** @description The events that wait for their first attempt. */
             readonly backlog: {

@@ -72,7 +72,7 @@ export const WebhookHealth = Type.Object(
 			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
 			{ description: "Pending retries and replays." },
 		),
-		dead_letters: count("Dead-lettered deliveries that haven't been replayed."),
+		dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed."),
 		backlog: Backlog,
 		day: Type.Object(
 			{ ...outcomes, success_rate: SuccessRate, p95_ms: responseTimes.p95_ms },
