@@ -23,6 +23,7 @@ import { formatReport } from "./report.ts";
 import type { Results, ThroughputRun } from "./results.ts";
 import { measureSingle } from "./single/measure.ts";
 import { measureThroughput } from "./throughput.ts";
+import { measureUnwanted } from "./unwanted.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The limit is read several times, so each reading may be shorter than a round, but long enough to be meaningful. */
@@ -96,6 +97,9 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 					}
 				: {}),
 			...(parts.has("dashboard") ? { dashboard: await measureDashboard(progress) } : {}),
+			...(parts.has("unwanted")
+				? { unwanted: await measureUnwanted(workspace, receiver, service, seconds, progress) }
+				: {}),
 			...(parts.has("client") ? { client: await measureClient(receiver, progress) } : {}),
 			...(options.against !== null
 				? {

@@ -17,6 +17,7 @@ Usage: npm run bench -- [options]
   --neighbours     only a quiet project's latency next to each of a dozen hostile neighbors
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
+  --unwanted       only the CPU time of an event next to 10,000 webhooks that don't want it
   --client         only the CPU time of the HTTP client that sends the requests
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
   --rounds N       how many pairs of services --against starts (default 7)
@@ -49,6 +50,7 @@ const ALONE = [
 	"facts",
 	"neighbours",
 	"single",
+	"unwanted",
 	"client",
 	"dashboard",
 	"against",
@@ -116,6 +118,7 @@ function parse(args: readonly string[]) {
 				neighbours: flag,
 				neighbour: text,
 				single: flag,
+				unwanted: flag,
 				client: flag,
 				dashboard: flag,
 				against: text,

@@ -13,8 +13,8 @@ import type {
 	SingleRun,
 	ThroughputRun,
 } from "./results.ts";
-
 import { SINGLE_MOST_TIMES } from "./single/measure.ts";
+import { UNWANTED_MOST_TIMES } from "./unwanted.ts";
 
 /** The results as readable text. */
 export function formatReport(results: Results): string {
@@ -33,6 +33,7 @@ export function formatReport(results: Results): string {
 		dashboard,
 		against,
 		single,
+		unwanted,
 		machine,
 	} = results;
 	const parts = [
@@ -97,6 +98,14 @@ export function formatReport(results: Results): string {
 		parts.push(table(SINGLE_COLUMNS, single));
 		for (const { engine, threads } of single)
 			parts.push(`${engine}: ${threads.map(({ thread, us }) => `${thread} ${us} µs`).join(" · ")}`);
+	}
+	if (unwanted !== undefined) {
+		const { webhooks, with_us, without_us, ratio, ratios } = unwanted;
+		parts.push(
+			`An event in a project with ${count(webhooks)} webhooks that don't want it: ${with_us} µs instead of ${without_us} µs, ` +
+				`${ratio.toFixed(2)} times (${ratios.map((each) => each.toFixed(2)).join(" ")}; goal: at most ${UNWANTED_MOST_TIMES}) ` +
+				(ratio <= UNWANTED_MOST_TIMES ? pc.green("✓") : pc.red("✗")),
+		);
 	}
 	if (client !== undefined) {
 		parts.push("Main-thread CPU time of the HTTP client:");

@@ -15,6 +15,7 @@ export interface Results {
 	readonly dashboard?: readonly DashboardTime[];
 	readonly against?: Against;
 	readonly single?: readonly SingleRun[];
+	readonly unwanted?: Unwanted;
 	readonly machine: Machine;
 }
 
@@ -77,6 +78,16 @@ export interface SingleRun {
 	/** Published events per second. */
 	readonly per_s: number;
 	readonly threads: readonly ThreadCost[];
+}
+
+/** CPU time of an event with and without webhooks in its project that don't want it, microseconds. */
+export interface Unwanted {
+	readonly webhooks: number;
+	readonly with_us: number;
+	readonly without_us: number;
+	/** With over without, in each round, and the median. */
+	readonly ratios: readonly number[];
+	readonly ratio: number;
 }
 
 /** CPU time of the service's threads with one name, microseconds per event. */

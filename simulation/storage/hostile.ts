@@ -2,7 +2,7 @@
  * A node's way to its database: each call takes its time to get there and to come back, and may fail or stand still on
  * either way. What the call does in the database it does in between, all at once.
  */
-import type { EpochKeeper, PeerStorage } from "../../packages/server/src/storage/port/peers.ts";
+import type { EpochKeeper, HintListener, PeerStorage } from "../../packages/server/src/storage/port/peers.ts";
 import { type Storage, StorageError } from "../../packages/server/src/storage/port.ts";
 import type { News } from "../happenings.ts";
 import type { Host } from "../nodes/host.ts";
@@ -92,10 +92,10 @@ export class HostileStorage {
 		return new Proxy(peers, {
 			get: (_, key) => {
 				if (key === "subscribe")
-					return (listener: (projectIds: readonly string[]) => void) =>
-						peers.subscribe((projectIds) => {
+					return (listener: HintListener) =>
+						peers.subscribe((...hint) => {
 							if (!this.#options.hasHints || this.#faultOf("subscribe", hints) !== null) return;
-							timeline.after(hints.between(0, 20), () => host.run(() => listener(projectIds)));
+							timeline.after(hints.between(0, 20), () => host.run(() => listener(...hint)));
 						});
 				if (key === "onEpoch")
 					return (listener: () => void, keeper?: EpochKeeper) =>
