@@ -11,6 +11,7 @@ const ids = (count: number, prefix = "evt") => Array.from({ length: count }, (_,
 let service: Service;
 let receiver: LocalReceiver;
 let user: User;
+const started: Running[] = [];
 let project: Awaited<ReturnType<Service["project"]>>;
 
 beforeAll(async () => {
@@ -23,17 +24,23 @@ afterAll(async () => {
 });
 beforeEach(async () => {
 	const { id, key } = await service.keyOfProject();
-	project = await service.clientOf(id, key);
+	// A restart may take longer than the usual retries last.
+	project = service.clientOf(id, key, { retry: { retries: 60, maxDelayMs: 5_000 } });
 	user = new User({ POSTHORN_URL: service.url, POSTHORN_API_KEY: key });
 	receiver.secret = (await user.run(["listen", "--print-secret"])).out.trim();
 	receiver.received.length = 0;
 	receiver.status = 200;
-	return () => user.close();
+	return async () => {
+		// After a failed test they would send its events to the next one's receiver.
+		for (const one of started.splice(0)) await one.end("SIGKILL");
+		user.close();
+	};
 });
 
 /** Starts to listen, and waits until it has found where to begin. */
 async function listen(...more: readonly string[]): Promise<Running> {
 	const listening = new Running(user.spawn(["listen", `${receiver.port}/hooks`, "--json", ...more]));
+	started.push(listening);
 	await listening.until("listen to be ready", () => listening.lines.some(({ kind }) => kind === "ready"));
 	return listening;
 }
