@@ -283,3 +283,92 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 	await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + 8);
 	expect(faults).toEqual([]);
 });
+
+test("test events are marked everywhere, and don't make a webhook failing", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 503 }));
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+	await receiver.count(3);
+	await page.goto(dashboard.project("/logs"));
+	const deliveries = page.getByRole("table", { name: "Deliveries" });
+	await expect(deliveries.getByText("Failed")).toHaveCount(1);
+	await expect(deliveries.getByText("Test", { exact: true })).toHaveCount(1);
+	await deliveries.getByRole("link", { name: "purchase.completed" }).click();
+	await expect(page.getByRole("dialog").getByText("Test", { exact: true })).toHaveCount(1);
+	await expectAccessible(page);
+	await page.goto(dashboard.project("/logs?view=attempts"));
+	const attempts = page.getByRole("table", { name: "Attempts" });
+	await expect(attempts.getByText("Test", { exact: true })).toHaveCount(3);
+	await expectAccessible(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await expect(page.getByRole("list", { name: "Attempts" }).getByText("Test", { exact: true })).toHaveCount(3);
+	await page.goto(dashboard.project("/logs"));
+	await expect(page.getByRole("list", { name: "Deliveries" }).getByText("Test", { exact: true })).toHaveCount(1);
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByText("No event has been sent to it yet")).toBeVisible();
+	await expect(page.getByRole("table", { name: "Recent attempts" }).getByText("Test", { exact: true })).toHaveCount(3);
+	await page.goto(dashboard.project());
+	await expect(page.getByText("No webhook is failing")).toBeVisible();
+	// A real failure counts, unmarked.
+	await shop.post(shop.path("/events"), purchase(1));
+	await expect(page.getByText("Your webhook is failing")).toBeVisible();
+});
+
+test("a failed row is replayed in place", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 503 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(6);
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Deliveries" });
+	const replays = rows.getByRole("button", { name: "Replay: purchase.completed to Accounting" });
+	await expect(replays).toHaveCount(2);
+	await expectAccessible(page);
+	receiver.respondWith(() => ({ status: 200 }));
+	await replays.first().click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText("Send purchase.completed to Accounting again?");
+	await dialog.getByRole("button", { name: "Replay" }).click();
+	await receiver.count(7);
+	await expect(rows.getByText("Delivered")).toHaveCount(1);
+	await expect(replays).toHaveCount(1);
+	// Only the dialog opened, not the row.
+	await expect(page).toHaveURL(/\/logs$/);
+	await page.setViewportSize({ width: 390, height: 844 });
+	const cards = page.getByRole("list", { name: "Deliveries" });
+	await cards.getByRole("button", { name: "Replay: purchase.completed to Accounting" }).click();
+	await dialog.getByRole("button", { name: "Replay" }).click();
+	await receiver.count(8);
+	await expect(cards.getByText("Delivered")).toHaveCount(2);
+	await expect(page).toHaveURL(/\/logs$/);
+});
+
+test.describe("with long delays", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+	test("a waiting row is retried in place", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 503 }));
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		receiver.respondWith(() => ({ status: 200 }));
+		await page.goto(dashboard.project("/logs"));
+		const rows = page.getByRole("table", { name: "Deliveries" });
+		await rows.getByRole("button", { name: "Retry now: purchase.completed to Accounting" }).click();
+		await receiver.count(2);
+		await expect(rows.getByText("Delivered")).toHaveCount(1);
+		await expect(page).toHaveURL(/\/logs$/);
+	});
+});

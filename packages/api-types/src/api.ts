@@ -754,7 +754,7 @@ export interface paths {
         };
         /**
          * Count attempts over time
-         * @description How attempts ended and how long receivers took: over the last hour, day (the default) or month.
+         * @description How attempts ended and how long receivers took: over the last hour, day (the default) or month. Test events don't count.
          */
         readonly get: operations["getStats"];
         readonly put?: never;
@@ -2674,6 +2674,8 @@ export interface components {
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
+            /** @description Whether the event is a test event. */
+            readonly test: boolean;
             /** @enum {string} */
             readonly method: "POST";
             readonly url: string;
@@ -2728,6 +2730,8 @@ export interface components {
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
+            /** @description Whether the event is a test event. */
+            readonly test: boolean;
             /** @enum {string} */
             readonly method: "POST";
             readonly url: string;
@@ -2772,7 +2776,7 @@ export interface components {
             readonly event_type: components["schemas"]["EventType"];
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
-            /** @description Whether it is a test event. */
+            /** @description Whether the event is a test event. */
             readonly test: boolean;
             /**
              * @description `waiting`: the next attempt is pending. `failed`: there are no attempts left, or nothing was sent.
@@ -3001,11 +3005,11 @@ export interface components {
                 readonly at: string;
                 /** @description Events that were appended to the project's log; 0 for a single webhook. */
                 readonly events: number;
-                /** @description Attempts that were delivered. */
+                /** @description Attempts that were delivered, without test events. */
                 readonly delivered: number;
-                /** @description Attempts that failed and are retried. */
+                /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried. */
+                /** @description Attempts that failed and aren't retried, without test events. */
                 readonly failed: number;
                 /** @description The time within which half of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
@@ -3015,11 +3019,11 @@ export interface components {
             readonly total: {
                 /** @description Events that were appended to the project's log; 0 for a single webhook. */
                 readonly events: number;
-                /** @description Attempts that were delivered. */
+                /** @description Attempts that were delivered, without test events. */
                 readonly delivered: number;
-                /** @description Attempts that failed and are retried. */
+                /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried. */
+                /** @description Attempts that failed and aren't retried, without test events. */
                 readonly failed: number;
                 /** @description The share of attempts that were delivered; null without attempts. */
                 readonly success_rate: number | null;
@@ -3036,11 +3040,11 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description `failing`: the last attempt failed. `idle`: the delivery log has no attempt.
+             * @description `failing`: the last attempt failed. `idle`: the delivery log has no attempt. Failed attempts of test events are left out.
              * @enum {string}
              */
             readonly state: "paused" | "failing" | "healthy" | "idle";
-            /** @description The newest attempt in the log. */
+            /** @description The newest attempt in the log, without failed ones of test events. */
             readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
             /** @description If the last attempt failed: the first attempt since the last delivered one. */
             readonly failing_since: components["schemas"]["AttemptSummary"] | null;
@@ -3061,11 +3065,11 @@ export interface components {
             };
             /** @description The totals of the 24 `hours`. */
             readonly day: {
-                /** @description Attempts that were delivered. */
+                /** @description Attempts that were delivered, without test events. */
                 readonly delivered: number;
-                /** @description Attempts that failed and are retried. */
+                /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried. */
+                /** @description Attempts that failed and aren't retried, without test events. */
                 readonly failed: number;
                 /** @description The share of attempts that were delivered; null without attempts. */
                 readonly success_rate: number | null;
@@ -3080,11 +3084,11 @@ export interface components {
                  * @example 2026-11-21T03:47:36.123Z
                  */
                 readonly at: string;
-                /** @description Attempts that were delivered. */
+                /** @description Attempts that were delivered, without test events. */
                 readonly delivered: number;
-                /** @description Attempts that failed and are retried. */
+                /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried. */
+                /** @description Attempts that failed and aren't retried, without test events. */
                 readonly failed: number;
             }[];
         };
@@ -3112,6 +3116,8 @@ export interface components {
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
+            /** @description Whether the event is a test event. */
+            readonly test: boolean;
             /**
              * Format: date-time
              * @description ISO 8601 in UTC with milliseconds.

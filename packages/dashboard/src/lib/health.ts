@@ -135,7 +135,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 			return { text: `${failingSince(health, now)}.`, action: dead > 0 ? "replay" : "test" };
 		case "idle":
 			return backlog.events === 0
-				? { text: "Nothing has been sent to it yet. Send a test event to see whether it works.", action: "test" }
+				? { text: "No event has been sent to it yet. Send a test event to see whether it works.", action: "test" }
 				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
 		case "healthy": {
 			const last =

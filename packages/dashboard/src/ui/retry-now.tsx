@@ -13,13 +13,15 @@ interface RetryNowProps {
 	inRow?: boolean;
 	/** Names the row for screen readers: `purchase.completed to Accounting`. */
 	what?: string;
+	onDone?: (() => void) | undefined;
 }
 
 /** Makes a delivery's pending attempt immediately. */
-export function RetryNow({ projectId, delivery, inRow = false, what }: RetryNowProps) {
+export function RetryNow({ projectId, delivery, inRow = false, what, onDone }: RetryNowProps) {
 	const { busy, run } = useAction(async () => {
 		await retryDelivery(projectId, delivery);
 		notifyDone("Retrying now.");
+		onDone?.();
 	});
 	return (
 		<ForRole needs="developer">

@@ -163,6 +163,7 @@ test.each(RANGES)("reports the last %s in %i steps, including the current one", 
 	const webhook = await api.webhook(project);
 	const other = await api.webhook(project, { events: ["purchase.refunded"] });
 	await deliver(project, 200, 500, 200);
+	// A test event doesn't count.
 	await api.call("POST", `${other}/test`, { body: { type: "purchase.refunded" } });
 	await more(1);
 
@@ -179,17 +180,39 @@ test.each(RANGES)("reports the last %s in %i steps, including the current one", 
 		Array.from({ length: steps }, (_, i) => since + i * stepMs),
 	);
 
-	expect(stats.total).toMatchObject({ events: 3, delivered: 3, retrying: 0, failed: 1, success_rate: 0.75 });
+	expect(stats.total).toMatchObject({ events: 3, delivered: 2, retrying: 0, failed: 1, success_rate: 2 / 3 });
 	const sum = (name: "delivered" | "retrying" | "failed", { buckets } = stats) =>
 		buckets.reduce((all, bucket) => all + bucket[name], 0);
-	expect([sum("delivered"), sum("retrying"), sum("failed")]).toEqual([3, 0, 1]);
-	const times = (await get(`${project}/attempts`)).data.map(({ response_ms }) => response_ms).toSorted((a, b) => a - b);
+	expect([sum("delivered"), sum("retrying"), sum("failed")]).toEqual([2, 0, 1]);
+	const logged = (await get(`${project}/attempts`)).data;
+	const times = logged
+		.filter(({ test }) => !test)
+		.map(({ response_ms }) => response_ms)
+		.toSorted((a, b) => a - b);
 	const median = times[1]!;
 	expect(Math.abs(Number(stats.total.p50_ms) - median)).toBeLessThanOrEqual(Math.max(1, median / 10));
 
 	const one = await get(`${project}/stats?range=${range}&webhook_id=${idOf(webhook)}`);
 	expect(one.total).toMatchObject({ events: 0, delivered: 2, retrying: 0, failed: 1, success_rate: 2 / 3 });
 	expect(sum("delivered", one)).toBe(2);
+});
+
+test("attempts of test events are marked, and failed ones leave a webhook's health as it was", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const healthOf = async () => (await get(`${project}/webhooks/health`)).data[0];
+	api.receiver.answer = answered(503);
+	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	await more(1);
+	expect((await get(`${project}/attempts`)).data).toMatchObject([{ test: true, status: "failed" }]);
+	expect((await get(`${project}/attempts/summaries`)).data).toMatchObject([{ test: true, status: "failed" }]);
+	expect(await healthOf()).toMatchObject({ state: "idle", last_attempt: null, day: { delivered: 0, failed: 0 } });
+	await deliver(project, 503);
+	expect(await healthOf()).toMatchObject({ state: "failing", last_attempt: { test: false }, day: { failed: 1 } });
+	api.receiver.answer = answered(200);
+	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	await more(1);
+	expect(await healthOf()).toMatchObject({ state: "healthy", last_attempt: { test: true }, day: { delivered: 0 } });
 });
 
 test("empty statistics are zeros and nulls, by default for the last day", async () => {

@@ -26,6 +26,7 @@ export interface Json {
 	readonly event_id: string;
 	readonly webhook_id: string;
 	readonly replay: number;
+	readonly test: boolean;
 	readonly state: string;
 	readonly error: string;
 	readonly response_body: string;

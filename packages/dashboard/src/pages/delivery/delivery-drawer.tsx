@@ -9,6 +9,7 @@ import { stepIndex } from "../../lib/keys.ts";
 import { seriesLength } from "../../lib/track.ts";
 import { Outcome } from "../../ui/outcome.tsx";
 import { ErrorState } from "../../ui/states.tsx";
+import { TestMark } from "../../ui/test-mark.tsx";
 import { useShortcuts } from "../../ui/use-shortcuts.ts";
 import { copyCurl } from "../logs/copy-curl.ts";
 import { useLogList } from "../logs/log-context.ts";
@@ -95,6 +96,7 @@ export function DeliveryDrawer() {
 			title={
 				<>
 					<span className={classes.type}>{known?.event_type ?? "Delivery"}</span>
+					{known?.test ? <TestMark /> : null}
 					{state === null ? null : <Outcome kind={state.outcome} label={state.word} />}
 				</>
 			}

@@ -4,6 +4,7 @@ import { memo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId } from "../../api/session.ts";
 import { formatMs } from "../../lib/numbers.ts";
+import { TestMark } from "../../ui/test-mark.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./attempts.module.css";
@@ -28,20 +29,23 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 });
 
 /** The event's type, linked to the attempt. */
-export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSummary }) {
+export function EventCell({ attempt: { id, event_type, test } }: { attempt: AttemptSummary }) {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	return (
-		<Link
-			className={classes.event}
-			to="/p/$projectId/logs/$attemptId"
-			params={{ projectId, attemptId: id }}
-			search={search}
-			resetScroll={false}
-			tabIndex={-1}
-		>
-			{event_type}
-		</Link>
+		<span className={classes.marked}>
+			<Link
+				className={classes.event}
+				to="/p/$projectId/logs/$attemptId"
+				params={{ projectId, attemptId: id }}
+				search={search}
+				resetScroll={false}
+				tabIndex={-1}
+			>
+				{event_type}
+			</Link>
+			{test ? <TestMark /> : null}
+		</span>
 	);
 }
 

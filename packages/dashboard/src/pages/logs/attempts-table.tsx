@@ -71,7 +71,7 @@ const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Co
 const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 90 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
-	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 186 },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 198 },
 	{
 		key: "webhook",
 		header: "Webhook",

@@ -1,4 +1,4 @@
-import { Badge, Checkbox } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
@@ -7,8 +7,10 @@ import { useProjectId } from "../../api/session.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
 import { dueWords } from "../../lib/time.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { ForRole } from "../../ui/for-role.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { RetryNow } from "../../ui/retry-now.tsx";
+import { TestMark } from "../../ui/test-mark.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { When } from "../../ui/when.tsx";
 import { NameCell, SelectBox } from "./attempt-cells.tsx";
@@ -17,6 +19,8 @@ import type { NameOf } from "./filter-words.ts";
 import { deliveryKey } from "./use-deliveries.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
 import type { Selection } from "./use-selection.ts";
+
+type RowActions = Pick<DeliveriesProps, "onReplay" | "onRetried">;
 
 export interface DeliveriesProps {
 	/** Undefined while they load. */
@@ -28,6 +32,8 @@ export interface DeliveriesProps {
 	openKey: string | null;
 	isNew: (row: DeliverySummary) => boolean;
 	onOpen: (row: DeliverySummary) => void;
+	onReplay: (row: DeliverySummary) => void;
+	onRetried: () => void;
 	/** Where a row opens in another tab. */
 	hrefOf: (row: DeliverySummary) => string;
 	/** Keys for the focused row. */
@@ -36,11 +42,23 @@ export interface DeliveriesProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 940;
+const MIN_WIDTH = 960;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
-export function DeliveriesTable({ rows, nameOf, isPaused, selection, openKey, ...rest }: DeliveriesProps) {
-	const stable = useMemo(() => columnsOf(nameOf, isPaused), [nameOf, isPaused]);
+export function DeliveriesTable({
+	rows,
+	nameOf,
+	isPaused,
+	selection,
+	openKey,
+	onReplay,
+	onRetried,
+	...rest
+}: DeliveriesProps) {
+	const stable = useMemo(
+		() => columnsOf(nameOf, isPaused, { onReplay, onRetried }),
+		[nameOf, isPaused, onReplay, onRetried],
+	);
 	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);
 	return (
 		<DataTable
@@ -84,7 +102,11 @@ function selectColumn(rows: readonly DeliverySummary[], selection: Selection): C
 }
 
 /** All columns except the one for selecting, which changes far more often. */
-const columnsOf = (nameOf: NameOf, isPaused: (id: string) => boolean): readonly Column<DeliverySummary>[] => [
+const columnsOf = (
+	nameOf: NameOf,
+	isPaused: (id: string) => boolean,
+	actions: RowActions,
+): readonly Column<DeliverySummary>[] => [
 	{
 		key: "time",
 		header: "Last attempt",
@@ -93,7 +115,7 @@ const columnsOf = (nameOf: NameOf, isPaused: (id: string) => boolean): readonly 
 		width: 104,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 116 },
-	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} /> },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 198 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
@@ -110,9 +132,11 @@ const columnsOf = (nameOf: NameOf, isPaused: (id: string) => boolean): readonly 
 	{
 		key: "next",
 		header: "Next retry",
-		render: (row) => <NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} />,
+		render: (row) => (
+			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
+		),
 		align: "right",
-		width: 156,
+		width: 176,
 	},
 ];
 
@@ -129,7 +153,7 @@ export function DeliveryEvent({ row: { event_type, last_attempt, test } }: { row
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	return (
-		<>
+		<span className={classes.marked}>
 			{last_attempt === null ? (
 				<span className={classes.event}>{event_type}</span>
 			) : (
@@ -144,25 +168,58 @@ export function DeliveryEvent({ row: { event_type, last_attempt, test } }: { row
 					{event_type}
 				</Link>
 			)}
-			{test ? (
-				<Badge ml={6} size="xs" variant="default" tt="none">
-					Test
-				</Badge>
-			) : null}
-		</>
+			{test ? <TestMark /> : null}
+		</span>
 	);
 }
 
-export function NextRetry({ row, paused, name }: { row: DeliverySummary; paused: boolean; name: string }) {
+interface NextRetryProps extends RowActions {
+	row: DeliverySummary;
+	paused: boolean;
+	/** The webhook's display name. */
+	name: string;
+}
+
+/** Whether a row offers an action: a retry that waits, or a failure that needs a decision. */
+export const isOpen = ({ state, handled }: DeliverySummary) =>
+	state === "waiting" || (state === "failed" && handled === null);
+
+/** When the next retry is due, and the action that sends it earlier or again. */
+export function NextRetry({ row, paused, name, onReplay, onRetried }: NextRetryProps) {
 	const projectId = useProjectId();
 	const { state, next_retry_at, event_type, last_attempt } = row;
+	const what = `${event_type} to ${name}`;
+	if (state === "failed" && isOpen(row)) return <ReplayInRow what={what} onReplay={() => onReplay(row)} />;
 	if (state !== "waiting" || next_retry_at === null) return <span className={classes.quiet}>–</span>;
 	return (
 		<span className={classes.next}>
 			<When at={next_retry_at} words={(at, now) => dueWords(at, now, { paused })} />
 			{paused || last_attempt === null ? null : (
-				<RetryNow projectId={projectId} delivery={row} inRow what={`${event_type} to ${name}`} />
+				<RetryNow projectId={projectId} delivery={row} inRow what={what} onDone={onRetried} />
 			)}
+		</span>
+	);
+}
+
+function ReplayInRow({ what, onReplay }: { what: string; onReplay: () => void }) {
+	return (
+		<span className={classes.next}>
+			<ForRole needs="developer">
+				{(disabled) => (
+					<Button
+						size="compact-xs"
+						variant="default"
+						aria-label={`Replay: ${what}`}
+						disabled={disabled}
+						onClick={(event) => {
+							event.stopPropagation();
+							onReplay();
+						}}
+					>
+						Replay
+					</Button>
+				)}
+			</ForRole>
 		</span>
 	);
 }

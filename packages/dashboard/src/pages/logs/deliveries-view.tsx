@@ -3,7 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import {
 	type DeliveryId,
 	type DeliverySummary,
@@ -62,7 +62,9 @@ export function DeliveriesView() {
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
 	const attention = useAttention();
-	const list = useDeliveries(projectId, search, scrolled || selection.size > 0 || attention.isHeld);
+	const [following, follow] = useFollowing();
+	const isRead = (scrolled || attention.isHeld) && !following;
+	const list = useDeliveries(projectId, search, isRead || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
 	const { rows, loadMore } = list;
@@ -93,6 +95,7 @@ export function DeliveriesView() {
 			if (count === 0) return notifyUndone(none);
 			notifyDone(skipped === 0 ? said(count) : `${said(count)} ${plural(skipped, "other")} skipped.`);
 			selection.setAll([]);
+			follow();
 		} catch (error) {
 			notifyProblem(error);
 		}
@@ -109,11 +112,16 @@ export function DeliveriesView() {
 			(count) => `${plural(count, "failed delivery", "failed deliveries")} dismissed.`,
 			"None of them is a failed delivery.",
 		);
+	const askToReplay = useCallback(
+		({ webhook_id, event_id, event_type }: DeliverySummary) =>
+			setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` }),
+		[nameOf],
+	);
 	const sendAgain = (row: DeliverySummary) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
-		const { webhook_id, event_id, event_type } = row;
+		const { webhook_id, event_id } = row;
 		if (row.state === "waiting") return void retry([{ webhook_id, event_id }]);
-		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
+		askToReplay(row);
 	};
 
 	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
@@ -125,6 +133,8 @@ export function DeliveriesView() {
 		openKey: openRow === undefined ? null : deliveryKey(openRow),
 		isNew: list.isNew,
 		onOpen: ({ last_attempt }) => last_attempt !== null && open(last_attempt.id),
+		onReplay: askToReplay,
+		onRetried: follow,
 		hrefOf: ({ last_attempt }) =>
 			last_attempt === null ? router.state.location.href : router.buildLocation(placeOf(last_attempt.id)).href,
 		keys: {
@@ -202,7 +212,9 @@ export function DeliveriesView() {
 				what={asked?.what ?? ""}
 				onClose={(replayed) => {
 					setAsked(null);
-					if (replayed) selection.setAll([]);
+					if (!replayed) return;
+					selection.setAll([]);
+					follow();
 				}}
 			/>
 			<ReplayAll projectId={projectId} request={replayAll} nameOf={nameOf} onClose={() => setReplayAll(null)} />
@@ -211,6 +223,21 @@ export function DeliveriesView() {
 			</LogContext>
 		</Page>
 	);
+}
+
+/** How long the list follows live after an action in it, even while someone points at a row; in milliseconds. */
+const FOLLOW_MS = 10_000;
+
+/** Whether something was just sent from the list, whose result should appear, and what to call when it is. */
+function useFollowing(): readonly [boolean, () => void] {
+	const [since, setSince] = useState<number | null>(null);
+	useEffect(() => {
+		if (since === null) return;
+		const timer = window.setTimeout(() => setSince(null), FOLLOW_MS);
+		return () => window.clearTimeout(timer);
+	}, [since]);
+	const follow = useCallback(() => setSince(performance.now()), []);
+	return [since !== null, follow];
 }
 
 interface ToolbarProps {

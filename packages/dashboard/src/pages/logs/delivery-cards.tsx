@@ -5,7 +5,7 @@ import { useListKeys } from "../../ui/use-list-keys.ts";
 import { When } from "../../ui/when.tsx";
 import { NameCell, SelectBox } from "./attempt-cells.tsx";
 import classes from "./attempts.module.css";
-import { type DeliveriesProps, DeliveryEvent, DeliveryState, NextRetry } from "./deliveries-table.tsx";
+import { type DeliveriesProps, DeliveryEvent, DeliveryState, isOpen, NextRetry } from "./deliveries-table.tsx";
 import { deliveryKey } from "./use-deliveries.ts";
 
 const SKELETONS = 6;
@@ -13,7 +13,7 @@ const CARD_HEIGHT = 118;
 
 /** The list of deliveries as cards, for narrow screens. */
 export function DeliveryCards(props: DeliveriesProps) {
-	const { rows, nameOf, isPaused, selection, openKey, isNew, onOpen, keys } = props;
+	const { rows, nameOf, isPaused, selection, openKey, isNew, onOpen, onReplay, onRetried, keys } = props;
 	const { active, rowProps } = useListKeys({ items: rows ?? [], keyOf: deliveryKey, onOpen, keys, openKey });
 	if (rows === undefined) return <SkeletonRows count={SKELETONS} height={CARD_HEIGHT} />;
 	return (
@@ -48,8 +48,14 @@ export function DeliveryCards(props: DeliveriesProps) {
 						</div>
 						<div className={classes.cardLine}>
 							{last_attempt === null ? <span /> : <TrackMini attempt={last_attempt} />}
-							{row.state === "waiting" ? (
-								<NextRetry row={row} paused={isPaused(webhook_id)} name={nameOf(webhook_id)} />
+							{isOpen(row) ? (
+								<NextRetry
+									row={row}
+									paused={isPaused(webhook_id)}
+									name={nameOf(webhook_id)}
+									onReplay={onReplay}
+									onRetried={onRetried}
+								/>
 							) : null}
 						</div>
 					</li>

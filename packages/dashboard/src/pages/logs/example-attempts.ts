@@ -17,6 +17,7 @@ const example = (
 	event_type,
 	attempt: 1,
 	replay: 0,
+	test: false,
 	method: "POST",
 	url: "https://accounting.example.com/orders",
 	status_code: 200,

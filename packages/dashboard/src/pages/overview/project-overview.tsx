@@ -1,6 +1,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { newestAttemptsQuery } from "../../api/attempts.ts";
 import { healthQuery, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
@@ -32,8 +33,9 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const stats = useQuery(statsQuery(projectId, { range }));
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
 	const anySeen = healths.data?.some(({ last_attempt }) => last_attempt !== null);
-	// Only a new project needs to know whether anything was ever published.
+	// Only a new project needs to know whether anything was ever published, or sent as a test that failed.
 	const month = useQuery({ ...statsQuery(projectId, { range: "month" }), enabled: anySeen === false });
+	const newest = useQuery({ ...newestAttemptsQuery(projectId, {}, 1), enabled: anySeen === false });
 	const now = useNow(0);
 	const error = [webhooks, healths].find((query) => query.data === undefined && query.error !== null)?.error ?? null;
 	const known = webhooks.data !== undefined && healths.data !== undefined;
@@ -47,10 +49,13 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const facts = {
 		appInstalled: true,
 		webhooks: active.length,
-		eventSeen: anySeen === true || (month.data?.total.events ?? 0) > 0,
+		eventSeen: anySeen === true || (month.data?.total.events ?? 0) > 0 || (newest.data?.length ?? 0) > 0,
 		deliveryAccepted: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
 	};
-	const isBeginning = known && (anySeen === true || month.data !== undefined) && checklist(facts).next !== null;
+	const isBeginning =
+		known &&
+		(anySeen === true || (month.data !== undefined && newest.data !== undefined)) &&
+		checklist(facts).next !== null;
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats.data?.step_ms ?? 0)).toISOString();
@@ -81,7 +86,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			/>
 			<Section
 				title="Attempts by outcome"
-				description={`Every attempt of ${RANGE_WORDS[range].last}`}
+				description={`Every attempt of ${RANGE_WORDS[range].last}, without tests`}
 				actions={<RangeControl range={range} onChange={show} />}
 			>
 				{stats.data !== undefined ? (

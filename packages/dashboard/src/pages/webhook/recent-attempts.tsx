@@ -10,6 +10,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Code } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { ErrorState } from "../../ui/states.tsx";
+import { TestMark } from "../../ui/test-mark.tsx";
 import { When } from "../../ui/when.tsx";
 
 const SHOWN = 8;
@@ -17,7 +18,7 @@ const SHOWN = 8;
 const COLUMNS: readonly Column<AttemptSummary>[] = [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
-	{ key: "type", header: "Event", render: ({ event_type }) => <Code>{event_type}</Code> },
+	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
 	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short },
 	{
 		key: "attempt",
@@ -33,6 +34,12 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 		width: 100,
 	},
 ];
+
+const EventType = ({ attempt: { event_type, test } }: { attempt: AttemptSummary }) => (
+	<>
+		<Code>{event_type}</Code> {test ? <TestMark /> : null}
+	</>
+);
 
 function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
 	const number = `${attempt.attempt} of ${seriesLength(attempt, useSession())}`;

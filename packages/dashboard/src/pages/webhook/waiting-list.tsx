@@ -7,6 +7,7 @@ import { seriesLength } from "../../lib/track.ts";
 import { Code, Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { RetryNow } from "../../ui/retry-now.tsx";
+import { TestMark } from "../../ui/test-mark.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./waiting-section.module.css";
 
@@ -28,11 +29,12 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 	const plan = useSession();
 	return (
 		<ul className={classes.list}>
-			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, due_at }) => (
+			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, test, due_at }) => (
 				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
 					<span className={classes.what}>
 						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
 						<Code>{event_type}</Code>
+						{test ? <TestMark /> : null}
 						{nameOf === undefined ? null : (
 							<Anchor
 								size="sm"

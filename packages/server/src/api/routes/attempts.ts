@@ -47,6 +47,7 @@ const identity = {
 	event_type: EventTypeName,
 	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
 	replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+	test: Type.Boolean({ description: "Whether the event is a test event." }),
 	method: Type.Enum(["POST"], { type: "string" }),
 	url: Type.String(),
 };
@@ -173,6 +174,7 @@ export function presentAttemptSummary(attempt: port.AttemptSummary): Static<type
 		event_type: attempt.eventType as EventType,
 		attempt: attempt.attempt,
 		replay: attempt.replay,
+		test: attempt.seq < 0,
 		method: "POST",
 		url: attempt.url,
 		status_code: attempt.statusCode,

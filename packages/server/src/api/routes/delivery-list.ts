@@ -38,7 +38,7 @@ const DeliverySummary = Type.Object(
 		event_id: EventId,
 		event_type: EventTypeName,
 		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
-		test: Type.Boolean({ description: "Whether it is a test event." }),
+		test: Type.Boolean({ description: "Whether the event is a test event." }),
 		state: DeliveryStateName,
 		attempts: Type.Integer({ minimum: 0, description: "How many attempts of this series were made." }),
 		last_attempt: Type.Union([AttemptSummary, Type.Null()], {

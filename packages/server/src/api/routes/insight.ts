@@ -18,9 +18,9 @@ const route = routeIn("Insight");
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const outcomes = {
-	delivered: count("Attempts that were delivered."),
-	retrying: count("Attempts that failed and are retried."),
-	failed: count("Attempts that failed and aren't retried."),
+	delivered: count("Attempts that were delivered, without test events."),
+	retrying: count("Attempts that failed and are retried, without test events."),
+	failed: count("Attempts that failed and aren't retried, without test events."),
 };
 const milliseconds = (description: string) =>
 	Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
@@ -63,9 +63,10 @@ export const WebhookHealth = Type.Object(
 		webhook_id: id("wh", "webhook"),
 		state: Type.Enum(["paused", "failing", "healthy", "idle"], {
 			type: "string",
-			description: "`failing`: the last attempt failed. `idle`: the delivery log has no attempt.",
+			description:
+				"`failing`: the last attempt failed. `idle`: the delivery log has no attempt. Failed attempts of test events are left out.",
 		}),
-		last_attempt: summaryOrNull("The newest attempt in the log."),
+		last_attempt: summaryOrNull("The newest attempt in the log, without failed ones of test events."),
 		failing_since: summaryOrNull("If the last attempt failed: the first attempt since the last delivered one."),
 		last_delivered_at: TimeOrNull,
 		waiting: Type.Object(
@@ -98,6 +99,7 @@ export const WaitingAttempt = Type.Object(
 		}),
 		attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
 		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+		test: Type.Boolean({ description: "Whether the event is a test event." }),
 		due_at: Time,
 	},
 	{ title: "WaitingAttempt" },
@@ -150,6 +152,7 @@ export function presentWaiting(retry: port.WaitingRetry): Static<typeof WaitingA
 		queue: retry.queue,
 		attempt: retry.attempt,
 		replay: retry.replay,
+		test: retry.seq < 0,
 		due_at: formatTime(retry.dueAt),
 	};
 }
@@ -228,7 +231,8 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 	return [
 		route("GET", `${project}/stats`, "getStats", {
 			summary: "Count attempts over time",
-			description: "How attempts ended and how long receivers took: over the last hour, day (the default) or month.",
+			description:
+				"How attempts ended and how long receivers took: over the last hour, day (the default) or month. Test events don't count.",
 			access: "developer",
 			query: StatsQuery,
 			heavy: true,

@@ -146,7 +146,7 @@ export type { LogEvent };
 /** An entry of the delivery log without its bodies and headers: a row of a list. */
 export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "sent">;
 
-/** Attempts by outcome, and receivers' response times. */
+/** Attempts by outcome, and receivers' response times. Those of test events don't count. */
 export interface AttemptCounts {
 	readonly delivered: number;
 	readonly retrying: number;
@@ -183,7 +183,10 @@ export interface Stats {
 	readonly total: AttemptCounts & { readonly events: number };
 }
 
-/** A webhook's health. Found by index, at a cost that doesn't grow with the log or the backlog. */
+/**
+ * A webhook's health. Found by index, at a cost that doesn't grow with the log or the backlog. Failed attempts of test
+ * events are left out: they don't make a webhook failing. Delivered ones count: they show that the receiver works.
+ */
 export interface WebhookHealth {
 	readonly webhookId: string;
 	readonly lastAttempt: AttemptSummary | null;

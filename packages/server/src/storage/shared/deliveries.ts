@@ -185,3 +185,9 @@ export function closingLane(webhookId: string, url: string, lastSeq: number): La
 		skipThrough: 0,
 	};
 }
+
+/**
+ * How many attempts of a type and status readers of health examine for one that isn't of a test event. Even a project
+ * that sends nothing but tests costs no more.
+ */
+export const MAX_TESTS_PASSED = 1_000;

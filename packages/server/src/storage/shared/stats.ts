@@ -83,6 +83,9 @@ export const PER_OCTAVE = 4;
 /** The bucket of attempts that weren't sent, which have no response time. */
 export const NOT_SENT = -1;
 
+/** The minute of attempts that don't count, those of test events, where counts accumulate. */
+export const NOT_COUNTED = 0;
+
 /** Attempts counted by bucket. */
 class ResponseTimes {
 	/** By bucket, without empty ones. */

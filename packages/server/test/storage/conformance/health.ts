@@ -59,6 +59,49 @@ export function describeHealth(harness: StorageHarness): void {
 			expect(await world.storage.readHealth({ projectId: project })).toEqual(wanted);
 		});
 
+		test("a failed test event doesn't make a webhook failing; a delivered one shows that it works", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const lease = await world.lease(project);
+			let minute = 0;
+			let tests = 0;
+			const finish = async (event: { seq: number; type: string }, status: AttemptStatus, count = 1) => {
+				const attempts = Array.from({ length: count }, (_, i) =>
+					world.attempt(webhook, event, { attempt: i + 1, status, startedAt: START + minute++ * MINUTE }),
+				);
+				expect(await world.settle(lease, { attempts })).toBe("settled");
+				return attempts.at(-1)!.id;
+			};
+			const testEvent = (status: AttemptStatus, count = 1) => finish({ seq: --tests, type: "a" }, status, count);
+			const read = async () => {
+				const [health] = await world.storage.readHealth({ projectId: project });
+				return {
+					last: health!.lastAttempt?.id ?? null,
+					failing: health!.failingSince?.id ?? null,
+					delivered: health!.lastDeliveredAt,
+				};
+			};
+			for (let i = 0; i < 3; i++) {
+				const { createdAtGiven: _, ...sample } = world.event(project, "a");
+				expect(await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample })).toBe(
+					"queued",
+				);
+			}
+			await testEvent("failed");
+			expect(await read()).toEqual({ last: null, failing: null, delivered: null });
+			const [first, second] = await world.publish(project, "a", "a");
+			const failed = await finish(first!, "failed");
+			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null });
+			// More tests than are passed over from one end.
+			await testEvent("failed", 1_100);
+			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null });
+			const at = START + minute * MINUTE;
+			const test = await testEvent("delivered");
+			expect(await read()).toEqual({ last: test, failing: null, delivered: at });
+			const again = await finish(second!, "retrying");
+			expect(await read()).toEqual({ last: again, failing: again, delivered: at });
+		});
+
 		test("pending attempts are counted with the next due time, without deleted webhooks and other projects", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [webhook, gone] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];

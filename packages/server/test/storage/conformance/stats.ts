@@ -94,6 +94,32 @@ export function describeStats(harness: StorageHarness): void {
 			}
 		});
 
+		test("attempts of test events don't count, however many there are", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+			const lease = await world.lease(project);
+			const query = { since: START, until: START + HOUR, stepMs: HOUR };
+			let attempt = 0;
+			for (const size of [2, 2_500]) {
+				const attempts = Array.from({ length: size }, (_, i) =>
+					world.attempt(
+						webhook,
+						{ seq: -1, type: "a" },
+						{ attempt: ++attempt, status: i % 2 ? "failed" : "delivered" },
+					),
+				);
+				attempts.push(world.attempt(webhook, event!, { attempt }));
+				expect(await world.settle(lease, { attempts })).toBe("settled");
+				for (const of of [{}, { webhookId: webhook }]) {
+					const { total } = await world.storage.readStats({ projectId: project, query: { ...query, ...of } });
+					expect(total).toMatchObject({ delivered: size === 2 ? 1 : 2, retrying: 0, failed: 0 });
+				}
+			}
+		});
+
 		test("attempts of deleted webhooks still count in their project", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -28,12 +28,14 @@ function readOutcomes(
 	const delivered = end(STATUS_CODE.delivered, "", "last");
 	// All attempts after the last success failed.
 	const behind = delivered === undefined ? "" : `${delivered.id} `;
-	const others = (which: "first" | "last"): AttemptRow[] =>
-		[STATUS_CODE.retrying, STATUS_CODE.failed]
-			.flatMap((status) => end(status, behind, which) ?? [])
-			.sort((a, b) => compareText(a.id, b.id));
-	const first = others("first").at(0);
-	const last = others("last").at(-1) ?? delivered;
+	const others = [STATUS_CODE.retrying, STATUS_CODE.failed]
+		.flatMap((status) => [
+			...byWebhook.ascending({ webhookNo, status, id: behind }, { webhookNo, status, id: BEYOND_ALL_IDS }),
+		])
+		.filter(({ seq }) => seq > 0)
+		.sort((a, b) => compareText(a.id, b.id));
+	const first = others.at(0);
+	const last = others.at(-1) ?? delivered;
 	return {
 		lastAttempt: last === undefined ? null : toSummary(node, last),
 		failingSince: first === undefined ? null : toSummary(node, first),

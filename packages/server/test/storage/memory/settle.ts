@@ -41,7 +41,7 @@ export function settleAttempts(
 	if (!mayWrite || logged.some((row) => row !== undefined) || repeatsItself(rows)) return "stale";
 	for (const row of rows) {
 		attempts.put(row);
-		countAttempt(node, row);
+		if (row.seq > 0) countAttempt(node, row);
 	}
 	moveDeliveries(node, project, settlement, rows);
 	return "settled";

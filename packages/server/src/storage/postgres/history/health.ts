@@ -1,5 +1,5 @@
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
-import { QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { MAX_TESTS_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { findProject } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/session.ts";
@@ -23,11 +23,16 @@ const nextKind = (webhook: string, behind: string) => `
 	WHERE project_no = $1 AND webhook_no = ${webhook} AND (status, type) > ${behind}
 	ORDER BY status, type LIMIT 1`;
 
-/** An end of a range: its last attempt, or its first after an id. */
-const endOfKind = (behind: string, order: "ASC" | "DESC") => `
-	SELECT id FROM posthorn.attempts
+/** A range from one of its ends, or from an id. */
+const ofKind = (columns: string, behind: string, order: "ASC" | "DESC", limit: number) => `
+	SELECT ${columns} FROM posthorn.attempts
 	WHERE project_no = $1 AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
-	ORDER BY id ${order} LIMIT 1`;
+	ORDER BY id ${order} LIMIT ${limit}`;
+
+/** The first or last failed attempt of a range after the delivered one, without those of test events. */
+const failedOfKind = (order: "ASC" | "DESC") => `
+	SELECT id FROM (${ofKind("id, seq", "AND id > coalesce(d.id, '')", order, MAX_TESTS_PASSED)}) failed
+	WHERE seq > 0 ORDER BY id ${order} LIMIT 1`;
 
 /**
  * The attempts that determine each webhook's health: its last delivered one, and the first and last failures after it.
@@ -44,16 +49,18 @@ const DECIDING = sql(
 			FROM kind CROSS JOIN LATERAL (${nextKind("kind.webhook_no", "(kind.status, kind.type)")}) next
 		), delivered AS MATERIALIZED (
 			SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
-			FROM kind CROSS JOIN LATERAL (${endOfKind("", "DESC")}) a
+			FROM kind CROSS JOIN LATERAL (${ofKind("id", "", "DESC", 1)}) a
 			WHERE kind.status = ${STATUS_CODE.delivered}
 			ORDER BY kind.webhook_no, a.id DESC
 		), other AS MATERIALIZED (
-			SELECT kind.webhook_no, kind.status, kind.type, first.id AS first_id, last.id AS last_id
+			-- Among very many tests, only one of the two may be found.
+			SELECT kind.webhook_no, kind.status, kind.type, coalesce(first.id, last.id) AS first_id,
+				coalesce(last.id, first.id) AS last_id
 			FROM kind
 				LEFT JOIN delivered d ON d.webhook_no = kind.webhook_no
-				CROSS JOIN LATERAL (${endOfKind("AND id > coalesce(d.id, '')", "ASC")}) first
-				CROSS JOIN LATERAL (${endOfKind("", "DESC")}) last
-			WHERE kind.status <> ${STATUS_CODE.delivered}
+				LEFT JOIN LATERAL (${failedOfKind("ASC")}) first ON true
+				LEFT JOIN LATERAL (${failedOfKind("DESC")}) last ON true
+			WHERE kind.status <> ${STATUS_CODE.delivered} AND coalesce(first.id, last.id) IS NOT NULL
 		)
 		SELECT status, type, id, 'delivered' AS deciding FROM delivered
 		UNION ALL

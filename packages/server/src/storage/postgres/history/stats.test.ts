@@ -31,6 +31,7 @@ test("enough attempts or settles are rolled up, and each attempt counts once at 
 	const [event] = await world.publish(project, "a");
 	const lease = await world.lease(project);
 	let settled = 0;
+	let tests = 0;
 	const counted = async () => {
 		const { total } = await world.storage.readStats({
 			projectId: project,
@@ -38,10 +39,14 @@ test("enough attempts or settles are rolled up, and each attempt counts once at 
 		});
 		return total.delivered;
 	};
-	const settle = async (attempts: number) => {
+	const { createdAtGiven: _, ...sample } = world.event(project, "a");
+	await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+	const settle = async (attempts: number, testAttempts = 0) => {
 		const batch = Array.from({ length: attempts }, () =>
 			world.attempt(webhook, event!, { attempt: ++settled, startedAt: START }),
 		);
+		for (let i = 0; i < testAttempts; i++)
+			batch.push(world.attempt(webhook, { seq: -1, type: "a" }, { attempt: ++tests, startedAt: START }));
 		expect(await world.settle(lease, { attempts: batch })).toBe("settled");
 	};
 	for (let each = 0; each < 3; each++) await settle(1_000);
@@ -52,7 +57,7 @@ test("enough attempts or settles are rolled up, and each attempt counts once at 
 	}
 	await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: START_TIMEOUT_MS });
 	expect(await counted()).toBe(30_000);
-	for (let each = 0; each < 999; each++) await settle(1);
+	for (let each = 0; each < 999; each++) await settle(1, 2);
 	expect([await waiting(), await counted()]).toEqual([999, 30_999]);
 	await settle(1);
 	await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: START_TIMEOUT_MS });

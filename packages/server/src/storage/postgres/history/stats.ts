@@ -1,5 +1,5 @@
 import type { Params, Stats, StatsQuery } from "../../port.ts";
-import { Buckets, type Count, grainOf, HOUR, MINUTE, MINUTES_KEPT_MS } from "../../shared/stats.ts";
+import { Buckets, type Count, grainOf, HOUR, MINUTE, MINUTES_KEPT_MS, NOT_COUNTED } from "../../shared/stats.ts";
 import type { Database } from "../connection/database.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
@@ -35,7 +35,7 @@ const COUNTS = sql(`
 		SELECT one.minute * ${MINUTE}, one.status, one.class, 1
 		FROM posthorn.attempt_counts c CROSS JOIN LATERAL unnest(c.project_no, c.webhook_no, c.minute, c.status, c.class)
 			AS one (project_no, webhook_no, minute, status, class)
-		WHERE one.project_no = $1 AND ($2 IS NULL OR one.webhook_no = $2)
+		WHERE one.project_no = $1 AND one.minute <> ${NOT_COUNTED} AND ($2 IS NULL OR one.webhook_no = $2)
 			AND one.minute >= $4 / ${MINUTE} AND one.minute < $5 / ${MINUTE}
 	) counts
 	GROUP BY 1, 2, 3`);
@@ -75,6 +75,7 @@ const MOVE = sql(`
 	FROM attempt
 		CROSS JOIN LATERAL (VALUES (attempt.webhook_no), (0)) AS scope (webhook_no)
 		CROSS JOIN (VALUES (${MINUTE}), (${HOUR})) AS grain (ms)
+	WHERE minute <> ${NOT_COUNTED}
 	GROUP BY 1, 2, 3, 4, 5, 6
 	ORDER BY 1, 2, 3, 4, 5, 6
 	ON CONFLICT (project_no, webhook_no, grain, at, status, class) DO UPDATE SET n = s.n + excluded.n`);

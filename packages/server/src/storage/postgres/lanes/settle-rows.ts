@@ -1,6 +1,6 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
-import { MINUTE, NOT_SENT, PER_OCTAVE } from "../../shared/stats.ts";
+import { MINUTE, NOT_COUNTED, NOT_SENT, PER_OCTAVE } from "../../shared/stats.ts";
 import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { idArray, numberArray, pack, sql, textArray, withoutNul } from "../connection/session.ts";
@@ -81,7 +81,7 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		textArray(texts.texts),
 		Buffer.from(signatures.join(""), "hex"),
 		bodies.bytes,
-		numbers(({ startedAt }) => Math.floor(startedAt / MINUTE)),
+		numbers(({ seq, startedAt }) => (seq > 0 ? Math.floor(startedAt / MINUTE) : NOT_COUNTED)),
 		column(signatures.map(({ length }) => length / 2)),
 	);
 }

@@ -1,5 +1,5 @@
 import type { Params, WebhookHealth } from "../../port.ts";
-import { QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { MAX_TESTS_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readSummary } from "./attempts.ts";
 
@@ -43,12 +43,16 @@ function readOutcomes(
 		webhook,
 		kinds.filter(({ status }) => status === STATUS_CODE.delivered),
 	);
-	// All attempts after the last success failed.
-	const firstOther = firstBehind(c, webhook, others, delivered?.id ?? "");
-	const last = firstOther === null ? delivered : lastOf(c, webhook, others);
+	// All attempts after the last success failed. Among very many tests, only one of the two may be found.
+	const behind = delivered?.id ?? "";
+	const [first, last] = [
+		failedBehind(c, webhook, others, behind, "ASC"),
+		failedBehind(c, webhook, others, behind, "DESC"),
+	];
+	const [failingSince, lastAttempt] = [first ?? last, last ?? first ?? delivered];
 	return {
-		lastAttempt: last === null ? null : readSummary(c, last.no),
-		failingSince: firstOther === null ? null : readSummary(c, firstOther.no),
+		lastAttempt: lastAttempt === null ? null : readSummary(c, lastAttempt.no),
+		failingSince: failingSince === null ? null : readSummary(c, failingSince.no),
 		lastDeliveredAt: delivered === null ? null : readSummary(c, delivered.no).startedAt,
 	};
 }
@@ -77,13 +81,24 @@ function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosi
 	);
 }
 
-function firstBehind(c: Connection, webhook: number, kinds: readonly Kind[], after: string): LogPosition | null {
-	const first = c.sql(
-		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id LIMIT 1",
-	);
-	const positions = kinds.map(({ status, type }) => first.get(webhook, status, type, after) as LogPosition | undefined);
+/** The first or last failed attempt after an id, without those of test events. */
+function failedBehind(
+	c: Connection,
+	webhook: number,
+	kinds: readonly Kind[],
+	after: string,
+	order: "ASC" | "DESC",
+): LogPosition | null {
+	const end = c.sql(`
+		SELECT no, id FROM (
+			SELECT no, id, seq FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? AND id > ?
+			ORDER BY id ${order} LIMIT ${MAX_TESTS_PASSED}
+		)
+		WHERE seq > 0 ORDER BY id ${order} LIMIT 1`);
+	const positions = kinds.map(({ status, type }) => end.get(webhook, status, type, after) as LogPosition | undefined);
 	return positions.reduce<LogPosition | null>(
-		(best, position) => (position && (!best || position.id < best.id) ? position : best),
+		(best, position) =>
+			position && (!best || (order === "ASC" ? position.id < best.id : position.id > best.id)) ? position : best,
 		null,
 	);
 }

@@ -32,7 +32,7 @@ function count(c: Connection, project: number, webhook: number | null, query: St
 	const gathered = c.sql(`
 		SELECT started_at, status, ${CLASS_OF_ATTEMPT} AS class, 1 AS n FROM attempts NOT INDEXED
 		WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
-			AND project_no = ?1 AND (?2 IS NULL OR webhook_no = ?2) AND started_at >= ?3 AND started_at < ?4`);
+			AND seq > 0 AND project_no = ?1 AND (?2 IS NULL OR webhook_no = ?2) AND started_at >= ?3 AND started_at < ?4`);
 	for (const row of gathered.iterate(project, webhook, since, until))
 		buckets.add(row.started_at as number, row as unknown as Count);
 }
@@ -73,7 +73,7 @@ function countRange(c: Connection, after: number, through: number): void {
 	c.sql(`
 		WITH minutes AS MATERIALIZED (
 			SELECT project_no, webhook_no, started_at / ${MINUTE} AS minute, status, ${CLASS_OF_ATTEMPT} AS class, count(*) AS n
-			FROM attempts NOT INDEXED WHERE no > ? AND no <= ? GROUP BY 1, 2, 3, 4, 5
+			FROM attempts NOT INDEXED WHERE no > ? AND no <= ? AND seq > 0 GROUP BY 1, 2, 3, 4, 5
 		)
 		INSERT INTO attempt_stats (scope, grain, at, status, class, n)
 		SELECT scope, grain, at, status, class, sum(n) FROM (
