@@ -193,6 +193,28 @@ export function describeLanes(start: StartRig): void {
 			expect(storage.calls.get("settle")).toBe(before + 1);
 		});
 
+		test("an event passed while another node was adding its type doesn't wait forever", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id, url } = await rig.webhook("a", { events: ["delivery.success"] });
+			const { projectId } = rig;
+			const [first] = await rig.publish(1);
+			await rig.settledCount(1);
+			// This node hears of the change after the next event.
+			const events = ["delivery.success", "delivery.failed"];
+			await rig.storage.updateWebhook({ projectId, webhookId: id, patch: { events } });
+			await rig.publish(1, "delivery.failed");
+			await rig.change(() => rig.storage.updateWebhook({ projectId, webhookId: id, patch: { description: "later" } }));
+			await storage.quiet();
+			const backlogs = await rig.storage.readBacklogs({ projectId, webhookIds: [id] });
+			expect(backlogs.get(id)?.events).toBe(0);
+			await rig.crash();
+			await rig.open();
+			const [third] = await rig.publish(1);
+			await rig.settledCount(2);
+			expect(rig.sender.to(url)).toEqual([first, third]);
+		});
+
 		test("events that another node appended in between aren't skipped", async () => {
 			await using rig = await start();
 			const { url } = await rig.webhook("a");

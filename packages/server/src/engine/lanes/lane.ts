@@ -48,7 +48,7 @@ export class Lane {
 	sweeping = true;
 	/** Checking, while paused, for retries and replays past the retention. */
 	sweepingQueues = true;
-	/** Open events were dropped without an attempt, since the owner no longer wants them, and storage still lists them. */
+	/** It dropped or passed events without an attempt that storage still takes for waiting. */
 	hasDropped = false;
 	/** The chunk that it reads from; undefined if it must find one. */
 	chunk: Chunk | undefined;
@@ -144,6 +144,7 @@ export class Lane {
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
 	reload(state: LaneState, key: SigningKey, allTypes: number, standardKey: SigningKey | null = null): void {
 		const resumed = this.#state.status === "paused" && state.status === "active";
+		const before = this.#state.subscriptions;
 		this.#state = state;
 		this.target.url = state.url;
 		this.target.key = key;
@@ -156,7 +157,17 @@ export class Lane {
 		this.#position = Math.max(this.#position, state.position);
 		this.committed(state.position);
 		this.#readTypes(allTypes);
+		if (this.#hasPassed(before)) this.hasDropped = true;
 		if (resumed) this.invalidateRetries();
+	}
+
+	/**
+	 * Whether events of a type that another node has just added may have been passed, as decision 0015 allows. Storage must
+	 * not take them for waiting.
+	 */
+	#hasPassed(before: LaneState["subscriptions"]): boolean {
+		for (const [type, from] of this.#state.subscriptions) if (!before.has(type) && from < this.#position) return true;
+		return false;
 	}
 
 	/** Attempts that a previous owner of the project has in flight and may settle. They count as in flight here too. */
