@@ -133,8 +133,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/lanes/replay.ts", POSTGRES, [
 		{
 			name: "postgres-replay-twice",
-			find: "newest.id = f.id AND waiting.seq IS NULL AS over",
-			replace: "newest.id = f.id AS over",
+			find: "newest.dismissed_at IS NULL AND waiting.seq IS NULL AS over",
+			replace: "newest.dismissed_at IS NULL AS over",
 			only: "dead letters are replayed|none twice",
 			why: "“Replay all that failed” begins a second series while one waits.",
 		},

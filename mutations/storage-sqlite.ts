@@ -229,15 +229,22 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-replay-succeeded-since",
-			find: "newest?.replay !== replay || newest.attempt !== attempt || hasRetry",
-			replace: "hasRetry",
+			find: "if (newest?.replay !== replay || newest.attempt !== attempt || newest.dismissed) continue;",
+			replace: "if (newest?.dismissed) continue;",
 			only: "replays",
 			why: "“Replay all that failed” sends again what a replay has delivered since.",
 		},
 		{
-			name: "sqlite-replay-twice",
-			find: "newest.attempt !== attempt || hasRetry(c, project, webhook, seq)) continue;",
+			name: "sqlite-replay-dismissed",
+			find: "newest.attempt !== attempt || newest.dismissed) continue;",
 			replace: "newest.attempt !== attempt) continue;",
+			only: "dismiss",
+			why: "“Replay all that failed” sends what was dismissed.",
+		},
+		{
+			name: "sqlite-replay-twice",
+			find: "\t\tif (hasRetry(c, project, webhook, seq)) continue;\n",
+			replace: "",
 			only: "replays",
 			why: "“Replay all that failed” begins a second series while one waits.",
 		},
@@ -399,8 +406,8 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/history/stats.ts", SQLITE, [
 		{
 			name: "sqlite-stats-counted-twice",
-			find: "WHERE no > ? AND no <= ? GROUP BY",
-			replace: "WHERE no >= ? AND no <= ? GROUP BY",
+			find: "WHERE no > ? AND no <= ? AND seq > 0 GROUP BY",
+			replace: "WHERE no >= ? AND no <= ? AND seq > 0 GROUP BY",
 			only: "statistics",
 			why: "Charts count an attempt twice at each roll-up.",
 		},
