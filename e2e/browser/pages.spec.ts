@@ -125,7 +125,7 @@ test("titles share one left edge, rows one height, and bars lead to their attemp
 
 	for (const [path, label] of [
 		["/webhooks", "Webhooks"],
-		["/logs", "Attempts"],
+		["/logs?view=attempts", "Attempts"],
 	] as const) {
 		await page.goto(dashboard.project(path));
 		const rows = page.getByRole("table", { name: label }).locator("tbody tr");

@@ -157,9 +157,9 @@ test("attempts of a deleted webhook say where they went", async ({ dashboard, pa
 	await shop.delete(shop.path(`/webhooks/${id}`));
 	await dashboard.setUp();
 	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?view=attempts"));
 	const name = `${new URL(receiver.url("/")).host} (deleted)`;
 	await expect(page.getByRole("table", { name: "Attempts" }).getByText(name)).toBeVisible();
-	await page.goto(dashboard.project(`/logs?webhook_id=${id}`));
+	await page.goto(dashboard.project(`/logs?view=attempts&webhook_id=${id}`));
 	await expect(page.getByText(`1 attempt to ${name}.`)).toBeVisible();
 });

@@ -59,7 +59,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats.data?.step_ms ?? 0)).toISOString();
-		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { since: at, until } });
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { since: at, until, view: "attempts" } });
 	};
 	const isPaused = (id: string) => byId.get(id)?.status === "paused";
 	const nextDue = waiting.data?.find(({ webhook_id }) => !isPaused(webhook_id))?.due_at;

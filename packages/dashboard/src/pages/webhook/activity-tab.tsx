@@ -28,7 +28,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 		});
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats?.step_ms ?? 0)).toISOString();
-		const search = { webhook_id: webhook.id, since: at, until };
+		const search = { webhook_id: webhook.id, since: at, until, view: "attempts" } as const;
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
 	};
 	return (
