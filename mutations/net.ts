@@ -66,9 +66,15 @@ export const NET = [
 	...of("server/src/net/guard.ts", inNet("guard"), [
 		{
 			name: "guard-mapped-addresses",
-			find: "return allowed.some((range) => holds(range, embedded));",
-			replace: "return isPublicOrAllowed(embedded);",
+			find: "return isAllowed(address.toIPv4Address());",
+			replace: "return true;",
 			why: "Public IPv4 addresses in another spelling pass a check that reads them otherwise.",
+		},
+		{
+			name: "guard-embedded-addresses",
+			find: "if (!embeddedIpv4(address).every(isPublicOrAllowed)) return false;",
+			replace: "",
+			why: "Allowing a translation such as NAT64 opens the private addresses behind it.",
 		},
 		{
 			name: "guard-ipv6-outside-global",

@@ -171,7 +171,7 @@ export const SETTINGS = {
 		default: "",
 		defaultText: "none",
 		meaning:
-			"Address ranges that deliveries never go to, even if POSTHORN_EGRESS_ALLOW contains them. Name the public addresses of your own network here: behind NAT, Posthorn can't know them.",
+			"Address ranges that deliveries never go to, even if POSTHORN_EGRESS_ALLOW contains them. Name the public addresses of your own network here: behind NAT, Posthorn can't know them. The same goes for a NAT64 prefix other than 64:ff9b::/96: name what it must not translate, such as 2001:db8:64::a9fe:0/112 for the prefix 2001:db8:64::/96.",
 		parse: parse.cidrs,
 	}),
 	egressPorts: setting({

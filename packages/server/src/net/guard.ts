@@ -35,7 +35,8 @@ export interface GuardOptions {
 	/**
 	 * CIDRs (`POSTHORN_EGRESS_ALLOW`) permitted in addition to public addresses. An IPv4 range also permits its
 	 * IPv4-mapped addresses (`::ffff:a.b.c.d`); any other form that embeds an IPv4 address (NAT64, 6to4 …) needs its own
-	 * range. Only they permit addresses of this machine.
+	 * range, which permits it only if the IPv4 address is public or allowed too. Only they permit addresses of this
+	 * machine.
 	 */
 	readonly allow: readonly string[];
 	/**
@@ -99,13 +100,13 @@ export function createGuard(options: GuardOptions): Guard {
 	const special = [...SPECIAL_IPV4, ...SPECIAL_IPV6].map(parseRange);
 	const globalIpv6 = parseRange(GLOBAL_IPV6);
 
+	const isAllowed = (address: Address): boolean => allowed.some((range) => holds(range, address));
+
 	function isPublicOrAllowed(address: Address): boolean {
-		if (allowed.some((range) => holds(range, address))) return true;
+		if (!embeddedIpv4(address).every(isPublicOrAllowed)) return false;
+		if (isAllowed(address)) return true;
 		if (address instanceof ipaddr.IPv6) {
-			if (address.isIPv4MappedAddress()) {
-				const embedded = address.toIPv4Address();
-				return allowed.some((range) => holds(range, embedded));
-			}
+			if (address.isIPv4MappedAddress()) return isAllowed(address.toIPv4Address());
 			if (!holds(globalIpv6, address)) return false;
 		}
 		return !special.some((range) => holds(range, address));
@@ -113,7 +114,7 @@ export function createGuard(options: GuardOptions): Guard {
 
 	function isDenied(address: Address): boolean {
 		if (denied.some((range) => holds(range, address))) return true;
-		return own.has(address) && !allowed.some((range) => holds(range, address));
+		return own.has(address) && !isAllowed(address);
 	}
 
 	function refusal(text: string): AddressRefusal | null {
@@ -195,7 +196,7 @@ function parseAddress(text: string): Address | null {
 
 /** The IPv4 addresses that an IPv6 address may stand for, depending on who translates it. */
 function embeddedIpv4(address: Address): ipaddr.IPv4[] {
-	if (!(address instanceof ipaddr.IPv6)) return [];
+	if (!(address instanceof ipaddr.IPv6) || holds(UNSPECIFIED_AND_LOOPBACK, address)) return [];
 	const { parts } = address;
 	const at = (i: number, flip = 0): ipaddr.IPv4 => {
 		const [high, low] = [parts[i]! ^ flip, parts[i + 1]! ^ flip];
@@ -222,6 +223,8 @@ function parseRange(text: string): Range {
 
 const SIX_TO_FOUR = parseRange("2002::/16");
 const TEREDO = parseRange("2001::/32");
+/** They look like IPv4-compatible addresses. */
+const UNSPECIFIED_AND_LOOPBACK = parseRange("::/127");
 /** IPv4-compatible, -mapped and -translated addresses, and NAT64 (RFC 4291, 2765, 6052, 8215). */
 const LAST_32_BITS = ["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"].map(parseRange);
 
