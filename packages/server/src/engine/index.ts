@@ -16,6 +16,7 @@ import { RetentionSweeper } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
 import { Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
+import { SigningKeys } from "./signing-keys.ts";
 
 export type { ProjectLoss } from "./actor/context.ts";
 export type { NodeState } from "./cluster/directory.ts";
@@ -108,7 +109,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			disk,
 			leaseTermMs: options.leaseTermMs,
 			ids,
-			seal,
+			keys: new SigningKeys(seal, logger),
 			logger,
 			retryDelaysMs: options.retryDelaysMs,
 			attemptTimeoutMs: options.attemptTimeoutMs,

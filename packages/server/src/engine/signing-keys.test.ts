@@ -1,23 +1,42 @@
 import { createSecret, secretDigest, sign, signingKey, signStandard, standardDigest } from "@posthorn/protocol";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Seal } from "../base/seal.ts";
-import { openSigningKey, openStandardKey, sealSecret } from "./signing-keys.ts";
+import { SigningKeys, sealSecret } from "./signing-keys.ts";
 
 const seal = new Seal(Buffer.alloc(32, 1));
 const body = Buffer.from("{}");
 
+function setUp() {
+	const warn = vi.fn();
+	return { warn, keys: new SigningKeys(seal, { warn }) };
+}
+
 test("the keys of a sealed secret are those of its digests", () => {
+	const { keys, warn } = setUp();
 	const secret = createSecret();
 	const stored = { webhookId: "wh_1", ...sealSecret(seal, secret, "wh_1") };
-	expect(sign(openSigningKey(seal, stored), 1, body)).toBe(sign(signingKey(secretDigest(secret)), 1, body));
+	expect(sign(keys.open(stored), 1, body)).toBe(sign(signingKey(secretDigest(secret)), 1, body));
 	const standard = signStandard(signingKey(standardDigest(secret)), "evt_1", 1, body);
-	expect(signStandard(openStandardKey(seal, stored)!, "evt_1", 1, body)).toBe(standard);
-	expect(openStandardKey(seal, { ...stored, sealedStandardDigest: null })).toBeNull();
+	expect(signStandard(keys.openStandard(stored)!, "evt_1", 1, body)).toBe(standard);
+	expect(keys.openStandard({ ...stored, sealedStandardDigest: null })).toBeNull();
+	expect(warn).not.toHaveBeenCalled();
 });
 
 // During a rolling upgrade, a node of the previous version rotates only the first digest.
-test("a second digest of an earlier secret signs nothing", () => {
-	const [earlier, current] = [createSecret(), createSecret()].map((secret) => sealSecret(seal, secret, "wh_1"));
-	const stored = { webhookId: "wh_1", ...current!, sealedStandardDigest: earlier!.sealedStandardDigest };
-	expect(openStandardKey(seal, stored)).toBeNull();
+test("a second digest of an earlier secret signs nothing, which is logged once per webhook until it is rotated again", () => {
+	const { keys, warn } = setUp();
+	const [earlier, current] = [createSecret(), createSecret()];
+	const outdated = (webhookId: string) => ({
+		webhookId,
+		...sealSecret(seal, current, webhookId),
+		sealedStandardDigest: sealSecret(seal, earlier, webhookId).sealedStandardDigest,
+	});
+	for (const id of ["wh_1", "wh_1", "wh_2", "wh_1"]) expect(keys.openStandard(outdated(id))).toBeNull();
+	expect(warn.mock.calls).toEqual([
+		[{ webhookId: "wh_1" }, expect.stringContaining("rotate it again")],
+		[{ webhookId: "wh_2" }, expect.stringContaining("rotate it again")],
+	]);
+	expect(keys.openStandard({ webhookId: "wh_1", ...sealSecret(seal, current, "wh_1") })).not.toBeNull();
+	expect(keys.openStandard(outdated("wh_1"))).toBeNull();
+	expect(warn).toHaveBeenCalledTimes(3);
 });

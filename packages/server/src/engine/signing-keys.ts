@@ -3,6 +3,7 @@
  * bound to the webhook.
  */
 import { type SigningKey, secretDigest, signingKey, standardDigest } from "@posthorn/protocol";
+import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
 import type { LaneState } from "../storage/port.ts";
 
@@ -25,19 +26,43 @@ export function sealSecret(seal: Seal, secret: string, webhookId: string): Seale
 	};
 }
 
-/** Throws if the seal key isn't the one that the secret was sealed with. */
-export function openSigningKey(seal: Seal, { sealedDigest, webhookId }: StoredSecret): SigningKey {
-	return signingKey(seal.open(sealedDigest, webhookId));
-}
+/** Opens what is stored of secrets. */
+export class SigningKeys {
+	readonly #seal: Seal;
+	readonly #logger: Pick<Logger, "warn">;
+	/** Webhooks whose second digest belongs to an earlier secret, so that each is logged once. */
+	readonly #outdated = new Set<string>();
 
-/** The key for Standard Webhooks. Null if the webhook doesn't ask for it, or if it belongs to an earlier secret. */
-export function openStandardKey(seal: Seal, stored: StoredSecret): SigningKey | null {
-	const { sealedDigest, sealedStandardDigest, webhookId } = stored;
-	if (!sealedStandardDigest) return null;
-	const context = standardContext(webhookId, seal.open(sealedDigest, webhookId));
-	try {
-		return signingKey(seal.open(sealedStandardDigest, context));
-	} catch {
-		return null;
+	constructor(seal: Seal, logger: Pick<Logger, "warn">) {
+		this.#seal = seal;
+		this.#logger = logger;
+	}
+
+	/** Throws if the seal key isn't the one that the secret was sealed with. */
+	open({ sealedDigest, webhookId }: StoredSecret): SigningKey {
+		return signingKey(this.#seal.open(sealedDigest, webhookId));
+	}
+
+	/** The key for Standard Webhooks. Null if the webhook doesn't ask for it, or if it belongs to an earlier secret. */
+	openStandard({ sealedDigest, sealedStandardDigest, webhookId }: StoredSecret): SigningKey | null {
+		if (!sealedStandardDigest) return null;
+		const context = standardContext(webhookId, this.#seal.open(sealedDigest, webhookId));
+		try {
+			const key = signingKey(this.#seal.open(sealedStandardDigest, context));
+			this.#outdated.delete(webhookId);
+			return key;
+		} catch {
+			this.#warn(webhookId);
+			return null;
+		}
+	}
+
+	#warn(webhookId: string): void {
+		if (this.#outdated.has(webhookId)) return;
+		this.#outdated.add(webhookId);
+		this.#logger.warn(
+			{ webhookId },
+			"not signing this webhook's requests for Standard Webhooks: a node of an older version rotated its secret; rotate it again once all nodes are upgraded",
+		);
 	}
 }

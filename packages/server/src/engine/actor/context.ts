@@ -2,7 +2,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Bag } from "../../base/collections.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Seal } from "../../base/seal.ts";
 import type { Shortages } from "../../net/shortages.ts";
 import type { LogEvent, NewAttempt, Storage } from "../../storage/port.ts";
 import type { LogReader } from "../lanes/log-reader.ts";
@@ -10,6 +9,7 @@ import type { WindowBudget } from "../lanes/window-budget.ts";
 import type { Sender } from "../send/sender.ts";
 import type { Slots } from "../send/slots.ts";
 import type { SettleResult, Settler, Unsettled } from "../settle/settler.ts";
+import type { SigningKeys } from "../signing-keys.ts";
 import type { InFlight } from "./attempt.ts";
 import type { Message } from "./messages.ts";
 
@@ -42,7 +42,7 @@ export interface ActorContext {
 	readonly disk: Clock;
 	readonly leaseTermMs: number;
 	readonly ids: IdSource;
-	readonly seal: Seal;
+	readonly keys: SigningKeys;
 	readonly logger: Logger;
 	readonly retryDelaysMs: readonly number[];
 	/** How long an attempt may take, milliseconds. */

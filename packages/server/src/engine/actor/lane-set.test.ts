@@ -1,8 +1,10 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { silentLogger } from "../../base/logger.ts";
 import { Seal } from "../../base/seal.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { WindowBudget } from "../lanes/window-budget.ts";
+import { SigningKeys } from "../signing-keys.ts";
 import type { ActorContext } from "./context.ts";
 import { LaneSet } from "./lane-set.ts";
 
@@ -10,7 +12,8 @@ const seal = new Seal(new Uint8Array(32));
 
 function setUp() {
 	const clock = new VirtualClock();
-	const context = { clock, seal, budget: new WindowBudget(), eventTypes: 2 } as unknown as ActorContext;
+	const keys = new SigningKeys(seal, silentLogger);
+	const context = { clock, keys, budget: new WindowBudget(), eventTypes: 2 } as unknown as ActorContext;
 	const log = { lastSeq: 0, announced: 0 };
 	return { clock, log, lanes: new LaneSet("proj_1", context, log) };
 }

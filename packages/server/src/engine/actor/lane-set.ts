@@ -3,7 +3,6 @@ import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import type { Chunk, LogReader } from "../lanes/log-reader.ts";
-import { openSigningKey, openStandardKey } from "../signing-keys.ts";
 import type { ActorContext } from "./context.ts";
 import type { Message } from "./messages.ts";
 
@@ -191,7 +190,7 @@ export class LaneSet {
 	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
 		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
 		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
-		return openSigningKey(this.#context.seal, state);
+		return this.#context.keys.open(state);
 	}
 
 	/** Like the signing key, for webhooks that ask for Standard Webhooks' headers. */
@@ -201,7 +200,7 @@ export class LaneSet {
 		const known = lane?.state.sealedStandardDigest;
 		if (known && Buffer.compare(known, sealed) === 0 && Buffer.compare(lane.state.sealedDigest, sealedDigest) === 0)
 			return lane.target.standardKey ?? null;
-		return openStandardKey(this.#context.seal, state);
+		return this.#context.keys.openStandard(state);
 	}
 }
 
