@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { NewEvent } from "@posthorn/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
+import { ProgressFile } from "../src/client/listen-position.ts";
 import { LocalReceiver, Running, User } from "./client.fixture.ts";
 
 const event = (id: string): NewEvent => ({ id, type: "delivery.success", data: { order_id: id, detail: "é\u2028" } });
@@ -135,6 +136,25 @@ test("begins where it is told: now, at an event, or at a time", async () => {
 	await receiver.until("the new event", () => arrived().includes("evt_new"));
 	await listening.end("SIGTERM");
 	expect(arrived()).toEqual(["evt_new"]);
+});
+
+test("each choice of event types has a position of its own", async () => {
+	const choices = [["--events", "delivery.success"], ["--events", "delivery.failed"], []] as const;
+	for (const choice of choices) await (await listen(...choice)).end("SIGTERM");
+	await project.publish([{ id: "evt_failed", type: "delivery.failed", data: {} }, event("evt_success")]);
+	for (const [choice, expected] of [
+		[choices[0], ["evt_success"]],
+		[choices[1], ["evt_failed"]],
+		[choices[2], ["evt_failed", "evt_success"]],
+	] as const) {
+		receiver.received.length = 0;
+		const listening = await listen(...choice);
+		await receiver.until("the events", () => arrived().length === expected.length);
+		await listening.end("SIGTERM");
+		expect(arrived()).toEqual(expected);
+	}
+	const pathOf = (types: readonly string[]) => new ProgressFile("u", "p", new URL("http://localhost"), types).path;
+	expect(pathOf(["b", "a", "b"])).toBe(pathOf(["a", "b"]));
 });
 
 test.each([

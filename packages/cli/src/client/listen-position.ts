@@ -17,12 +17,14 @@ export interface Progress {
 export const RESUME_MS = 24 * 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The file for a target's progress, private to the user. */
+/** The file for the progress of a target with its event types, private to the user. */
 export class ProgressFile {
 	readonly path: string;
 
-	constructor(url: string, project: string, target: URL) {
-		const name = createHash("sha256").update(`${url}\n${project}\n${target}`).digest("hex").slice(0, 16);
+	/** @param types null for all */
+	constructor(url: string, project: string, target: URL, types: readonly string[] | null) {
+		const parts = [url, project, target, ...(types === null ? [] : new Set(types.toSorted()))];
+		const name = createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
 		this.path = join(configFolder(), "listen", `${name}.json`);
 	}
 

@@ -45,7 +45,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 		throw new UsageError(["--since and --from exclude each other."]);
 	const span = options.since === undefined ? null : parseSpan(options.since);
 	const connection = await connect(options);
-	const progress = new ProgressFile(connection.url, connection.project, target);
+	const progress = new ProgressFile(connection.url, connection.project, target, types ?? null);
 	const start = await startingPoint(connection, progress, options.from, span);
 	const signer = { secret, brand: await brandOf(connection.url) };
 	const forwarder = new Forwarder(target, signer, options.json === true);
