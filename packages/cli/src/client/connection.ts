@@ -16,7 +16,8 @@ export interface Connection {
 	readonly client: Client;
 }
 
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Names below `localhost` are left out: DNS decides where they lead. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
 
@@ -35,12 +36,17 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 		throw new UsageError([
 			`There is no API key for ${url}. Run "posthorn login", or set POSTHORN_API_KEY (in a file, with --env-file).`,
 		]);
-	if (url.startsWith("http:") && !isLoopback(new URL(url)))
-		warn(`${url} isn't encrypted: anyone on the way can read the API key.`);
+	warnIfReadable(url);
 	const sameKey = key === login?.key;
 	const given = options.project ?? env.POSTHORN_PROJECT ?? (sameKey ? login?.project : undefined);
 	const project = given ?? (await onlyProject(url, key));
 	return { url, project, client: createClient({ url, key, project }) };
+}
+
+/** Warns before an API key is sent to another machine without encryption. */
+export function warnIfReadable(url: string): void {
+	if (url.startsWith("http:") && !isLoopback(new URL(url)))
+		warn(`${url} isn't encrypted: anyone on the way can read the API key.`);
 }
 
 /** @throws UsageError unless it is the URL of a service */

@@ -1,5 +1,8 @@
 /** Requests to a receiver under development, signed as the service signs them. */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { DEFAULT_BRAND, requestHeaders, secretDigest, sign, signingKey } from "@posthorn/protocol";
+import { lookupTarget } from "./target.ts";
 
 export interface LocalEvent {
 	readonly id: string;
@@ -20,6 +23,11 @@ export type LocalOutcome =
 	/** Nothing listens there, the connection broke, or a proxy says that the receiver is away. */
 	| { readonly kind: "away"; readonly reason: string; readonly ms: number };
 
+/** How long a receiver may be silent, milliseconds. */
+const SILENT_MS = 300_000;
+/** Agents of our own use no proxy, whatever the environment says: events for this machine don't leave it. */
+const HTTP = { request: httpRequest, agent: new HttpAgent() };
+const HTTPS = { request: httpsRequest, agent: new HttpsAgent() };
 /** As much of the response as the delivery log keeps, bytes. */
 const KEPT_BYTES = 1_024;
 /** A proxy in front of the receiver reports that it is restarting. */
@@ -33,8 +41,8 @@ export function signedHeaders({ id, type, body }: LocalEvent, { secret, brand = 
 }
 
 /**
- * Posts an event. Redirects aren't followed. It waits for the response as long as `fetch` does, five minutes, so that a
- * receiver can be debugged; not answering in time counts as away.
+ * Posts an event, without redirects and proxies. It waits five minutes for the response, so that a receiver can be
+ * debugged; not answering in time counts as away.
  */
 export async function post(
 	target: URL,
@@ -45,17 +53,11 @@ export async function post(
 	const begun = performance.now();
 	const since = () => Math.round(performance.now() - begun);
 	try {
-		const response = await fetch(target, {
-			method: "POST",
-			headers: signedHeaders(event, signer),
-			body: new Uint8Array(event.body),
-			redirect: "manual",
-			...(signal && { signal }),
-		});
+		const response = await respond(target, event, signer, signal);
 		const ms = since();
-		const { status, statusText } = response;
+		const { statusCode: status = 0, statusMessage = "" } = response;
 		const body = await readStart(response);
-		if (AWAY.has(status)) return { kind: "away", reason: `it responds with ${status} ${statusText}`.trim(), ms };
+		if (AWAY.has(status)) return { kind: "away", reason: `it responds with ${status} ${statusMessage}`.trim(), ms };
 		return { kind: "responded", status, ms, body };
 	} catch (error) {
 		signal?.throwIfAborted();
@@ -63,12 +65,32 @@ export async function post(
 	}
 }
 
+/** Sends the request. Resolves with the response once its headers are there. */
+function respond(target: URL, event: LocalEvent, signer: Signer, signal?: AbortSignal): Promise<IncomingMessage> {
+	const { request, agent } = target.protocol === "https:" ? HTTPS : HTTP;
+	return new Promise((resolve, reject) => {
+		const sent = request(target, {
+			method: "POST",
+			headers: signedHeaders(event, signer),
+			agent,
+			lookup: lookupTarget,
+			timeout: SILENT_MS,
+			...(signal && { signal }),
+		});
+		sent.on("response", resolve).on("error", reject);
+		sent.on("timeout", () => sent.destroy(new Error("no response within 5 minutes")));
+		// Such as after a response that switches protocols.
+		sent.on("close", () => reject(new Error("the connection broke")));
+		sent.end(event.body);
+	});
+}
+
 /** The start of a body. A response counts from its status on, even if its body breaks off. */
-async function readStart(response: Response): Promise<string> {
+async function readStart(response: IncomingMessage): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
 	try {
-		for await (const chunk of response.body ?? []) {
+		for await (const chunk of response) {
 			chunks.push(chunk);
 			bytes += chunk.length;
 			if (bytes >= KEPT_BYTES) break;
@@ -82,12 +104,11 @@ async function readStart(response: Response): Promise<string> {
 const REASONS: Readonly<Record<string, string>> = {
 	ECONNREFUSED: "nothing listens there",
 	ECONNRESET: "the connection broke",
-	UND_ERR_SOCKET: "the connection broke",
-	UND_ERR_HEADERS_TIMEOUT: "no response within 5 minutes",
+	EPIPE: "the connection broke",
+	EPROTO: "it doesn't speak TLS as expected",
 	ENOTFOUND: "its host name can't be resolved",
 };
 
-function reasonOf({ message, cause }: Error): string {
-	const { code = "", message: why = message } = (cause ?? {}) as { code?: string; message?: string };
-	return REASONS[code] ?? (why || code || message);
+function reasonOf({ code = "", message }: NodeJS.ErrnoException): string {
+	return REASONS[code] ?? (message || code);
 }

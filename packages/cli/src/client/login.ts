@@ -1,6 +1,6 @@
 /** `posthorn login` and `posthorn logout`. */
 import { UsageError } from "../command-error.ts";
-import { checkedUrl, projectsOf } from "./connection.ts";
+import { checkedUrl, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
 
@@ -17,6 +17,7 @@ export async function login(options: LoginOptions): Promise<void> {
 	const { POSTHORN_URL, POSTHORN_API_KEY, POSTHORN_PROJECT } = process.env;
 	const known = readStored<Login>(loginFile());
 	const url = checkedUrl(options.url ?? POSTHORN_URL ?? (await askUrl(known?.url ?? DEFAULT_URL)));
+	warnIfReadable(url);
 	const key = POSTHORN_API_KEY ?? (await askKey());
 	const projects = await projectsOf(url, key);
 	const wanted = options.project ?? POSTHORN_PROJECT;

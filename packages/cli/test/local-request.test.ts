@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { connect } from "../src/client/connection.ts";
+import { lookupTarget } from "../src/client/target.ts";
+import { LocalReceiver, User } from "./client.fixture.ts";
+
+let receiver: LocalReceiver;
+let user: User;
+
+beforeAll(async () => {
+	receiver = await LocalReceiver.start();
+});
+afterAll(() => receiver.close());
+beforeEach(() => {
+	receiver.received.length = 0;
+	user = new User();
+	return () => user.close();
+});
+
+test("events for this machine never go through a proxy", async () => {
+	const proxied: (string | undefined)[] = [];
+	const proxy = createServer(({ url }, response) => {
+		proxied.push(url);
+		response.end();
+	});
+	await once(proxy.listen(0, "127.0.0.1"), "listening");
+	const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	const env = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: address, http_proxy: address, HTTPS_PROXY: address };
+	const { code } = await user.run(["trigger", "customer.created", "--to", `${receiver.port}/hooks`], { env });
+	proxy.close();
+	expect([code, proxied, receiver.received.length]).toEqual([0, [], 1]);
+});
+
+test("localhost and names below it are this machine, without asking DNS", async () => {
+	for (const host of ["localhost", "shop.api.localhost"]) {
+		const { code } = await user.run(["trigger", "customer.created", "--to", `http://${host}:${receiver.port}/hooks`]);
+		expect(code, host).toBe(0);
+		const all = new Promise((resolve) => lookupTarget(host, { all: true }, (_, found) => resolve(found)));
+		expect(await all).toEqual([
+			{ address: "127.0.0.1", family: 4 },
+			{ address: "::1", family: 6 },
+		]);
+	}
+	expect(receiver.received).toHaveLength(2);
+});
+
+test.each([
+	["http://api.localhost:8420", true],
+	["http://127.0.0.1.example.com:8420", true],
+	["http://localhost:8420", false],
+	["http://127.0.0.1:8420", false],
+	["http://[::1]:8420", false],
+	["https://api.localhost:8420", false],
+])("a key for %s is warned about as readable on the way: %s", async (url, isReadable) => {
+	const warned = vi.spyOn(console, "error").mockReturnValue();
+	await connect({ url, project: "proj_1" }, { POSTHORN_API_KEY: "phk_1" });
+	expect(warned.mock.calls.flat().join("").includes("isn't encrypted")).toBe(isReadable);
+	warned.mockRestore();
+});
+
+test("login warns before it sends a key without encryption", async () => {
+	const url = `http://api.localhost:${receiver.port}`;
+	const { err } = await user.run(["login"], { env: { POSTHORN_URL: url, POSTHORN_API_KEY: "phk_1" } });
+	expect(err).toContain("isn't encrypted");
+});
