@@ -3,7 +3,7 @@
  * (the same node or another) when none comes.
  */
 import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
-import type { RetryPosition } from "../packages/server/src/storage/port.ts";
+import type { RetriedPosition } from "../packages/server/src/storage/port.ts";
 import type { Act } from "./happenings.ts";
 import type { SimNode } from "./nodes/node.ts";
 import type { Mood, Step } from "./plan.ts";
@@ -343,9 +343,9 @@ export class People {
 	/** Retries everything that waits, step by step, as the API's route does. */
 	async #retryAll(projectId: string, webhookId: string, random: Random): Promise<void> {
 		let at: number | null = null;
-		let after: RetryPosition | null = null;
+		let after: RetriedPosition | null = null;
 		for (let steps = 0; steps < 100; steps++) {
-			const behind: RetryPosition | undefined = after ?? undefined;
+			const behind: RetriedPosition | undefined = after ?? undefined;
 			after = null;
 			await this.#call(
 				{ act: "retry now", projectId, webhookId },

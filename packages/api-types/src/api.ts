@@ -554,7 +554,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 1,000 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 1,000 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listDeliveries"];
         readonly put?: never;

@@ -175,10 +175,7 @@ export function describeSeries(start: StartRig): void {
 			await rig.settledCount(30);
 			rig.sender.script = () => 200;
 			const page = { projectId: rig.projectId, webhookId: id, at: rig.clock.now(), limit: 100 };
-			// Started at this moment, so they count as having failed since.
-			expect((await rig.storage.retryWaiting(page)).seqs).toEqual([]);
-			rig.clock.advance(1);
-			const { seqs, next } = await rig.storage.retryWaiting({ ...page, at: rig.clock.now() });
+			const { seqs, next } = await rig.storage.retryWaiting(page);
 			expect([seqs.length, next]).toEqual([30, null]);
 			rig.engine.wake(rig.projectId);
 			await rig.settledCount(60);

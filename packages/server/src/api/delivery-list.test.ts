@@ -216,3 +216,15 @@ test.each(["state=lost", "type=nope", "error=x y", "limit=0", "cursor=ZXZ0XzE", 
 		expect((await api.call("GET", `${project}/deliveries?${query}`)).status).toBe(422);
 	},
 );
+
+test("a filter by too many combinations is refused: it says to filter by fewer", async () => {
+	const project = await api.project();
+	const webhooks = Array.from({ length: 10 }, (_, i) => `wh_${i}`).join();
+	const types = "delivery.failed,delivery.success";
+	const query = `webhook_id=${webhooks}&type=${types}&state=waiting,failed`;
+	const { status, json } = await api.call("GET", `${project}/deliveries?${query}`);
+	expect([status, json.errors]).toEqual([
+		...[422, [{ pointer: "?type", detail: expect.stringMatching(/^40 combinations .*at most 30.*by fewer/) }]],
+	]);
+	expect(await list(project, `webhook_id=${webhooks}&type=${types}`)).toEqual([]);
+});

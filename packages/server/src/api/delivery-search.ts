@@ -58,6 +58,13 @@ export interface DeliveryPage {
 	readonly next: string | null;
 }
 
+interface Search {
+	readonly limit: number;
+	readonly before?: string | undefined;
+	/** Whether the client has left, so that nothing more needs to be read. */
+	readonly isGone?: (() => boolean) | undefined;
+}
+
 type SearchStorage = Pick<Storage, "listAttemptSummaries" | "listWaitingRetries" | "readLatest">;
 
 /** Up to this many pending deliveries are listed from the queues. */
@@ -71,7 +78,7 @@ export async function listDeliveries(
 	storage: SearchStorage,
 	projectId: string,
 	filter: DeliveryFilter,
-	{ limit, before }: { readonly limit: number; readonly before?: string | undefined },
+	{ limit, before, isGone = () => false }: Search,
 ): Promise<DeliveryPage> {
 	const isOnlyWaiting = filter.states.length === 1 && filter.states[0] === "waiting";
 	if (isOnlyWaiting) {
@@ -79,55 +86,85 @@ export async function listDeliveries(
 		if (few !== null) return pageOf(few, limit, before);
 	}
 	const rows: FoundDelivery[] = [];
-	let from = before;
-	for (let scanned = 0; scanned < LOG_READS.attemptsScanned; ) {
-		const step = await scan(storage, projectId, filter, { limit, before: from });
-		scanned += step.scanned;
-		const found = await resolve(storage, projectId, filter, step.rows);
+	const log = new LogReader(storage, projectId, filter, { limit, before });
+	while (log.scanned < LOG_READS.attemptsScanned && !isGone()) {
+		const step = await log.read();
+		const found = await resolve(storage, projectId, filter, step);
 		for (const row of found) {
 			rows.push(row);
-			if (rows.length === limit && (row !== found.at(-1) || step.next !== null)) return { rows, next: row.last!.id };
+			if (rows.length === limit && (row !== found.at(-1) || log.next !== null)) return { rows, next: row.last!.id };
 		}
-		if (step.next === null) return { rows, next: null };
-		from = step.next;
+		if (log.next === null) return { rows, next: null };
 	}
-	return { rows, next: from ?? null };
+	return { rows, next: log.next ?? before ?? null };
 }
 
-interface Scanned {
-	readonly rows: readonly AttemptSummary[];
-	readonly scanned: number;
-	readonly next: string | null;
+/** One combination of the filter's values. */
+interface Range {
+	readonly filter: AttemptFilter;
+	/** Read, but newer ones of other ranges may come first. */
+	rows: readonly AttemptSummary[];
+	/** Where to read on, or null at its end. */
+	next: string | null | undefined;
 }
 
-/** The newest log entries that may match, from each combination of the filter's values. */
-async function scan(
-	storage: SearchStorage,
-	projectId: string,
-	filter: DeliveryFilter,
-	page: { readonly limit: number; readonly before?: string | undefined },
-): Promise<Scanned> {
-	const { limit, before } = page;
-	const combinations = combinationsOf(filter);
-	const pages = await Promise.all(
-		combinations.map((one) =>
-			storage.listAttemptSummaries({
-				projectId,
-				filter: one,
-				page: { limit, ...(before !== undefined && { before }) },
-			}),
-		),
-	);
-	// Beyond the shortest of them, others may have newer entries.
-	const ends = pages.flatMap(({ next }) => (next === null ? [] : [next]));
-	const end = ends.length === 0 ? null : ends.reduce((a, b) => (a > b ? a : b));
-	const rows = pages
-		.flatMap((each) => each.rows)
-		.filter(({ id }) => end === null || id >= end)
-		.sort((a, b) => (a.id < b.id ? 1 : -1));
-	const withResponse = combinations[0]?.response !== undefined;
-	const scanned = withResponse ? LOG_READS.attemptsScanned : Math.max(rows.length, 1);
-	return { rows: rows.filter((row) => hasResponse(filter, row)), scanned, next: end };
+/** Reads the log entries that may match, newest first, and merges the combinations of the filter's values. */
+class LogReader {
+	readonly #storage: SearchStorage;
+	readonly #projectId: string;
+	readonly #filter: DeliveryFilter;
+	readonly #ranges: readonly Range[];
+	readonly #step: number;
+	/** How many entries the queries have read; at least one each. */
+	scanned = 0;
+	/** All entries from here on were returned. Null at the end. */
+	next: string | null = null;
+
+	constructor(
+		storage: SearchStorage,
+		projectId: string,
+		filter: DeliveryFilter,
+		{ limit, before }: { readonly limit: number; readonly before?: string | undefined },
+	) {
+		this.#storage = storage;
+		this.#projectId = projectId;
+		this.#filter = filter;
+		this.#ranges = combinationsOf(filter).map((one) => ({ filter: one, rows: [], next: before }));
+		this.#step = Math.max(limit, LOG_READS.attemptsPerStep);
+	}
+
+	async read(): Promise<AttemptSummary[]> {
+		const empty = this.#ranges.filter(({ rows, next }) => rows.length === 0 && next !== null);
+		const each = Math.ceil(this.#step / empty.length);
+		// A filter by response reads `maxScanned` at most, whatever the limit.
+		await Promise.all(empty.map((range) => this.#fill(range, range.filter.response ? this.#step : each)));
+		// Beyond the shortest of them, others may have newer entries.
+		const ends = this.#ranges.flatMap(({ next }) => next ?? []);
+		const end = ends.length === 0 ? null : ends.reduce((a, b) => (a > b ? a : b));
+		this.next = end;
+		const read: AttemptSummary[] = [];
+		for (const range of this.#ranges) {
+			const isRead = ({ id }: AttemptSummary) => end === null || id >= end;
+			read.push(...range.rows.filter(isRead));
+			range.rows = range.rows.filter((row) => !isRead(row));
+		}
+		return read.sort((a, b) => (a.id < b.id ? 1 : -1)).filter((row) => hasResponse(this.#filter, row));
+	}
+
+	async #fill(range: Range, limit: number): Promise<void> {
+		const { filter, next: before } = range;
+		const page = { limit, ...(before !== null && before !== undefined && { before }) };
+		const { rows, next } = await this.#storage.listAttemptSummaries({ projectId: this.#projectId, filter, page });
+		range.rows = rows;
+		range.next = next;
+		// The storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
+		this.scanned += Math.max(filter.response?.maxScanned ?? 0, rows.length, 1);
+	}
+}
+
+export function countCombinations({ webhookIds, types, states }: DeliveryFilter): number {
+	const statuses = states.length === DELIVERY_STATES.length ? 1 : states.length;
+	return Math.max(webhookIds.length, 1) * Math.max(types.length, 1) * statuses;
 }
 
 function combinationsOf(filter: DeliveryFilter): AttemptFilter[] {
@@ -139,7 +176,9 @@ function combinationsOf(filter: DeliveryFilter): AttemptFilter[] {
 		...(eventId !== undefined && { eventId }),
 		...(since !== undefined && { since }),
 		...(until !== undefined && { until }),
-		...(ranges.length > 0 && { response: { codes: ranges, maxScanned: LOG_READS.attemptsScanned } }),
+		...(ranges.length > 0 && {
+			response: { codes: ranges, maxScanned: Math.ceil(LOG_READS.attemptsScanned / countCombinations(filter)) },
+		}),
 	};
 	return orAny(webhookIds).flatMap((webhookId) =>
 		orAny(types).flatMap((type) =>
@@ -204,11 +243,11 @@ async function listFewWaiting(
 	filter: DeliveryFilter,
 ): Promise<FoundDelivery[] | null> {
 	const ids = filter.webhookIds.length === 0 ? [null] : filter.webhookIds;
-	const lists = await Promise.all(
-		ids.map((webhookId) => storage.listWaitingRetries({ projectId, webhookId, limit: FEW + 1 })),
-	);
-	const waiting = lists.flat();
-	if (waiting.length > FEW) return null;
+	const waiting: WaitingRetry[] = [];
+	for (const webhookId of ids) {
+		waiting.push(...(await storage.listWaitingRetries({ projectId, webhookId, limit: FEW + 1 - waiting.length })));
+		if (waiting.length > FEW) return null;
+	}
 	const deliveries = waiting.map(({ webhookId, seq }) => ({ webhookId, seq }));
 	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const found = waiting.map((retry, i) => waitingDelivery(retry, latest[i]!.newest));
@@ -241,8 +280,8 @@ const positionOf = ({ last }: FoundDelivery): string => last?.id ?? UNATTEMPTED;
 
 function pageOf(found: readonly FoundDelivery[], limit: number, before: string | undefined): DeliveryPage {
 	const rest = before === undefined ? found : found.filter((one) => positionOf(one) < before);
-	// Those without an attempt have no position to continue at, so they all come first.
+	// Those without an attempt have no position to continue at, so they all come first, with at least one that has.
 	const fresh = rest.filter(({ last }) => last === null).length;
-	const rows = rest.slice(0, Math.max(limit, fresh));
+	const rows = rest.slice(0, Math.max(limit, fresh === 0 ? 0 : fresh + 1));
 	return { rows, next: rows.length < rest.length ? positionOf(rows.at(-1)!) : null };
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
 
@@ -107,4 +107,43 @@ test("the audit log records who retried what", async () => {
 		{ action: "deliveries.retried", target: { kind: "webhook", id: idOf(webhook) }, detail: { count: 2 } },
 		{ action: "delivery.retried", target: { kind: "event", id: event }, detail: { webhook_id: idOf(webhook) } },
 	]);
+});
+
+const told = async (project: string): Promise<unknown> =>
+	(await api.call("GET", `${project}/audit`)).json.data.find(({ action }) => action === "deliveries.retried");
+
+test("a selection is retried in a few transactions; if one fails, those before it are sent and audited", async () => {
+	const project = await api.project();
+	const webhook_id = idOf(await api.webhook(project));
+	const [event_id] = await failing(project, 1);
+	api.receiver.answer = answered(200);
+	const absent = Array.from({ length: 60 }, (_, i) => ({ webhook_id, event_id: `evt_none${i}` }));
+	const real = api.storage.retryDeliveries.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "retryDeliveries");
+	spy.mockImplementationOnce(real).mockRejectedValueOnce(new Error("The database is down."));
+	try {
+		const body = { deliveries: [{ webhook_id, event_id }, ...absent] };
+		expect((await api.call("POST", `${project}/retries`, { body })).status).toBe(500);
+		expect(spy.mock.calls.map(([{ deliveries }]) => deliveries.length)).toEqual([50, 11]);
+	} finally {
+		spy.mockRestore();
+	}
+	await more(1);
+	expect(await told(project)).toMatchObject({ detail: { count: 1 } });
+});
+
+test("what was retried of everything is audited even if a later step fails", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await failing(project, 2);
+	const real = api.storage.retryWaiting.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "retryWaiting");
+	spy.mockImplementationOnce((p) => real({ ...p, limit: 1 })).mockRejectedValueOnce(new Error("The database is down."));
+	try {
+		expect((await api.call("POST", `${webhook}/retry`)).status).toBe(500);
+	} finally {
+		spy.mockRestore();
+	}
+	await more(1);
+	expect(await told(project)).toMatchObject({ target: { id: idOf(webhook) }, detail: { count: 1 } });
 });

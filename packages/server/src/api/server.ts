@@ -224,8 +224,13 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			heavy: (make: () => Promise<unknown>) => admission.read(request, make),
 		};
 		const make = () => route.handler(call as never);
-		const result = await (route.heavy ? admission.read(request, make) : make());
-		if (notes.length > 0) await record(notes, request);
+		let result: Awaited<ReturnType<typeof make>>;
+		try {
+			result = await (route.heavy ? admission.read(request, make) : make());
+		} finally {
+			// Even if it failed: what it noted was done.
+			if (notes.length > 0) await record(notes, request);
+		}
 		if (route.access === "signed_in" && route.method !== "GET") changes.recheckListener(principalName(call.principal));
 		reply.code(success.status);
 		if (result instanceof RawResponse) return reply.headers(result.headers).type(result.contentType).send(result.body);

@@ -88,6 +88,10 @@ export const RESPONSES = {
 export const LOG_READS = {
 	/** Attempts scanned for a filter by status code, which has no index, among those that the other filters match. */
 	attemptsScanned: 1_000,
+	/** Combinations of a list's filter values, each of which is a query. */
+	combinations: 30,
+	/** Attempts read per step of a list of deliveries, of all combinations together, even if fewer are requested. */
+	attemptsPerStep: 100,
 } as const;
 
 /** Limits on the storage queries that unauthenticated clients cause. */

@@ -2,7 +2,8 @@ import type { EventType } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
-import { DELIVERY_STATES, type FoundDelivery, listDeliveries } from "../delivery-search.ts";
+import { countCombinations, DELIVERY_STATES, type FoundDelivery, listDeliveries } from "../delivery-search.ts";
+import { invalid } from "../http/problem.ts";
 import { formatTimeOrNull, timeRange } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
@@ -24,7 +25,6 @@ import { EventId } from "./events.ts";
 
 const route = routeIn("Delivery log");
 
-/** Each combination of webhooks, types and states is a range of an index. */
 const MAX_WEBHOOKS = 10;
 const SEVERAL = "Repeat the parameter or separate values with commas.";
 
@@ -92,13 +92,13 @@ export function deliveryListRoutes({ storage }: Pick<ApiParts, "storage">): Rout
 	return [
 		route("GET", "/v1/projects/{project_id}/deliveries", "listDeliveries", {
 			summary: "List deliveries",
-			description: `Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${LOG_READS.attemptsScanned.toLocaleString("en-US")} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
+			description: `Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${LOG_READS.attemptsScanned.toLocaleString("en-US")} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
 			access: "developer",
 			query: DeliveryQuery,
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of deliveries.", schema: list(DeliverySummary) },
-			async handler({ params: { project_id }, query }) {
+			async handler({ params: { project_id }, query, request, reply }) {
 				const { webhook_id = [], type = [], state = DELIVERY_STATES, status_code = [], error = [] } = query;
 				const { limit = PAGE_LIMIT.default, cursor } = query;
 				const filter = {
@@ -112,7 +112,13 @@ export function deliveryListRoutes({ storage }: Pick<ApiParts, "storage">): Rout
 					unhandled: query.unhandled === "true",
 				};
 				const before = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
-				const { rows, next } = await listDeliveries(storage, project_id, filter, { limit, before });
+				const combinations = countCombinations(filter);
+				if (combinations > LOG_READS.combinations) {
+					const detail = `${combinations} combinations of webhooks, types and states, at most ${LOG_READS.combinations} are possible: filter by fewer`;
+					throw invalid([{ pointer: "?type", detail }]);
+				}
+				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
+				const { rows, next } = await listDeliveries(storage, project_id, filter, { limit, before, isGone });
 				return { data: rows.map(present), next_cursor: next === null ? null : encodeCursor(next) };
 			},
 		}),

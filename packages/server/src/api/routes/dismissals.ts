@@ -1,4 +1,5 @@
 import { isId } from "../../base/ids.ts";
+import type { DeliveryKey } from "../../storage/port.ts";
 import { listDeliveries } from "../delivery-search.ts";
 import { found, Problem } from "../http/problem.ts";
 import { timeRange } from "../http/validate.ts";
@@ -7,15 +8,17 @@ import { closed, cursor, decodeCursor, EventTypeName, encodeCursor, givenTime, s
 
 const route = routeIn("Delivery log");
 
+/** Deliveries per call. */
+const MAX_DELIVERIES = 200;
 /** Deliveries dismissed per transaction. */
-const STEP = 200;
+const STEP = 50;
 
 const DismissalsRequest = Type.Object(
 	{
 		deliveries: Type.Optional(
 			Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
 				minItems: 1,
-				maxItems: STEP,
+				maxItems: MAX_DELIVERIES,
 				description: "Dismisses these deliveries. Those that aren't dead-lettered are skipped.",
 			}),
 		),
@@ -60,7 +63,26 @@ const Dismissed = Type.Object({ dismissed: Type.Boolean() }, { title: "Dismissed
 
 /** Users decide that dead letters need nothing more. Nothing is deleted. */
 export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "clock">): Route[] {
-	const countOf = (results: readonly boolean[]): number => results.filter(Boolean).length;
+	/** Returns how many are dismissed. Calls `audited` with it even if only some steps succeed. */
+	async function dismissThese(
+		projectId: string,
+		deliveries: readonly DeliveryKey[],
+		audited: (count: number) => void,
+	): Promise<number> {
+		const at = clock.now();
+		let count = 0;
+		try {
+			for (let from = 0; from < deliveries.length; from += STEP) {
+				const these = deliveries.slice(from, from + STEP);
+				const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
+				count += results.filter(Boolean).length;
+			}
+		} finally {
+			if (count > 0) audited(count);
+		}
+		return count;
+	}
+
 	return [
 		route("POST", "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/dismiss", "dismissDelivery", {
 			summary: "Dismiss a dead letter",
@@ -94,12 +116,15 @@ export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
 			async handler({ params: { project_id }, body, audit }) {
 				const { deliveries, filter = {} } = body;
-				const at = clock.now();
+				const audited = (count: number) =>
+					audit({
+						projectId: project_id,
+						action: "deliveries.dismissed",
+						detail: { ...(body.filter && { filter }), count },
+					});
 				if (deliveries) {
 					const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
-					const results = await storage.dismissDeliveries({ projectId: project_id, deliveries: these, at });
-					const count = countOf(results);
-					if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail: { count } });
+					const count = await dismissThese(project_id, these, audited);
 					return { count, skipped: deliveries.length - count };
 				}
 				const before =
@@ -110,11 +135,8 @@ export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "
 					...{ states: ["failed"] as const, codes: [], errors: [], unhandled: true },
 					...timeRange(filter.since, filter.until),
 				};
-				const { rows, next } = await listDeliveries(storage, project_id, failed, { limit: STEP, before });
-				const results =
-					rows.length === 0 ? [] : await storage.dismissDeliveries({ projectId: project_id, deliveries: rows, at });
-				const count = countOf(results);
-				if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail: { filter, count } });
+				const { rows, next } = await listDeliveries(storage, project_id, failed, { limit: MAX_DELIVERIES, before });
+				const count = await dismissThese(project_id, rows, audited);
 				return { count, next_cursor: next === null ? null : encodeCursor(next) };
 			},
 		}),

@@ -1,5 +1,5 @@
 import { isId } from "../../base/ids.ts";
-import type { RetryPosition } from "../../storage/port.ts";
+import type { DeliveryKey, RetriedPosition } from "../../storage/port.ts";
 import { found, notFound, Problem } from "../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { closed, soughtId, Type } from "../schema.ts";
@@ -7,8 +7,8 @@ import { ReplayAccepted, ReplayedCount } from "./deliveries.ts";
 
 const route = routeIn("Delivery log");
 
-/** Retries made early per transaction. */
-const STEP = 500;
+/** Retries made early per transaction: of all that wait for a webhook, and of a selection, each looked up on its own. */
+const STEP = { all: 500, selected: 50 };
 
 const RetriesRequest = Type.Object(
 	{
@@ -37,17 +37,31 @@ const Retries = Type.Object(
 export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage" | "engine" | "clock">): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
-	async function retryAll(projectId: string, webhookId: string): Promise<number> {
+	/** Calls `taken` after each step with how many it made early. */
+	async function retryAll(projectId: string, webhookId: string, taken: (count: number) => void): Promise<void> {
 		const at = clock.now();
-		let count = 0;
-		let after: RetryPosition | undefined;
+		let after: RetriedPosition | undefined;
 		do {
-			const step = await storage.retryWaiting({ projectId, webhookId, at, limit: STEP, after });
-			count += step.seqs.length;
+			const step = await storage.retryWaiting({ projectId, webhookId, at, limit: STEP.all, after });
+			taken(step.seqs.length);
 			after = step.next ?? undefined;
 			if (step.seqs.length > 0) engine.wake(projectId);
 		} while (after !== undefined);
-		return count;
+	}
+
+	async function retryThese(
+		projectId: string,
+		deliveries: readonly DeliveryKey[],
+		taken: (count: number) => void,
+	): Promise<void> {
+		const at = clock.now();
+		for (let from = 0; from < deliveries.length; from += STEP.selected) {
+			const these = deliveries.slice(from, from + STEP.selected);
+			const results = await storage.retryDeliveries({ projectId, deliveries: these, at });
+			const count = results.filter(({ kind }) => kind === "queued").length;
+			taken(count);
+			if (count > 0) engine.wake(projectId);
+		}
 	}
 
 	return [
@@ -89,10 +103,12 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 					"webhook",
 					await storage.getWebhook({ projectId: project_id, webhookId: webhook_id }),
 				);
-				const count = await retryAll(project_id, webhook_id);
-				if (count > 0) {
+				let count = 0;
+				try {
+					await retryAll(project_id, webhook_id, (more) => (count += more));
+				} finally {
 					const target = { kind: "webhook", id, name: description || url };
-					audit({ projectId: project_id, action: "deliveries.retried", target, detail: { count } });
+					if (count > 0) audit({ projectId: project_id, action: "deliveries.retried", target, detail: { count } });
 				}
 				return { count };
 			},
@@ -106,16 +122,12 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
 			async handler({ params: { project_id }, body: { deliveries }, audit }) {
 				if (deliveries.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
-				const at = clock.now();
-				const results = await Promise.all(
-					deliveries.map(({ webhook_id, event_id }) =>
-						storage.retryDelivery({ projectId: project_id, webhookId: webhook_id, eventId: event_id, at }),
-					),
-				);
-				const count = results.filter(({ kind }) => kind === "queued").length;
-				if (count > 0) {
-					engine.wake(project_id);
-					audit({ projectId: project_id, action: "deliveries.retried", detail: { count } });
+				const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
+				let count = 0;
+				try {
+					await retryThese(project_id, these, (more) => (count += more));
+				} finally {
+					if (count > 0) audit({ projectId: project_id, action: "deliveries.retried", detail: { count } });
 				}
 				return { count, skipped: deliveries.length - count };
 			},

@@ -156,12 +156,24 @@ export type RetryNowResult =
 	/** No attempt of this delivery is waiting in a queue. */
 	| { readonly kind: "nothing_waits" };
 
+/** A delivery as clients name it. */
+export interface DeliveryKey {
+	readonly webhookId: string;
+	readonly eventId: string;
+}
+
+/** Where the next step of making a webhook's retries early continues. */
+export interface RetriedPosition extends RetryPosition {
+	/** How many more it may take: of those that waited at first. */
+	readonly left: number;
+}
+
 /** A step of making a webhook's retries early. */
 export interface RetriedPage {
 	/** The events whose retries are due now and weren't before. */
 	readonly seqs: readonly number[];
 	/** Where to continue, or null at the end. */
-	readonly next: RetryPosition | null;
+	readonly next: RetriedPosition | null;
 }
 
 export interface ReplayFilter {
@@ -249,22 +261,23 @@ export interface DeliveryStorage {
 	): Promise<TestEventResult>;
 	/**
 	 * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for
-	 * each whether it is dismissed now; false if it isn't a dead letter.
+	 * each whether it is dismissed now; false if it isn't a dead letter. One transaction.
 	 */
 	dismissDeliveries(
-		p: ProjectRef & {
-			readonly deliveries: readonly { readonly webhookId: string; readonly eventId: string }[];
-			readonly at: number;
-		},
+		p: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
 	): Promise<boolean[]>;
 	/** Makes a delivery's pending attempt due at `at`, unless it was due before. */
 	retryDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<RetryNowResult>;
+	/** The same for several, in one transaction. */
+	retryDeliveries(
+		p: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
+	): Promise<RetryNowResult[]>;
 	/**
-	 * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). Those that failed
-	 * again since `at` are left alone, so that this ends.
+	 * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). All calls
+	 * together take as many as waited at the first, so this ends even if some fail again meanwhile.
 	 */
 	retryWaiting(
-		p: WebhookRef & { readonly at: number; readonly limit: number; readonly after?: RetryPosition | undefined },
+		p: WebhookRef & { readonly at: number; readonly limit: number; readonly after?: RetriedPosition | undefined },
 	): Promise<RetriedPage>;
 	/** Begins a new series for a delivery that has ended. */
 	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;

@@ -1,4 +1,5 @@
 /** The newest attempts of deliveries, for lists, and the marks of dismissed ones. */
+import type { DeliveryKey } from "../port/delivery.ts";
 import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import { type AttemptRow, STATUS_CODE, statusOf, summaryOf } from "../shared/deliveries.ts";
@@ -8,7 +9,7 @@ import {
 	findWebhook,
 	forgetDeadLetters,
 	holdProject,
-	row,
+	type Part,
 	type Steps,
 	together,
 	toNodeTime,
@@ -28,7 +29,7 @@ const newestOf = (project: number, webhook: number, seq: number): Query<AttemptR
 	ORDER BY replay DESC, attempt DESC LIMIT 1`;
 
 /** As a range with its order, so that PostgreSQL takes the primary key without statistics, too. */
-const nextOf = (project: number, webhook: number, seq: number): Query<Next> => sql`
+export const nextOf = (project: number, webhook: number, seq: number): Query<Next> => sql`
 	SELECT attempt, replay, due_at AS "dueAt" FROM posthorn.retries
 	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
 		AND (seq, webhook_no) <= (${seq}, ${webhook})
@@ -67,45 +68,68 @@ export function* readLatest({
 	return latest;
 }
 
+/** The events of these deliveries, in this order. They never change, so no one has to hold the project. */
+export function* findEvents(
+	project: number,
+	deliveries: readonly DeliveryKey[],
+): Steps<({ readonly seq: number; readonly type: number } | undefined)[]> {
+	const ids = [...new Set(deliveries.map(({ eventId }) => eventId))];
+	const found = yield* together(
+		...ids.map(
+			(id) => sql<{ seq: number; type: number }>`
+				SELECT seq, type FROM posthorn.events WHERE project_no = ${project} AND id = ${id}`,
+		),
+	);
+	const events = new Map(ids.map((id, i) => [id, found[i]?.[0]]));
+	return deliveries.map(({ eventId }) => events.get(eventId));
+}
+
+interface Dismissible {
+	readonly webhook: number;
+	readonly seq: number;
+	readonly type: number;
+}
+
 /** @returns for each, whether it is dismissed now; false if it isn't a dead letter */
 export function* dismissDeliveries({
 	projectId,
 	deliveries,
 	at,
-}: ProjectRef & {
-	readonly deliveries: readonly { readonly webhookId: string; readonly eventId: string }[];
-	readonly at: number;
-}): Steps<boolean[]> {
+}: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<boolean[]> {
 	const project = yield* findProject(projectId);
 	if (project === null) return deliveries.map(() => false);
-	yield* together(holdProject(project));
-	const dismissed: boolean[] = [];
-	for (const { webhookId, eventId } of deliveries) {
+	const events = yield* findEvents(project, deliveries);
+	// By key, so that one that is named twice is dismissed once.
+	const known = new Map<string, Dismissible>();
+	const keys: string[] = [];
+	for (const [i, { webhookId }] of deliveries.entries()) {
 		const webhook = yield* findWebhook(project, webhookId);
-		const event = yield* row<{ seq: number; type: number }>(sql`
-			SELECT seq, type FROM posthorn.events WHERE project_no = ${project} AND id = ${eventId}`);
-		const isKnown = webhook !== null && event !== undefined;
-		dismissed.push(isKnown && (yield* dismiss(project, webhook, event, at)));
+		const event = events[i];
+		const key = `${webhook} ${event?.seq}`;
+		keys.push(key);
+		if (webhook !== null && event !== undefined) known.set(key, { webhook, ...event });
 	}
-	return dismissed;
-}
-
-function* dismiss(
-	project: number,
-	webhook: number,
-	{ seq, type }: { readonly seq: number; readonly type: number },
-	at: number,
-): Steps<boolean> {
-	const [[newest], [next]] = yield* together(newestOf(project, webhook, seq), nextOf(project, webhook, seq));
-	if (newest === undefined || next !== undefined || statusOf(newest.status) !== "failed") return false;
-	if (newest.dismissed_at !== null) return true;
-	yield* together(
-		// Names all columns of one of the log's indexes. Otherwise PostgreSQL may choose another index.
-		sql`
-			UPDATE posthorn.attempts SET dismissed_at = ${at}
-			WHERE project_no = ${project} AND webhook_no = ${webhook} AND status = ${STATUS_CODE.failed} AND type = ${type}
-				AND id = ${newest.id as string}`,
-		forgetDeadLetters(project, webhook, 1),
-	);
-	return true;
+	if (known.size === 0) return deliveries.map(() => false);
+	yield* together(holdProject(project));
+	const asked = [...known];
+	const newest = yield* together(...asked.map(([, { webhook, seq }]) => newestOf(project, webhook, seq)));
+	const next = yield* together(...asked.map(([, { webhook, seq }]) => nextOf(project, webhook, seq)));
+	const changes: Part[] = [];
+	const dismissed = new Set<string>();
+	for (const [i, [key, { webhook, type }]] of asked.entries()) {
+		const last = newest[i]![0];
+		if (last === undefined || next[i]![0] !== undefined || statusOf(last.status) !== "failed") continue;
+		dismissed.add(key);
+		if (last.dismissed_at !== null) continue;
+		changes.push(
+			// Names all columns of one of the log's indexes. Otherwise PostgreSQL may choose another index.
+			sql`
+				UPDATE posthorn.attempts SET dismissed_at = ${at}
+				WHERE project_no = ${project} AND webhook_no = ${webhook} AND status = ${STATUS_CODE.failed} AND type = ${type}
+					AND id = ${last.id as string}`,
+			forgetDeadLetters(project, webhook, 1),
+		);
+	}
+	if (changes.length > 0) yield* together(...changes);
+	return keys.map((key) => dismissed.has(key));
 }

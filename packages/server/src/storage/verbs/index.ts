@@ -83,6 +83,7 @@ const DELIVERIES = {
 	readLatest: read(deliveries.readLatest),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),
 	retryDelivery: writeInProject(retries.retryDelivery),
+	retryDeliveries: writeInProject(retries.retryDeliveries),
 	retryWaiting: writeInProject(retries.retryWaiting),
 } satisfies Readonly<Record<string, Verb>>;
 

@@ -1,12 +1,18 @@
 /** Retries that users make early. The attempt keeps its number and its queue; only its time changes. */
-import type { RetriedPage, RetryNowResult, RetryPosition } from "../port/delivery.ts";
-import type { WebhookRef } from "../port/registry.ts";
+import type { DeliveryKey, RetriedPage, RetriedPosition, RetryNowResult, RetryPosition } from "../port/delivery.ts";
+import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE } from "../shared/deliveries.ts";
+import { findEvents, nextOf } from "./deliveries.ts";
 import { fragment, type Query, sql } from "./sql.ts";
-import { row, rows, type Steps, toDatabaseTime, together, wake } from "./verb.ts";
+import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, wake } from "./verb.ts";
 import { holdWebhook } from "./webhooks.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
+
+interface Known {
+	readonly webhook: number;
+	readonly seq: number;
+}
 
 /** As a range, so that PostgreSQL takes the primary key without statistics, too. */
 const moveRetry = (project: number, webhook: number, seq: number, dueAt: number): Query => sql`
@@ -14,34 +20,55 @@ const moveRetry = (project: number, webhook: number, seq: number, dueAt: number)
 	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
 		AND (seq, webhook_no) <= (${seq}, ${webhook})`;
 
-export function* retryDelivery(
-	p: WebhookRef & { readonly eventId: string; readonly at: number },
-): Steps<RetryNowResult> {
-	const found = yield* holdWebhook(p);
-	if (found === null) return { kind: "nothing_waits" };
-	const { project, webhook } = found;
-	const event = yield* row<{ seq: number }>(sql`
-		SELECT seq FROM posthorn.events WHERE project_no = ${project} AND id = ${p.eventId}`);
-	if (event === undefined) return { kind: "nothing_waits" };
-	const { seq } = event;
-	const retry = yield* row<{ attempt: number; replay: number; dueAt: number }>(sql`
-		SELECT attempt, replay, due_at AS "dueAt" FROM posthorn.retries
-		WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
-			AND (seq, webhook_no) <= (${seq}, ${webhook})
-		ORDER BY seq, webhook_no LIMIT 1`);
-	if (retry === undefined) return { kind: "nothing_waits" };
-	const dueAt = yield* toDatabaseTime(p.at);
-	// One that is already due may be in flight, and stays as it is.
-	if (retry.dueAt > dueAt) yield* together(moveRetry(project, webhook, seq, dueAt), wake(project));
-	return { kind: "queued", attempt: retry.attempt, replay: retry.replay };
+export function* retryDelivery({
+	projectId,
+	webhookId,
+	eventId,
+	at,
+}: WebhookRef & { readonly eventId: string; readonly at: number }): Steps<RetryNowResult> {
+	const [result] = yield* retryDeliveries({ projectId, deliveries: [{ webhookId, eventId }], at });
+	return result!;
 }
 
-/** A retry that failed again since `at` isn't taken again. */
+export function* retryDeliveries({
+	projectId,
+	deliveries,
+	at,
+}: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<RetryNowResult[]> {
+	const nothing = { kind: "nothing_waits" } as const;
+	const project = yield* findProject(projectId);
+	if (project === null) return deliveries.map(() => nothing);
+	const events = yield* findEvents(project, deliveries);
+	const webhookIds = [...new Set(deliveries.map(({ webhookId }) => webhookId))];
+	const [, ...webhooks] = yield* together(
+		holdProject(project),
+		...webhookIds.map(
+			(webhookId) => sql<{ no: number }>`
+				SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
+		),
+	);
+	const numbers = new Map(webhookIds.map((id, i) => [id, webhooks[i]?.[0]?.no]));
+	const dueAt = yield* toDatabaseTime(at);
+	const asked = deliveries.map(({ webhookId }, i) => ({ webhook: numbers.get(webhookId), seq: events[i]?.seq }));
+	const known = asked.filter((one): one is Known => one.webhook !== undefined && one.seq !== undefined);
+	const waiting = yield* together(...known.map(({ webhook, seq }) => nextOf(project, webhook, seq)));
+	const retries = new Map(known.map((one, i) => [one, waiting[i]?.[0]]));
+	// One that is already due may be in flight, and stays as it is.
+	const moved = known.filter((one) => (retries.get(one)?.dueAt ?? dueAt) > dueAt);
+	if (moved.length > 0)
+		yield* together(...moved.map(({ webhook, seq }) => moveRetry(project, webhook, seq, dueAt)), wake(project));
+	return asked.map((one) => {
+		const retry = retries.get(one as Known);
+		return retry === undefined ? nothing : { kind: "queued", attempt: retry.attempt, replay: retry.replay };
+	});
+}
+
+/** Ends after as many as waited at first, so those that fail again meanwhile can't keep it going. */
 export function* retryWaiting(
 	p: WebhookRef & {
 		readonly at: number;
 		readonly limit: number;
-		readonly after?: RetryPosition | undefined;
+		readonly after?: RetriedPosition | undefined;
 	},
 ): Steps<RetriedPage> {
 	const found = yield* holdWebhook(p);
@@ -49,19 +76,23 @@ export function* retryWaiting(
 	const { project, webhook } = found;
 	const dueAt = yield* toDatabaseTime(p.at);
 	const from = p.after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER };
-	const waiting = yield* rows<RetryPosition & { startedAt: number | null }>(sql`
-		SELECT r.due_at AS "dueAt", r.seq, (
-			SELECT a.started_at FROM posthorn.attempts a
-			WHERE a.project_no = ${project} AND a.seq = r.seq AND a.webhook_no = ${webhook}
-			ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
-		) AS "startedAt"
-		FROM posthorn.retries r
-		WHERE r.project_no = ${project} AND r.webhook_no = ${webhook} AND r.queue = ${RETRIES}
-			AND (r.due_at, r.seq) > (${from.dueAt}, ${from.seq})
-		ORDER BY r.due_at, r.seq LIMIT ${p.limit}`);
-	const early = waiting.filter(({ startedAt }) => (startedAt ?? 0) < p.at).map(({ seq }) => seq);
-	if (early.length > 0) yield* together(...early.map((seq) => moveRetry(project, webhook, seq, dueAt)), wake(project));
+	const left = p.after?.left ?? (yield* countBehind(project, webhook, from));
+	const waiting = yield* rows<RetryPosition>(sql`
+		SELECT due_at AS "dueAt", seq FROM posthorn.retries
+		WHERE project_no = ${project} AND webhook_no = ${webhook} AND queue = ${RETRIES}
+			AND (due_at, seq) > (${from.dueAt}, ${from.seq})
+		ORDER BY due_at, seq LIMIT ${Math.min(p.limit, left)}`);
+	const seqs = waiting.map(({ seq }) => seq);
+	if (seqs.length > 0) yield* together(...seqs.map((seq) => moveRetry(project, webhook, seq, dueAt)), wake(project));
 	const last = waiting.at(-1);
-	const next = last === undefined || waiting.length < p.limit ? null : { dueAt: last.dueAt, seq: last.seq };
-	return { seqs: early, next };
+	const isEnd = last === undefined || waiting.length < p.limit || waiting.length === left;
+	return { seqs, next: isEnd ? null : { dueAt: last.dueAt, seq: last.seq, left: left - waiting.length } };
+}
+
+function* countBehind(project: number, webhook: number, { dueAt, seq }: RetryPosition): Steps<number> {
+	const found = yield* row<{ count: number }>(sql`
+		SELECT count(*) AS count FROM posthorn.retries
+		WHERE project_no = ${project} AND webhook_no = ${webhook} AND queue = ${RETRIES}
+			AND (due_at, seq) > (${dueAt}, ${seq})`);
+	return found!.count;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Lease, RetryPosition } from "../../../src/storage/port.ts";
+import type { Lease, RetriedPosition } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -75,7 +75,7 @@ export function describeRetryNow(harness: StorageHarness): void {
 			const retry = { webhookId: other, seq: 1, queue: "retry" as const, replay: 1, attempt: 3, dueAt: START + SECOND };
 			await world.settle(lease, { schedule: [retry] });
 			const taken: number[][] = [];
-			let after: RetryPosition | undefined;
+			let after: RetriedPosition | undefined;
 			do {
 				const page = { at: START + 2 * SECOND, limit: 2, after };
 				const step = await world.storage.retryWaiting({ projectId: project, webhookId: webhook, ...page });
@@ -91,32 +91,60 @@ export function describeRetryNow(harness: StorageHarness): void {
 			expect(await dueTimes(project, other)).toEqual([[1, SECOND, 3]]);
 		});
 
-		test("one that failed again meanwhile isn't taken twice", async () => {
-			const { project, webhook, lease } = await waiting(2);
-			const again = {
-				webhookId: webhook,
-				seq: 1,
-				queue: "retry" as const,
-				replay: 0,
-				attempt: 3,
-				dueAt: START + 90_000,
+		test("as many are made early as waited at first, whatever a holder's clock says", async () => {
+			const { project, webhook, lease } = await waiting(4);
+			const of = { projectId: project, webhookId: webhook, at: START, limit: 2 };
+			const first = await world.storage.retryWaiting(of);
+			expect(first).toMatchObject({ seqs: [1, 2], next: { seq: 2, left: 2 } });
+			// Both fail again, on a node whose clock is far behind, and wait behind the others.
+			for (const seq of [1, 2]) {
+				const nextRetryAt = START + 90_000 + seq;
+				const failed = { attempt: 2, status: "retrying" as const, startedAt: START - 3_600_000, nextRetryAt };
+				const again = { seq, queue: "retry" as const, replay: 0, attempt: 3, dueAt: nextRetryAt };
+				await world.settle(lease, {
+					attempts: [world.attempt(webhook, { seq, type: "a" }, failed)],
+					schedule: [{ webhookId: webhook, ...again }],
+				});
+			}
+			const second = await world.storage.retryWaiting({ ...of, after: first.next! });
+			expect(second).toEqual({ seqs: [3, 4], next: null });
+		});
+
+		test("one whose last attempt started later on its holder's clock is made early, too", async () => {
+			const { project, webhook, lease } = await waiting(1);
+			const failed = {
+				...{ attempt: 2, status: "retrying" as const, startedAt: START + 3_600_000, nextRetryAt: START + 7_200_000 },
 			};
-			const failed = { attempt: 2, status: "retrying" as const, startedAt: START + 5, nextRetryAt: START + 90_000 };
+			const again = { seq: 1, queue: "retry" as const, replay: 0, attempt: 3, dueAt: START + 7_200_000 };
 			await world.settle(lease, {
 				attempts: [world.attempt(webhook, { seq: 1, type: "a" }, failed)],
-				schedule: [again],
+				schedule: [{ webhookId: webhook, ...again }],
 			});
-			const step = await world.storage.retryWaiting({
-				projectId: project,
-				webhookId: webhook,
-				at: START + 5,
-				limit: 9,
-			});
-			expect(step).toEqual({ seqs: [2], next: null });
+			const of = { projectId: project, webhookId: webhook, at: START + 5, limit: 9 };
+			expect(await world.storage.retryWaiting(of)).toEqual({ seqs: [1], next: null });
+			expect(await dueTimes(project, webhook)).toEqual([[1, 5, 3]]);
+		});
+
+		test("several are made early in one transaction; for each, it says whether it waited", async () => {
+			const { project, webhook, ids } = await waiting(3);
+			const deliveries = [
+				{ webhookId: webhook, eventId: ids[2]! },
+				{ webhookId: webhook, eventId: world.id("event") },
+				{ webhookId: world.id("webhook"), eventId: ids[0]! },
+				{ webhookId: webhook, eventId: ids[1]! },
+				{ webhookId: webhook, eventId: ids[2]! },
+			];
+			const [queued, nothing] = [{ kind: "queued", attempt: 2, replay: 0 }, { kind: "nothing_waits" }];
+			expect(await world.storage.retryDeliveries({ projectId: project, deliveries, at: START + 5 })).toEqual([
+				...[queued, nothing, nothing, queued, queued],
+			]);
 			expect(await dueTimes(project, webhook)).toEqual([
 				[2, 5, 2],
-				[1, 90_000, 3],
+				[3, 5, 2],
+				[1, SECOND, 2],
 			]);
+			const elsewhere = await world.storage.retryDeliveries({ projectId: world.id("project"), deliveries, at: START });
+			expect(elsewhere).toEqual(deliveries.map(() => nothing));
 		});
 
 		test("a project without an owner is due at once", async () => {

@@ -1,7 +1,6 @@
 import type { Params, RetriedPage, RetryNowResult } from "../../../src/storage/port.ts";
 import { QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
-import { newestAttempt } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import { findLive } from "./registry.ts";
@@ -24,7 +23,12 @@ export function retryDelivery(
 	return { kind: "queued", attempt: retry.attempt, replay: retry.replay };
 }
 
-/** A retry that failed again since `at` isn't taken again. */
+export const retryDeliveries = (
+	node: MemoryNode,
+	{ projectId, deliveries, at }: Params<"retryDeliveries">,
+): RetryNowResult[] => deliveries.map((one) => retryDelivery(node, { projectId, ...one, at }));
+
+/** Takes as many as waited at the first step. */
 export function retryWaiting(
 	node: MemoryNode,
 	{ projectId, webhookId, at, limit, after }: Params<"retryWaiting">,
@@ -36,14 +40,13 @@ export function retryWaiting(
 	const from = after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER };
 	const isBehind = (row: { dueAt: number; seq: number }) =>
 		row.dueAt > from.dueAt || (row.dueAt === from.dueAt && row.seq > from.seq);
-	const rows = take(Iterator.from(walkQueue(node, webhook.no, QUEUE_CODE.retry, from)).filter(isBehind), limit);
-	const early = rows.filter(({ seq }) => {
-		const last = newestAttempt(node, webhook.no, { projectNo: project.no, seq });
-		return last === undefined || last.entry.startedAt < at;
-	});
-	for (const row of early) node.tables.retries.put({ ...row, dueAt });
-	if (early.length > 0) ringForChange(node, project);
+	const behind = () => Iterator.from(walkQueue(node, webhook.no, QUEUE_CODE.retry, from)).filter(isBehind);
+	const left = after?.left ?? [...behind()].length;
+	const rows = take(behind(), Math.min(limit, left));
+	for (const row of rows) node.tables.retries.put({ ...row, dueAt });
+	if (rows.length > 0) ringForChange(node, project);
 	const last = rows.at(-1);
-	const next = last === undefined || rows.length < limit ? null : { dueAt: last.dueAt, seq: last.seq };
-	return { seqs: early.map(({ seq }) => seq), next };
+	const isEnd = last === undefined || rows.length < limit || rows.length === left;
+	const next = isEnd ? null : { dueAt: last.dueAt, seq: last.seq, left: left - rows.length };
+	return { seqs: rows.map(({ seq }) => seq), next };
 }

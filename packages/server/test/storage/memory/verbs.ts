@@ -71,6 +71,7 @@ export const HOLDING_VERBS = {
 	replayDelivery: replay.replayDelivery,
 	replayFailed: replay.replayFailed,
 	replayMatching: replay.replayMatching,
+	retryDeliveries: retryNow.retryDeliveries,
 	retryDelivery: retryNow.retryDelivery,
 	retryWaiting: retryNow.retryWaiting,
 	rotateSecret: registry.rotateSecret,

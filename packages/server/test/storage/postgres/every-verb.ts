@@ -102,7 +102,14 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	await storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[0]!.id, at: START });
 	await storage.replayFailed({ projectId: project, webhookId: webhook, filter: {}, at: START, limit: 10 });
 	await storage.retryDelivery({ projectId: project, webhookId: webhook, eventId: events[2]!.id, at: 1 });
-	await storage.retryWaiting({ projectId: project, webhookId: webhook, at: 0, limit: 1, after: { dueAt: 1, seq: 1 } });
+	await storage.retryWaiting({ projectId: project, webhookId: webhook, at: 0, limit: 1 });
+	await storage.retryWaiting({
+		projectId: project,
+		webhookId: webhook,
+		at: 0,
+		limit: 1,
+		after: { dueAt: 1, seq: 1, left: 1 },
+	});
 	const { createdAtGiven: _, ...sample } = world.event(project, "a");
 	await storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
 	const handedOver = { webhookId: webhook, seq: 4, replay: 0, queue: null, until: START + HOUR };
