@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import type { Json } from "../../test/api/response.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
@@ -227,4 +227,26 @@ test("a filter by too many combinations is refused: it says to filter by fewer",
 		...[422, [{ pointer: "?type", detail: expect.stringMatching(/^40 combinations .*at most 30.*by fewer/) }]],
 	]);
 	expect(await list(project, `webhook_id=${webhooks}&type=${types}`)).toEqual([]);
+});
+
+test("a selection is dismissed in short transactions; if one fails, those before it are audited", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const event_id = await deliver(project, 500);
+	await api.call("POST", `${webhook}/deliveries/${event_id}/retry`);
+	await more(1);
+	const webhook_id = idOf(webhook);
+	const absent = Array.from({ length: 60 }, (_, i) => ({ webhook_id, event_id: `evt_none${i}` }));
+	const real = api.storage.dismissDeliveries.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "dismissDeliveries");
+	spy.mockImplementationOnce(real).mockRejectedValueOnce(new Error("The database is down."));
+	try {
+		const body = { deliveries: [{ webhook_id, event_id }, ...absent] };
+		expect((await api.call("POST", `${project}/dismissals`, { body })).status).toBe(500);
+		expect(spy.mock.calls.map(([{ deliveries }]) => deliveries.length)).toEqual([50, 11]);
+	} finally {
+		spy.mockRestore();
+	}
+	const { json } = await api.call("GET", `${project}/audit`);
+	expect(json.data[0]).toMatchObject({ action: "deliveries.dismissed", detail: { count: 1 } });
 });
