@@ -115,6 +115,7 @@ test("a link pasted into an open tab works, and leaves no token in the address b
 	await page.evaluate(`location.assign(${JSON.stringify(first)})`);
 	await expect(page.getByRole("heading", { name: "Sign in with your link" })).toBeVisible();
 	expect(page.url()).not.toContain("#");
+	await expect(page.getByText("15 minutes to set a new password")).toBeVisible();
 	// The next link replaces one that has been used.
 	await fetch(`${dashboard.url}/v1/session`, {
 		method: "POST",
@@ -127,6 +128,18 @@ test("a link pasted into an open tab works, and leaves no token in the address b
 	await page.evaluate(`location.assign(${JSON.stringify(second)})`);
 	await page.getByRole("button", { name: "Sign in" }).click();
 	await expect(page.getByRole("heading", { name: "Account" })).toBeVisible();
+});
+
+test("only a link to recover an account, which names no page, is about a new password", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	const { body } = await dashboard.shop.post("/v1/sign-in-links", { email: "operator@example.com" });
+	const [, token] = String(body.url).split("#");
+	await page.goto(
+		`${dashboard.url}/sign-in?next=${dashboard.project("/webhooks").replace(dashboard.url, "")}#${token}`,
+	);
+	await expect(page.getByText("The link works once.", { exact: true })).toBeVisible();
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await expect(page).toHaveURL(/\/webhooks$/);
 });
 
 test("errors speak to people, not to programs", async ({ dashboard, page }) => {

@@ -32,6 +32,10 @@ test("a webhook's secret survives a reload until it is stored, and then is gone"
 
 	// The receiver's code stays within reach.
 	await page.getByRole("tab", { name: "Verify" }).click();
+	for (const name of ["@posthorn/webhooks", "posthorn verify"])
+		await expect(page.getByText(name, { exact: true })).toBeVisible();
+	const isCut = (pre: { scrollWidth: number; clientWidth: number }) => pre.scrollWidth > pre.clientWidth;
+	expect(await page.getByLabel("TypeScript receiver", { exact: true }).evaluate(isCut)).toBe(false);
 	await page.getByRole("tab", { name: "Python" }).click();
 	await expect(page.getByLabel("Python receiver", { exact: true })).toContainText("hmac");
 	await expectAccessible(page);

@@ -51,6 +51,12 @@ test("delivers everything the store publishes, retrying refused requests, and th
 	expect(summary.get("signature failures")).toBe("0");
 	expect(stdout).toContain("Everything published was delivered and verified.");
 	expect(stdout).not.toContain("NOT VERIFIED");
+	// The dashboard's link comes right before the feed, and again before it scrolls away.
+	const [head = "", ...feed] = stdout.split(/^Dashboard {2}http:\S+#[\w-]{43}$/m);
+	expect(head).toContain("/replay\n");
+	expect(head).not.toContain("● published");
+	expect(feed.length).toBeGreaterThan(1);
+	for (const part of feed) expect(part.match(/● published|attempt \d/g)?.length ?? 0).toBeLessThanOrEqual(25);
 	// With this seed Chat notices refuses some requests; all other first attempts are logged as delivered.
 	expect(stdout).toMatch(/↻ retrying .+ attempt 1 of 8 /);
 	expect(stdout).toMatch(/✔ delivered .+ attempt [2-8] of 8 .+ verified ✓/);

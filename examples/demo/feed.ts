@@ -6,6 +6,8 @@ import { isComplete, type Totals } from "./totals.ts";
 export interface Feed {
 	/** Prints one or more lines unchanged. */
 	say(text: string): void;
+	/** Prints this now and again after every 25 lines of events and attempts, so that it doesn't scroll away. */
+	keepInView(text: string): void;
 	published(event: Published, summary: string): void;
 	attempted(attempt: Attempt, about: AttemptContext): void;
 	totals(totals: Totals): void;
@@ -32,6 +34,7 @@ const CLEAR_LINE = "\r\u001b[2K";
 /** Some terminals report no width, or 0. */
 const FALLBACK_COLUMNS = 80;
 const TYPE_WIDTH = "subscription.canceled".length;
+const KEEP_IN_VIEW_EVERY = 25;
 /** How often to print totals where no status line is possible. */
 const TOTALS_EVERY_MS = 10_000;
 
@@ -45,14 +48,20 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 		failed: { paint: colour.red, symbol: "✖" },
 	};
 	let status = "";
+	let inView = "";
+	let lines = 0;
 	let totalsPrintedAt = Date.now();
 
 	return {
 		say: print,
+		keepInView(text) {
+			inView = text;
+			print(`${text}\n`);
+		},
 		published(event, summary) {
 			const number = `#${event.seq}`.padStart(5);
 			const label = colour.cyan("● published".padEnd(12));
-			print(`${now()}  ${label}${number}  ${colour.bold(event.type.padEnd(TYPE_WIDTH))}  ${summary}`);
+			printLine(`${now()}  ${label}${number}  ${colour.bold(event.type.padEnd(TYPE_WIDTH))}  ${summary}`);
 		},
 		attempted(attempt, { webhookName, seq, maxAttempts, verdict }) {
 			const { paint, symbol } = looks[attempt.status];
@@ -70,7 +79,7 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 				parts.push(colour.yellow(`retry at ${clockTime(new Date(attempt.next_retry_at))}`));
 			}
 			if (attempt.status === "failed") parts.push(colour.red("dead-lettered: can be replayed"));
-			print(`${now()}  ${parts.join("  ")}`);
+			printLine(`${now()}  ${parts.join("  ")}`);
 		},
 		totals(totals) {
 			const line = inOneLine(totals);
@@ -92,6 +101,12 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 	function print(text: string): void {
 		if (status === "") screen.write(`${text}\n`);
 		else screen.write(`${CLEAR_LINE}${text}\n${colour.inverse(status)}`);
+	}
+
+	function printLine(text: string): void {
+		print(text);
+		lines++;
+		if (inView !== "" && lines % KEEP_IN_VIEW_EVERY === 0) print(`\n${inView}\n`);
 	}
 
 	function takeStatusAway(): void {

@@ -4,7 +4,6 @@ import type { DashboardAccess } from "./dashboard.ts";
 export interface HeaderContext {
 	readonly baseUrl: string;
 	readonly key: string;
-	readonly dashboard: DashboardAccess;
 	readonly project: Project;
 	readonly webhooks: readonly { readonly webhook: Webhook; readonly manner: string }[];
 	/** The webhook used in the commands for a single webhook. */
@@ -15,46 +14,48 @@ export interface HeaderContext {
 	readonly seed: number;
 }
 
+type Style = (text: string) => string;
+
 /** What the user needs to know before the feed begins, with commands to copy. `bold` and `dim` style a text. */
-export function header(context: HeaderContext, bold: (text: string) => string, dim: (text: string) => string): string {
-	const { baseUrl, key, dashboard, project, webhooks, example, seed } = context;
+export function header(context: HeaderContext, bold: Style, dim: Style): string {
+	const { baseUrl, key, project, webhooks, example, seed } = context;
 	const projectUrl = `${baseUrl}/v1/projects/${project.id}`;
 	const rows: readonly (readonly [string, string])[] = [
-		["Dashboard", `${dashboard.url}`],
-		["", `signs you in, works once; or sign in as ${dashboard.email}, password ${dashboard.password}`],
 		["API", `${baseUrl}/v1`],
 		["Reference", `${baseUrl}/docs   (OpenAPI: ${baseUrl}/openapi.json)`],
 		["Project", `${project.id}   (${project.name})`],
-		["Operator key", key],
 		...webhooks.map(
 			({ webhook, manner }) => [webhook.description, `${webhook.id} → ${webhook.url}   ${manner}`] as const,
 		),
 	];
 	const commands: readonly (readonly [string, string])[] = [
-		["Report an order", `${json(ORDER)} ${projectUrl}/orders`],
-		["Publish an event yourself", `${json(EVENT)} ${projectUrl}/events`],
-		["List failed attempts", `'${projectUrl}/attempts?status=retrying' '${projectUrl}/attempts?status=failed'`],
-		["List webhooks", `${projectUrl}/webhooks`],
-		["Send a test event", `${json({ type: "purchase.completed" })} ${projectUrl}/webhooks/${example.id}/test`],
-		["Replay dead-lettered deliveries", `${json({ status: "failed" })} ${projectUrl}/webhooks/${example.id}/replay`],
+		["Report an order", `${json(ORDER)} $PROJECT/orders`],
+		["Publish an event yourself", `${json(EVENT)} $PROJECT/events`],
+		["List failed attempts", `"$PROJECT/attempts?status=retrying" "$PROJECT/attempts?status=failed"`],
+		["Send a test event", `${json({ type: "purchase.completed" })} $PROJECT/webhooks/${example.id}/test`],
+		["Replay dead-lettered deliveries", `${json({ status: "failed" })} $PROJECT/webhooks/${example.id}/replay`],
 	];
-	const curl = `curl -H 'Authorization: Bearer ${key}'`;
 	return [
 		bold("Posthorn: a store's events, delivered to webhooks"),
 		"A made-up store reports facts to the real service, which turns them into signed events and delivers those to two HTTPS",
-		"receivers on this computer. Each receiver verifies every signature. Open the dashboard to watch.",
+		"receivers on this computer. Each receiver verifies every signature.",
 		"",
-		...rows.map(([name, value]) =>
-			name === "" ? `  ${" ".repeat(14)}${dim(value)}` : `  ${bold(name.padEnd(14))}${value}`,
-		),
+		...rows.map(([name, value]) => `  ${bold(name.padEnd(14))}${value}`),
 		"",
 		`  To show retries and baskets soon, delays are short: retries come after ${shortened(context)}`,
 		`  Seed of this run: ${seed}. Stop with Ctrl-C.`,
 		"",
 		bold("Try it, in another terminal:"),
-		...commands.flatMap(([name, rest]) => [dim(`  # ${name}`), `  ${curl} ${rest}`]),
+		`  AUTH='Authorization: Bearer ${key}'`,
+		`  PROJECT=${projectUrl}`,
+		...commands.flatMap(([name, rest]) => [dim(`  # ${name}`), `  curl -H "$AUTH" ${rest}`]),
 		"",
 	].join("\n");
+}
+
+/** How to open the dashboard. */
+export function access({ url, email, password }: DashboardAccess, bold: Style, dim: Style): string {
+	return `${bold("Dashboard")}  ${url}\n${dim(`           signs you in once; afterwards use ${email}, password ${password}`)}`;
 }
 
 /** Options of `curl` that send this as JSON. Its own `--json` needs version 7.82. */

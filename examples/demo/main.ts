@@ -8,7 +8,7 @@ import picocolors from "picocolors";
 import { ApiError, connectApi } from "./api.ts";
 import { openDashboard } from "./dashboard.ts";
 import { type Feed, openFeed } from "./feed.ts";
-import { header } from "./header.ts";
+import { access, header } from "./header.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
 import { startReceivers } from "./receivers.ts";
 import { sell } from "./sale.ts";
@@ -62,11 +62,12 @@ async function demonstrate(options: Options, feed: Feed, colours: boolean): Prom
 			const webhooks = await receivers.register(api, project.id);
 			const dashboard = await openDashboard(service, api, project.id);
 			const { bold, dim } = picocolors.createColors(colours);
-			const context = { baseUrl, key: operatorKey, dashboard, project, webhooks, seed: options.seed };
+			const context = { baseUrl, key: operatorKey, project, webhooks, seed: options.seed };
 			const example = webhooks.at(-1)?.webhook;
 			if (example === undefined) throw new Error("No webhook was registered.");
 			const shortened = { retryDelays: RETRY_DELAYS, attemptTimeout: ATTEMPT_TIMEOUT, basketIdle: BASKET_IDLE };
 			feed.say(header({ ...context, ...shortened, example }, bold, dim));
+			feed.keepInView(access(dashboard, bold, dim));
 
 			const tally = openTally(webhooks.map(({ webhook }) => webhook));
 			receivers.onReceipt((receipt) => tally.received(receipt));

@@ -7,7 +7,13 @@ Examples:
   posthorn serve                     run on http://127.0.0.1:8420 with the database in ./data
   posthorn serve --help              list all settings
   posthorn backup backup.db          copy the database while the service runs
-  posthorn doctor                    check what the service needs, and report what to fix`,
+  posthorn doctor                    check what the service needs, and report what to fix
+
+For developers of receivers:
+  posthorn login --url https://hooks.example.com
+  posthorn listen 3000/hooks         forward events to port 3000 of this machine, signed
+  posthorn trigger purchase.completed --to 3000/hooks
+  posthorn verify --body body.json --timestamp 1795232856 --signature 5257a8…`,
 	serve: `
 Each setting can also be an environment variable, shown in parentheses; the flag takes precedence. A variable that ends
 in _FILE names a file with the value.

@@ -9,8 +9,9 @@ const HELP_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
 
 const HEAD = `# The command line
 
-\`posthorn\` runs the service, and talks to one. \`posthorn COMMAND --help\` says the same as this page, which is generated
-from it. [Local development](local-development.md) shows the commands for developers at work.
+\`posthorn\` runs the service, and talks to one. \`posthorn COMMAND --help\` says the same as this page, which is
+generated from it. After \`npm install ./posthorn-*.tgz\` the command is \`npx posthorn\`, run in that folder. [Local
+development](local-development.md) shows the commands for developers at work.
 
 | exit code | |
 |---|---|
@@ -23,6 +24,14 @@ Results go to standard output, everything else to standard error. With \`--json\
 Colors are used at a terminal, unless \`NO_COLOR\` is set. \`--env-file FILE\` reads variables for any command; those of the
 environment take precedence. Commands that talk to a service take \`--url\` and \`--project\`, then \`POSTHORN_URL\`,
 \`POSTHORN_API_KEY\` and \`POSTHORN_PROJECT\`, then what \`posthorn login\` stored.
+
+| what a command does | the scope that its API key needs |
+|---|---|
+| \`trigger --publish\` | \`publish\` |
+| \`listen\`, \`events\`, \`logs\`, \`verify --event\`, \`webhooks list\` and \`get\` | \`read\` |
+| \`replay\`, \`trigger --webhook\`, all other \`webhooks\` commands | \`manage\` |
+
+\`trigger --to\` and \`verify\` without \`--event\` need no key.
 
 Completions, for the current shell: \`source <(posthorn complete bash)\`, \`source <(posthorn complete zsh)\`,
 \`posthorn complete fish | source\`.

@@ -42,10 +42,14 @@ export interface Inbox extends Receiver {
  * that fails runs again after 2 s, 4 s, 8 s and so on, at most an hour apart, until it succeeds or has been tried
  * `maxAttempts` times. A store has one inbox: it handles every event in it.
  *
- * @throws {TypeError | RangeError} if the secret is empty or an option is out of range
+ * @throws {TypeError | RangeError} if the secret is empty, the store is missing or can't hold events, or an option is out of range
  */
 export function createInbox(options: InboxOptions): Inbox {
 	const { store } = options;
+	if (typeof store?.put !== "function")
+		throw new TypeError(
+			`store ${store ? "can't hold events" : "is missing"}: pass sqliteStore(database) or postgresStore(pool), so that events are kept until handled.`,
+		);
 	const settings = settingsOf(options);
 	const pollMs = milliseconds("poll", options.poll ?? POLL_S);
 	const worker = new Worker({ store, settings, pollMs, givingUp: givingUpOf(options) });

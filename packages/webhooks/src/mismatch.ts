@@ -34,7 +34,7 @@ export async function explainMismatch(
 	return new WebhookError(
 		"signature_mismatch",
 		"The signature doesn't match. Either the secret belongs to another webhook or was rotated, or the body is not the " +
-			"one that was sent: pass its raw bytes, not JSON that was parsed and serialised again.",
+			"one that was sent: pass its raw bytes, not JSON that was parsed and serialized again.",
 	);
 }
 
@@ -65,7 +65,7 @@ function* bodySuspects(body: Uint8Array): Generator<Suspect> {
 		body: hasMark ? body.subarray(BYTE_ORDER_MARK.length) : Uint8Array.from([...BYTE_ORDER_MARK, ...body]),
 	};
 	const message =
-		"The body was changed after it was sent: parsed and serialised again, or trimmed. Pass the raw bytes.";
+		"The body was changed after it was sent: parsed and serialized again, or trimmed. Pass the raw bytes.";
 	const text = new TextDecoder().decode(body);
 	for (const other of rewritten(text)) {
 		if (other !== text) yield { code: "body_reserialized", message, body: utf8(other) };

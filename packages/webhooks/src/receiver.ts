@@ -21,10 +21,14 @@ import { type Receiver, type Reply, receive, refuse } from "./request.ts";
  * Verifies requests, skips duplicates and runs a handler for each event. Connect it to a server with `fetchHandler`,
  * `nodeHandler` or `fastifyWebhooks`.
  *
- * @throws {TypeError | RangeError} if the secret is empty or an option is out of range
+ * @throws {TypeError | RangeError} if the secret is empty, the store is missing, or an option is out of range
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
 	const { store } = options;
+	if (!store)
+		throw new TypeError(
+			"store is missing: pass memoryStore() for one process, or a SQLite, PostgreSQL or Redis store, to skip duplicates.",
+		);
 	const settings = settingsOf(options);
 	const { on, leaseMs, keyOf } = settings;
 

@@ -110,7 +110,7 @@ function toBytes(body: Body): Uint8Array {
 	if (isArrayBuffer(body)) return new Uint8Array(body);
 	throw new WebhookError(
 		"body_parsed",
-		"The body has already been parsed, and serialising it again may change it. Pass the raw bytes: verify before any JSON " +
+		"The body has already been parsed, and serializing it again may change it. Pass the raw bytes: verify before any JSON " +
 			"parser reads the request.",
 	);
 }

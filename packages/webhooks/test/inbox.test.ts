@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { Signal } from "@posthorn/testkit";
 import { expect, it } from "vitest";
-import { createInbox, type Inbox, type InboxOptions, type InboxStore } from "../src/index.ts";
+import { createInbox, type Inbox, type InboxOptions, type InboxStore, memoryStore } from "../src/index.ts";
 import { sqliteStore } from "../src/stores/sqlite.ts";
 import { sampleEvent, signEvent } from "../src/testing.ts";
 
@@ -28,6 +28,13 @@ function setUp(options: Partial<InboxOptions> = {}) {
 async function send(inbox: Inbox, id: string) {
 	return (await inbox.receive(await signEvent({ ...event, id }, SECRET)).reply).body;
 }
+
+it("can't be created without a store that keeps events", () => {
+	// @ts-expect-error: programs in JavaScript can leave it out.
+	expect(() => createInbox({ secret: SECRET, on: {} })).toThrow(/^store is missing: pass sqliteStore\(/);
+	// @ts-expect-error: it only remembers events.
+	expect(() => createInbox({ secret: SECRET, on: {}, store: memoryStore() })).toThrow(/^store can't hold events/);
+});
 
 it("responds once the event is stored, and handles it afterwards, in order", async () => {
 	const seen: string[] = [];

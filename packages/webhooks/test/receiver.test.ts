@@ -22,6 +22,11 @@ function setUp(options: Partial<ReceiverOptions> = {}) {
 	return { errors, receiver, receive, send };
 }
 
+it("can't be created without a store", () => {
+	// @ts-expect-error: programs in JavaScript can leave it out.
+	expect(() => createReceiver({ secret: SECRET, on: {} })).toThrow(/^store is missing: pass memoryStore\(\)/);
+});
+
 const event = { ...sampleEvent("purchase.refunded"), id: "evt_1" };
 
 /** A handler that runs until the test ends it. */

@@ -50,7 +50,8 @@ Examples:
   posthorn logs tail --webhook wh_… --status failed
   posthorn logs list --since 1h --limit 200 --json`,
 	replay: `
-Shows how many deliveries match and asks. By default, failed (dead-lettered) ones.
+Shows how many deliveries match and asks. By default, failed (dead-lettered) ones. Receivers get the same event ids, so
+one that skips duplicates won't handle again what it has handled.
 
 Examples:
   posthorn replay --webhook wh_… --since 2h

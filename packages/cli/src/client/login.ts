@@ -1,7 +1,8 @@
 /** `posthorn login` and `posthorn logout`. */
+import { ApiError, createClient } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
 import { checkedUrl, projectsOf, warnIfReadable } from "./connection.ts";
-import { clean, note, printJson } from "./output.ts";
+import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
 
 export interface LoginOptions {
@@ -29,6 +30,20 @@ export async function login(options: LoginOptions): Promise<void> {
 	if (options.json) return printJson({ url, project, file: loginFile() });
 	console.log(`Signed in to ${url} for the project ${name}.`);
 	note(`Stored in ${loginFile()}, which only you can read.`);
+	if (!(await mayRead({ url, key, project })))
+		warn('This key may not read: "listen", "logs" and "verify --event" need one with the scope read.');
+}
+
+/** Every key can list its project, whatever its scopes, so only a read shows this. */
+async function mayRead(login: Login): Promise<boolean> {
+	try {
+		await createClient(login).end();
+	} catch (error) {
+		if (!(error instanceof ApiError)) throw error;
+		// Whatever else the service refuses has nothing to do with the key.
+		return error.status !== 403;
+	}
+	return true;
 }
 
 export function logout(): void {

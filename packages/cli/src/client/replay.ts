@@ -60,7 +60,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	const which = [webhook, type, event, since && `of the last ${since}`].filter(Boolean).join(", ");
 	const deliveries = count === 1 ? "1 delivery" : `${count} deliveries`;
 	const kind = status === "any" ? "finished" : status;
-	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids.`;
+	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; one that skips duplicates won't handle again what it has handled.`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was sent."], 1);
 	tell(await run(false), true);
 

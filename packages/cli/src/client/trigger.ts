@@ -102,7 +102,7 @@ function listTypes(json: boolean): void {
 	else
 		printTable(
 			["TYPE", "FIRES WHEN"],
-			EVENT_TYPES.map(({ type, description }) => [type, description.split(". ")[0]!]),
+			EVENT_TYPES.map(({ type, description }) => [type, description.split(/\.(?: |$)/)[0]!]),
 		);
 }
 
@@ -145,7 +145,10 @@ export function readInput(path: string, flag: string): Buffer {
 	try {
 		return readFileSync(path === "-" ? 0 : path);
 	} catch (error) {
-		throw new UsageError([`${flag}: ${path} can't be read: ${(error as Error).message}.`]);
+		const { code, message } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT") throw new UsageError([`${flag}: there is no such file: ${path}`]);
+		if (code === "EISDIR") throw new UsageError([`${flag}: ${path} is a folder; name a file.`]);
+		throw new UsageError([`${flag}: ${path} can't be read: ${message}.`]);
 	}
 }
 

@@ -1,5 +1,4 @@
 /** `posthorn verify`: checks a request's signature at the keyboard, and says what is wrong with it. */
-import { readFileSync } from "node:fs";
 import { DEFAULT_BRAND, headerNames } from "@posthorn/protocol";
 import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
 import pc from "picocolors";
@@ -26,12 +25,14 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	const { brand = DEFAULT_BRAND } = options;
 	const names = headerNames(brand);
 	const headers = headersOf(options, names);
+	const isSigned = [options.header, options.timestamp, options.signature].some((given) => given !== undefined);
+	if (isSigned || options.event === undefined) checkGiven(options, headers, names);
 	const body = readInput(options.body ?? "-", "--body");
 	const sent = options.event === undefined ? null : await sentBytes(options.event, options);
 	const difference = sent === null ? null : firstDifference(sent, body);
 
 	let fault: WebhookError | null = null;
-	if (options.event === undefined || options.signature !== undefined || options.header !== undefined) {
+	if (isSigned) {
 		const secret = await secretOf(options);
 		const timestamp = headers[names.timestamp.toLowerCase()];
 		// Requests are old by the time someone looks at them: their age is only reported.
@@ -61,8 +62,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 		console.log(`${pc.green("✔")} The body has exactly the ${sent.length} bytes that were sent.`);
 	if (difference) showDifference(difference);
 	if (fault) console.log(`${pc.red("✘")} ${fault.message} ${pc.dim(`(${fault.code})`)}`);
-	else if (options.signature !== undefined || options.header !== undefined || options.event === undefined)
-		console.log(`${pc.green("✔")} The signature is right.`);
+	else if (isSigned) console.log(`${pc.green("✔")} The signature is right.`);
 }
 
 /** Headers by lower-case name, from `-H "Name: value"` and the two shorthands. */
@@ -73,13 +73,40 @@ function headersOf({ header = [], timestamp, signature }: VerifyOptions, names: 
 		if (name === undefined) throw new UsageError([`--header is "${line}"; give "Name: value".`]);
 		headers[name.toLowerCase()] = value!;
 	}
-	if (timestamp !== undefined) headers[names.timestamp.toLowerCase()] = timestamp;
-	if (signature !== undefined) headers[names.signature.toLowerCase()] = signature;
+	if (timestamp) headers[names.timestamp.toLowerCase()] = timestamp;
+	if (signature) headers[names.signature.toLowerCase()] = signature;
 	return headers;
 }
 
+/**
+ * Headers given with `-H` are the request's: one that is missing there is for the check to report.
+ *
+ * @throws UsageError if the caller left something out
+ */
+function checkGiven(
+	{ header, timestamp, signature }: VerifyOptions,
+	headers: Readonly<Record<string, string>>,
+	names: ReturnType<typeof headerNames>,
+): void {
+	const shorthands = [
+		["--timestamp", timestamp, names.timestamp],
+		["--signature", signature, names.signature],
+	] as const;
+	const missing = shorthands
+		.filter(([, given, name]) => headers[name.toLowerCase()] === undefined && (header === undefined || given === ""))
+		.map(([flag]) => flag);
+	if (missing.length === 0) return;
+	throw new UsageError([
+		`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing. Pass --timestamp and --signature as they arrived,`,
+		'or the headers with -H "Name: value". To compare the body with the bytes that were sent, pass only --event evt_….',
+	]);
+}
+
 async function secretOf({ secretFile }: VerifyOptions): Promise<string> {
-	if (secretFile !== undefined) return readFileSync(secretFile, "utf8").replace(/\r?\n$/, "");
+	if (secretFile !== undefined)
+		return readInput(secretFile, "--secret-file")
+			.toString()
+			.replace(/\r?\n$/, "");
 	if (process.env.WEBHOOK_SECRET) return process.env.WEBHOOK_SECRET;
 	if (!process.stdin.isTTY)
 		throw new UsageError(["The signing secret is missing: set WEBHOOK_SECRET, or name a file with --secret-file."]);

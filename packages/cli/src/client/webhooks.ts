@@ -1,5 +1,5 @@
 /** `posthorn webhooks`: lists, creates and changes a project's webhooks. */
-import type { EventType } from "@posthorn/client";
+import type { Client, EventType } from "@posthorn/client";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import pc from "picocolors";
 import { CommandError, UsageError } from "../command-error.ts";
@@ -23,16 +23,23 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	const webhooks = data!.data;
 	if (options.json) return printJson(webhooks);
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
+	const again = await retriesOf(client, project);
 	printTable(
 		["ID", "STATUS", "WAITING", "URL", "EVENTS"],
 		webhooks.map(({ id, status, url, events, backlog }) => [
 			id,
 			status === "active" ? pc.green(status) : pc.yellow(status),
-			String(backlog.events),
+			String(backlog.events + (again.get(id) ?? 0)),
 			clean(url),
 			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
 		]),
 	);
+}
+
+/** How many retries and replays are pending, by webhook: with the backlog, what the dashboard shows as waiting. */
+async function retriesOf({ api }: Client, project: string): Promise<ReadonlyMap<string, number>> {
+	const { data } = await api.GET(`${COLLECTION}/health`, { params: { path: { project_id: project } } });
+	return new Map(data!.data.map(({ webhook_id, waiting }) => [webhook_id, waiting.count]));
 }
 
 export async function getWebhook(id: string, options: ConnectionOptions): Promise<void> {
@@ -41,6 +48,9 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 	const webhook = data!;
 	if (options.json) return printJson(webhook);
 	const { backlog } = webhook;
+	const again = (await retriesOf(client, project)).get(id) ?? 0;
+	const first = backlog.oldest_at ? `${backlog.events} new, the oldest from ${ago(backlog.oldest_at)}` : "";
+	const waiting = [first, again > 0 ? `${again} to be retried` : ""].filter(Boolean).join("; ");
 	printFields([
 		["Id", webhook.id],
 		["URL", clean(webhook.url)],
@@ -48,7 +58,7 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 		["Status", webhook.status],
 		["Events", webhook.events.join(", ")],
 		["Created", `${webhook.created_at}  ${pc.dim(ago(webhook.created_at))}`],
-		["Waiting", backlog.oldest_at ? `${backlog.events} events, the oldest from ${ago(backlog.oldest_at)}` : "nothing"],
+		["Waiting", waiting || "nothing"],
 	]);
 }
 

@@ -9,7 +9,8 @@ import { ErrorState } from "../../ui/states.tsx";
 
 /** Waits for a click before using the link, because programs that scan messages open links too. */
 export function LinkSignIn({ token }: { token: string }) {
-	const { next = "/account" } = useSearch({ from: "/sign-in" });
+	// A link to recover an account names no page: it leads to where the password is set.
+	const { next } = useSearch({ from: "/sign-in" });
 	const router = useRouter();
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<unknown>(null);
@@ -18,7 +19,7 @@ export function LinkSignIn({ token }: { token: string }) {
 		setProblem(null);
 		try {
 			await signIn({ token });
-			router.history.push(safeNext(next));
+			router.history.push(safeNext(next ?? "/account"));
 		} catch (error) {
 			setProblem(error);
 		} finally {
@@ -40,7 +41,11 @@ export function LinkSignIn({ token }: { token: string }) {
 	return (
 		<AuthCard
 			title="Sign in with your link"
-			lead="The link works once. After signing in, you have 15 minutes to set a new password."
+			lead={
+				next === undefined
+					? "The link works once. After signing in, you have 15 minutes to set a new password."
+					: "The link works once."
+			}
 		>
 			<Stack>
 				{problem === null ? null : <ErrorState error={problem} />}

@@ -27,7 +27,7 @@ export function ReceiverCode() {
 							{needs === undefined ? null : ` It needs ${needs}.`}
 						</Text>
 						<CodeBlock code={`${SECRET_VARIABLE}="<the signing secret>" ${start}`} label="command" wrap />
-						<CodeBlock code={snippet(language, brand)} label={`${label} receiver`} />
+						<CodeBlock code={snippet(language, brand)} label={`${label} receiver`} wrap />
 					</Stack>
 				</Tabs.Panel>
 			))}
