@@ -27,7 +27,7 @@ interface Arrival {
 }
 
 test(`${CRASHES} times kill -9 under load: every acknowledged event arrives everywhere, in order, and the log tells the truth`, {
-	timeout: 300_000,
+	timeout: 600_000,
 }, async () => {
 	const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 	console.log(`CRASH_SEED=${seed}`);
