@@ -260,12 +260,13 @@ describe("no response", () => {
 	});
 
 	test("never connects to this machine's own address or a denied one, by number or by name", async () => {
-		const interfaces = () => ({ lo: [{ address: "127.0.0.1" } as NetworkInterfaceInfo] });
-		// Loopback stands for a public address here: it is permitted only because of the range around it.
+		const interfaces = () => ({ lo: [{ address: "8.8.4.4" } as NetworkInterfaceInfo] });
 		const own = createGuard({ allow: ["64:ff9b::/96"], interfaces });
 		const denied = createGuard({ allow: ["127.0.0.0/8"], deny: ["127.0.0.1/32"], interfaces });
 		for (const [guard, host] of [
-			[own, "[64:ff9b::7f00:1]"],
+			[own, "8.8.4.4"],
+			// The same, as a translated address.
+			[own, "[64:ff9b::808:404]"],
 			[denied, "127.0.0.1"],
 			[denied, "localhost"],
 		] as const)
