@@ -151,6 +151,7 @@ test("lists pending attempts with their times, soonest first", async () => {
 			queue: "retry",
 			attempt: 2,
 			replay: 0,
+			test: i === 3,
 			due_at: due[i],
 		})),
 	);
@@ -163,7 +164,8 @@ test("lists pending attempts with their times, soonest first", async () => {
 	expect((await patient.call("GET", `${await patient.project()}/waiting`)).json.data).toEqual([]);
 	expect(await health(project, patient)).toMatchObject([
 		{ state: "failing", waiting: { count: 3, next_at: due[0] }, dead_letters: 0, day: { retrying: 3 } },
-		{ state: "failing", waiting: { count: 1, next_at: due[3] } },
+		// Its only attempt is of a test event.
+		{ state: "idle", waiting: { count: 1, next_at: due[3] } },
 	]);
 
 	// Nor are a paused webhook's replays: nothing is sent meanwhile.
