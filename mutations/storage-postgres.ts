@@ -101,6 +101,13 @@ export const STORAGE_POSTGRES = [
 			why: "Two holders in a row have the same generation, and the first may settle under the second's lease.",
 		},
 		{
+			name: "postgres-lease-in-quarantine",
+			find: "settings WHERE name = '",
+			replace: "settings WHERE false AND name = '",
+			only: "in quarantine",
+			why: "A restored database sends what waits before anyone has looked.",
+		},
+		{
 			name: "postgres-lease-acknowledges-unread",
 			find: "acknowledged = NULL, until",
 			replace: "until",

@@ -110,6 +110,13 @@ export const STORAGE_SQLITE = [
 			why: "Two holders in a row have the same generation, and the first may settle under the second's lease.",
 		},
 		{
+			name: "sqlite-lease-in-quarantine",
+			find: ".get(QUARANTINE) !== undefined",
+			replace: ".get(QUARANTINE) === null",
+			only: "in quarantine",
+			why: "A restored database sends what waits before anyone has looked.",
+		},
+		{
 			name: "sqlite-lease-no-turns",
 			find: "overdueFirst: !overdueFirst });",
 			replace: "overdueFirst: false });",

@@ -195,6 +195,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/listeners": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Record who listens to the log
+         * @description For programs that show the project's events to a person, or forward them to another machine, as `posthorn listen` does. It adds an entry to the audit log, and changes nothing else.
+         */
+        readonly post: operations["recordListener"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/orders": {
         readonly parameters: {
             readonly query?: never;
@@ -1196,6 +1216,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/quarantine": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Was the database restored?
+         * @description After a restore nothing is sent until the operator releases the database: no deliveries, retries, replays or test events. Events are accepted and logged, and nothing expires.
+         */
+        readonly get: operations["getQuarantine"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/quarantine/waiting": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List what a release would send
+         * @description By project, oldest first, with the webhooks for which something waits. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.
+         */
+        readonly get: operations["listQuarantined"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/quarantine/release": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Release the database
+         * @description All nodes send what waits, in order, within a second. Without a quarantine it does nothing.
+         */
+        readonly post: operations["releaseQuarantine"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/problems/{problem}": {
         readonly parameters: {
             readonly query?: never;
@@ -2159,6 +2239,15 @@ export interface components {
             readonly data: {
                 readonly [key: string]: unknown;
             };
+        };
+        readonly NewListener: {
+            /**
+             * @description Where the events go, without secrets.
+             * @example localhost:3000
+             */
+            readonly target: string;
+            /** @description By default, all types. */
+            readonly types?: readonly components["schemas"]["EventType"][];
         };
         /**
          * @example {
@@ -3204,6 +3293,8 @@ export interface components {
             }[];
             /** @description The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays. */
             readonly retry_delays: readonly number[];
+            /** @description Whether the service was restored from a backup, and sends nothing until its operator releases it. */
+            readonly quarantine: boolean;
         };
         /**
          * @example {
@@ -3427,7 +3518,7 @@ export interface components {
             readonly at: string;
             readonly actor: components["schemas"]["Actor"];
             /** @enum {string} */
-            readonly action: "project.created" | "project.renamed" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried";
+            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried";
             readonly target: {
                 /** @example webhook */
                 readonly kind: string;
@@ -3457,6 +3548,56 @@ export interface components {
             readonly on_hold: boolean;
             /** @description Why, and what to do. */
             readonly detail: string | null;
+        };
+        readonly QuarantineState: {
+            /** @description Whether the database was restored from a backup and nothing is sent yet. */
+            readonly active: boolean;
+            /** @description When it was restored. */
+            readonly since: string | null;
+            /** @description The latest time that the backup contains, at most a minute before it was taken. */
+            readonly backup_at: string | null;
+            /** @description What happened, and what to do. */
+            readonly detail: string | null;
+        };
+        readonly QuarantinedWebhook: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly url: string;
+            readonly description: string;
+            /**
+             * @description A paused webhook gets nothing.
+             * @enum {string}
+             */
+            readonly status: "active" | "paused";
+            /** @description The events that wait for their first attempt. */
+            readonly backlog: {
+                /** @description How many events wait for their first attempt. */
+                readonly events: number;
+                /** @description When the oldest of them was published. */
+                readonly oldest_at: string | null;
+            };
+            /** @description Pending retries and replays. */
+            readonly waiting: {
+                readonly count: number;
+                readonly next_at: string | null;
+            };
+        };
+        readonly QuarantinedProject: {
+            /**
+             * @description The project's identifier.
+             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description A display name, without control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /** @description Those for which something waits. */
+            readonly webhooks: readonly components["schemas"]["QuarantinedWebhook"][];
         };
         readonly ProblemExplanation: {
             /** @description The problem's type: the path of this explanation. */
@@ -4189,6 +4330,41 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordListener: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewListener"];
+            };
+        };
+        readonly responses: {
+            /** @description The entry was added. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5096,7 +5272,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The Developer app is not installed. Or: The webhook is paused. */
+            /** @description The Developer app is not installed. Or: The webhook is paused, or the database is in quarantine. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6830,6 +7006,97 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getQuarantine: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Whether the database is in quarantine. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QuarantineState"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listQuarantined: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows per page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of projects. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["QuarantinedProject"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly releaseQuarantine: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The database is released. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QuarantineState"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Service } from "@posthorn/server";
 import type { Config } from "@posthorn/server/config";
 import { VERSION } from "@posthorn/server/version";
@@ -7,10 +8,12 @@ export interface BannerFacts {
 	readonly config: Config;
 	readonly service: Omit<Service, "close">;
 	readonly sealKeyMade: boolean;
+	/** Print one line of JSON. */
+	readonly json: boolean;
 }
 
 /** Prints the addresses and keys to stderr, so that stdout contains only log lines. */
-export function banner({ config, service, sealKeyMade }: BannerFacts): void {
+export function banner({ config, service, sealKeyMade, json }: BannerFacts): void {
 	const { url, newOperatorKey, hasOperatorKey, setupUrl } = service;
 	const rows: [string, string][] = [
 		["Dashboard", config.publicUrl ?? url],
@@ -20,6 +23,11 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 	];
 	if (!config.sealKey)
 		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just created: store a copy separately)" : ""}`]);
+	if (service.quarantine)
+		rows.push([
+			"Quarantine",
+			pc.yellow("nothing is sent: posthorn quarantine shows what waits, posthorn release sends it"),
+		]);
 	const { allow } = config.egress;
 	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);
 	if (newOperatorKey && "key" in newOperatorKey)
@@ -30,6 +38,14 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 	if (!hasOperatorKey)
 		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
 	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
+	if (json) {
+		const facts = rows.map(([name, value]) => [
+			name.toLowerCase().replaceAll(" ", "_"),
+			stripVTControlCharacters(value).split("  ")[0],
+		]);
+		console.error(JSON.stringify({ ready: true, version: VERSION, ...Object.fromEntries(facts) }));
+		return;
+	}
 	const width = Math.max(...rows.map(([name]) => name.length));
 	console.error(`\n${pc.bold(`Posthorn ${VERSION} is ready.`)}\n`);
 	for (const [name, value] of rows) console.error(`  ${pc.dim(name.padEnd(width))}  ${value}`);

@@ -7,6 +7,7 @@ Examples:
   posthorn serve                     run on http://127.0.0.1:8420 with the database in ./data
   posthorn serve --help              list all settings
   posthorn backup backup.db          copy the database while the service runs
+  posthorn restore backup.db         restore a copy; nothing is sent until posthorn release
   posthorn doctor                    check what the service needs, and report what to fix
 
 For developers of receivers:
@@ -45,18 +46,47 @@ Example:
 	"operator-key": `
 For a lost or leaked key. Only a hash of the key is stored, so the current one can't be shown. With PostgreSQL, nodes may
 keep running: they use the new key within 5 seconds. With SQLite, stop the service first. A key that is set in
-POSTHORN_OPERATOR_KEY is changed there instead. Sessions and projects' API keys aren't affected.
+POSTHORN_OPERATOR_KEY is changed there instead. Sessions and projects' API keys aren't affected. Like a start of the
+service, it migrates the database to the schema of this version.
 
 Examples:
   posthorn operator-key --new
   posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
 	backup: `
-The copy is a database like the original. To restore it, stop the service and replace the database with the copy. It
-doesn't contain the seal key (a file next to the database, or POSTHORN_SEAL_KEY): store a copy of that separately.
+The copy is a database like the original; posthorn restore puts it in place. It doesn't contain the seal key (a file next
+to the database, or POSTHORN_SEAL_KEY): store a copy of that separately.
 
 Examples:
   posthorn backup /backups/posthorn-$(date +%F).db
   posthorn backup copy.db --database-url sqlite:/var/lib/posthorn/posthorn.db`,
+	restore: `
+Stop the service first, and run it as the service's user. With SQLite it checks the backup and the seal key, and puts a
+copy of the backup in the database's place; the previous database is kept under another name. With PostgreSQL, restore
+the backup with PostgreSQL's own tools, then run it without a file.
+
+The database is then in quarantine. The service starts, and accepts and logs events, but sends nothing: what waits may
+be as old as the backup, and receivers may have got it since. "posthorn quarantine" shows what waits, and "posthorn
+release" sends it. Restarts don't end a quarantine, and it holds on every node.
+
+Examples:
+  posthorn restore /backups/posthorn-2026-11-24.db
+  posthorn restore /backups/posthorn-2026-11-24.db --database-url sqlite:/var/lib/posthorn/posthorn.db --yes
+  posthorn restore --database-url postgres://posthorn@db.internal/posthorn`,
+	quarantine: `
+It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY or "posthorn login".
+
+Examples:
+  posthorn quarantine
+  posthorn quarantine --env-file /etc/posthorn/posthorn.env --json`,
+	release: `
+Shows what will be sent, and asks. Events are sent in order, with the ids they had: receivers that skip duplicates won't
+handle again what they got after the backup. With --skip a webhook continues with the next event: its backlog isn't sent,
+and its pending retries end with the reason skipped.
+
+Examples:
+  posthorn release
+  posthorn release --skip wh_…,wh_…
+  posthorn release --skip all --yes`,
 };
 
 export const examples = (command: keyof typeof EXAMPLES): string => EXAMPLES[command];

@@ -1,9 +1,9 @@
 import type { LogLevel } from "@posthorn/server/config";
 import pino, { type Logger } from "pino";
 
-/** Logs JSON lines, or readable ones at a terminal. */
-export async function createLogger(level: LogLevel): Promise<Logger> {
-	if (!process.stdout.isTTY) return pino({ level, timestamp: pino.stdTimeFunctions.isoTime });
+/** Logs JSON lines, or readable ones at a terminal unless `json` is set. */
+export async function createLogger(level: LogLevel, json = false): Promise<Logger> {
+	if (json || !process.stdout.isTTY) return pino({ level, timestamp: pino.stdTimeFunctions.isoTime });
 	// Loaded only when needed.
 	const { default: pretty } = await import("pino-pretty");
 	return pino(

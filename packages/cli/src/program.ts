@@ -1,7 +1,6 @@
 import { VERSION } from "@posthorn/server/version";
 import { Command } from "commander";
 import { addClientCommands } from "./client/commands.ts";
-import type { DoctorOptions } from "./doctor.ts";
 import { readEnvFile } from "./env-file.ts";
 import { addSettings, examples } from "./help.ts";
 
@@ -27,15 +26,44 @@ export function createProgram(): Command {
 			.command("serve")
 			.description("Run the service: HTTP API, deliveries and retries. Stops gracefully on SIGTERM and Ctrl-C.")
 			.addHelpText("after", examples("serve")),
-	).action(async (options: Record<string, string>) => (await import("./serve.ts")).serve(options));
+	).action(async (_, self: Command) => (await import("./serve.ts")).serve(self.optsWithGlobals()));
 	program
 		.command("backup <file>")
 		.description("Copy the database to FILE, complete and consistent, even while the service runs.")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
-		.action(async (file: string, options: { databaseUrl?: string }) =>
-			(await import("./backup.ts")).backup(file, options),
+		.action(async (file: string, _, self: Command) =>
+			(await import("./backup.ts")).backup(file, self.optsWithGlobals()),
 		);
+	program
+		.command("restore [file]")
+		.description("Restore a backup. Nothing is sent until you release it.")
+		.option("--database-url <url>", "the database to replace (POSTHORN_DATABASE_URL)")
+		.option("--yes", "don't ask")
+		.addHelpText("after", examples("restore"))
+		.action(async (file: string | undefined, _, self: Command) =>
+			(await import("./restore.ts")).restore(file, self.optsWithGlobals()),
+		);
+	program
+		.command("quarantine")
+		.description("Show whether a restored database waits for its release, and what that would send.")
+		.option("--url <url>", "the service (POSTHORN_URL); by default, the one on this machine")
+		.addHelpText("after", examples("quarantine"))
+		.action(async (_, self: Command) =>
+			(await import("./client/quarantine.ts")).showQuarantine(self.optsWithGlobals()),
+		);
+	program
+		.command("release")
+		.description("Release a restored database: send what waits.")
+		.option("--url <url>", "the service (POSTHORN_URL); by default, the one on this machine")
+		.option(
+			"--skip <webhooks>",
+			"send these webhooks nothing of what waits (ids separated by commas, or all); can be repeated",
+			(text: string, others: readonly string[] = []) => [...others, text],
+		)
+		.option("--yes", "don't ask")
+		.addHelpText("after", examples("release"))
+		.action(async (_, self: Command) => (await import("./client/quarantine.ts")).release(self.optsWithGlobals()));
 	addSettings(
 		program
 			.command("doctor")
@@ -46,13 +74,13 @@ export function createProgram(): Command {
 				(url: string, others: readonly string[] = []) => [...others, url],
 			)
 			.addHelpText("after", examples("doctor")),
-	).action(async (options: DoctorOptions) => (await import("./doctor.ts")).doctor(options));
+	).action(async (_, self: Command) => (await import("./doctor.ts")).doctor(self.optsWithGlobals()));
 	program
 		.command("migrate")
 		.description("Migrate a PostgreSQL schema ahead of an upgrade.")
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
-		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
+		.action(async (_, self: Command) => (await import("./migrate.ts")).migrate(self.optsWithGlobals()));
 	program
 		.command("operator-key")
 		.description("Replace the operator's key, and print the new one once.")

@@ -12,15 +12,21 @@ import { listenForStop } from "./stop-signals.ts";
 
 const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
 
+/** Settings by their flags' names. */
+export interface ServeOptions extends Readonly<Record<string, unknown>> {
+	/** Print JSON even at a terminal. */
+	readonly json?: boolean;
+}
+
 /**
  * `posthorn serve`: runs until SIGTERM or SIGINT, then finishes attempts in flight and exits with code 0. Exits with 1 if
  * that takes longer than an attempt's timeout and a grace period, or if outcomes can't be committed.
  */
-export async function serve(options: Readonly<Record<string, string>>): Promise<void> {
+export async function serve({ json = false, ...options }: ServeOptions): Promise<void> {
 	const result = readConfig({ env: process.env, flags: flagsOf(options) });
 	if (!result.ok) throw new UsageError(result.faults);
 	const { config } = result;
-	const logger = await createLogger(config.logLevel);
+	const logger = await createLogger(config.logLevel, json);
 	const fail = (error: unknown, message: string): never => {
 		logger.fatal({ err: error }, message);
 		console.error(message);
@@ -48,10 +54,13 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 		showsKey: process.stderr.isTTY === true,
 		onFatal: (error) => fail(error, error.message),
 	});
-	logger.info({ version: VERSION, node: process.version, url: service.url }, "started");
-	banner({ config, service, sealKeyMade: seal.made });
+	logger.info(
+		{ version: VERSION, node: process.version, url: service.url, quarantine: service.quarantine !== null },
+		"started",
+	);
+	banner({ config, service, sealKeyMade: seal.made, json });
 	for (const finding of examineDashboard(config))
-		if (finding.state === "warning") console.error(`${findingLine(finding)}\n`);
+		if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingLine(finding)}\n`);
 	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -201,9 +201,9 @@ test("an upgrade continues on the same database, and a copy of it leads back", a
 	expect(await after.stop()).toBe(0);
 
 	await change(older);
-	for (const name of ["posthorn.db-wal", "posthorn.db-shm"]) rmSync(join(folder, "data", name), { force: true });
-	renameSync(join(folder, "before-upgrade.db"), join(folder, "data/posthorn.db"));
+	await posthorn(["restore", "before-upgrade.db", "--yes"]);
 	const back = await serve();
+	await posthorn(["release", "--yes"], { POSTHORN_URL: back.url, POSTHORN_API_KEY: key });
 	expect(await back.call(key, "POST", path, customer("back"))).toMatchObject({ seq: 2 });
 	expect(await receiver.next()).toBe("back");
 });

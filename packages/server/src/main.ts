@@ -22,6 +22,7 @@ import type { Config } from "./config/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./config/seal-key.ts";
 import { startEngine } from "./engine/index.ts";
 import { logAttempts } from "./engine/log-attempts.ts";
+import { Quarantine } from "./engine/quarantine.ts";
 import { RetentionClock } from "./engine/retention-clock.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createGuard } from "./net/guard.ts";
@@ -34,6 +35,7 @@ import { Webhooks } from "./registry/webhooks.ts";
 import type { DatabaseObserver } from "./storage/port/peers.ts";
 import type { Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
+import type { QuarantineMark } from "./storage/verbs/quarantine.ts";
 import { startStore } from "./store/index.ts";
 
 /** Shorter than a person notices, longer than an attempt's settle. */
@@ -58,6 +60,8 @@ export interface Service {
 	readonly hasOperatorKey: boolean;
 	/** The one-time setup link for the operator's account; null if the account exists. */
 	readonly setupUrl: string | null;
+	/** Set if the database was restored and isn't released yet, so that nothing is sent. */
+	readonly quarantine: QuarantineMark | null;
 	/**
 	 * Stops accepting requests, finishes and settles those in progress, and releases everything. That could take forever
 	 * while the database is away or another session holds a row, so after an attempt's timeout and {@link STOP.graceMs} it
@@ -115,6 +119,11 @@ async function build(
 	const retention = await RetentionClock.start({ storage, clock, logger, retentionMs, databaseAheadMs });
 	undo.push(() => retention.stop());
 	metrics.watchClock(() => retention.hold !== null);
+	const quarantine = await Quarantine.start({ storage, clock, logger });
+	undo.push(() => quarantine.stop());
+	metrics.watchQuarantine(() => quarantine.mark !== null);
+	// In quarantine nothing ages.
+	const retentionNow = () => (quarantine.mark === null ? retention.now() : Number.NEGATIVE_INFINITY);
 
 	const descriptors = divideDescriptors(descriptorLimit());
 	const guard = createGuard({ ...config.egress, clock });
@@ -154,7 +163,7 @@ async function build(
 		retryDelaysMs: config.retryDelaysMs,
 		attemptTimeoutMs: config.attemptTimeoutMs,
 		logRetentionMs: retentionMs,
-		retentionNow: retention.now,
+		retentionNow,
 		maxEventBytes: config.maxEventBytes,
 		shortages,
 		sendsInFlight: descriptors.sends,
@@ -180,14 +189,14 @@ async function build(
 	engine.watchMarks(new RemoteChanges({ storage, longPolls, changes }));
 
 	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
-	const { isTrusted } = retention;
+	const isTrusted = () => quarantine.mark === null && retention.isTrusted();
 	const store = startStore({ storage, engine, clock, ids, logger, isTrusted, ...limits });
 	undo.push(() => store.stop());
 
 	const operatorKey = await OperatorKey.open({ storage, configured: config.operatorKey, clock, logger });
 	const apiKeys = new ApiKeys({ storage, operatorKey, clock, ids, logger });
 	undo.push(() => apiKeys.close());
-	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow: retention.now });
+	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow });
 	undo.push(() => accounts.close());
 	let publicUrl = config.publicUrl ?? "";
 	const api = await createApi({
@@ -213,6 +222,15 @@ async function build(
 			},
 			async confirm() {
 				await retention.confirm();
+				void engine.sweep();
+			},
+		},
+		quarantine: {
+			get mark() {
+				return quarantine.mark;
+			},
+			async release() {
+				await quarantine.release();
 				void engine.sweep();
 			},
 		},
@@ -246,6 +264,7 @@ async function build(
 		newOperatorKey: created?.key ? (keyFile === null ? { key: created.key } : { file: keyFile }) : null,
 		hasOperatorKey: operatorKey.exists,
 		setupUrl,
+		quarantine: quarantine.mark,
 		close,
 	};
 }

@@ -1,4 +1,5 @@
 import { type Client, createClient } from "@posthorn/client";
+import { readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { warn } from "./output.ts";
 import { type Login, loginFile, readStored } from "./stored.ts";
@@ -41,6 +42,30 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 	const given = options.project ?? env.POSTHORN_PROJECT ?? (sameKey ? login?.project : undefined);
 	const project = given ?? (await onlyProject(url, key));
 	return { url, project, client: createClient({ url, key, project }) };
+}
+
+/**
+ * The service as its operator calls it, for commands about all of it. The key is POSTHORN_OPERATOR_KEY, as the service
+ * itself reads it, or what {@link connect} would use; the address is by default the one that a service would listen on
+ * with these settings.
+ *
+ * @throws UsageError if there is no key
+ */
+export function connectAsOperator(
+	options: Pick<ConnectionOptions, "url">,
+	env = process.env,
+): Omit<Connection, "project"> {
+	const stored = readStored<Login>(loginFile());
+	const result = readConfig({ env });
+	const { operatorKey, port } = result.ok ? result.config : { operatorKey: env.POSTHORN_OPERATOR_KEY, port: 8420 };
+	const url = checkedUrl(options.url ?? env.POSTHORN_URL ?? stored?.url ?? `http://127.0.0.1:${port}`);
+	const key = operatorKey ?? env.POSTHORN_API_KEY ?? (stored?.url === url ? stored.key : undefined);
+	if (!key)
+		throw new UsageError([
+			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY (in a file, with --env-file), or run "posthorn login" with it.`,
+		]);
+	warnIfReadable(url);
+	return { url, client: createClient({ url, key, project: "proj_unknown" }) };
 }
 
 /** Warns before an API key is sent to another machine without encryption. */

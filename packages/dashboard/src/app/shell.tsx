@@ -12,6 +12,7 @@ import { KeyboardHelp } from "./keyboard-help.tsx";
 import { LiveToggle } from "./live-toggle.tsx";
 import { ProjectNav } from "./project-nav.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
+import { QuarantineNotice } from "./quarantine-notice.tsx";
 import classes from "./shell.module.css";
 import { ThemeMenu } from "./theme-menu.tsx";
 
@@ -60,6 +61,7 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 				</Group>
 			</AppShell.Header>
 			<AppShell.Main id="content" tabIndex={-1}>
+				<QuarantineNotice />
 				<InShell value={true}>{children}</InShell>
 			</AppShell.Main>
 			<KeyboardHelp opened={helpOpened} onOpen={help.open} onClose={help.close} />

@@ -36,6 +36,7 @@ export interface Metrics {
 	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
 	/** Adds a gauge of whether nothing ages because the clock isn't trusted. */
 	watchClock(isOnHold: () => boolean): void;
+	watchQuarantine(isQuarantined: () => boolean): void;
 	/** Adds a counter of costly handshakes with receivers. */
 	watchHandshakes(handshakes: Pick<Handshakes, "costly">): void;
 	/** Adds gauges of this node's projects. */
@@ -113,6 +114,7 @@ export function createMetrics(): Metrics {
 		watchPools: (read) => watchPools(registry, read),
 		watchShortages: (shortages) => watchShortages(registry, shortages),
 		watchClock: (isOnHold) => watchClock(registry, isOnHold),
+		watchQuarantine: (isQuarantined) => watchQuarantine(registry, isQuarantined),
 		watchHandshakes: (handshakes) => watchHandshakes(registry, handshakes),
 		watchNode: (read) => watchNode(registry, read),
 		watchBudgets: showBudgets(registry),
@@ -283,6 +285,18 @@ function watchClock(registry: Registry, isOnHold: () => boolean): void {
 		registers: [registry],
 		collect() {
 			this.set(isOnHold() ? 1 : 0);
+		},
+	});
+}
+
+/** Shows whether a restored database waits for an operator to release it. */
+function watchQuarantine(registry: Registry, isQuarantined: () => boolean): void {
+	new Gauge({
+		name: "posthorn_quarantine",
+		help: "1 while the database was restored and not released yet, so that nothing is sent; else 0.",
+		registers: [registry],
+		collect() {
+			this.set(isQuarantined() ? 1 : 0);
 		},
 	});
 }

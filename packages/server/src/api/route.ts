@@ -11,6 +11,7 @@ import type { Fault } from "../base/text.ts";
 import type { Pause } from "../base/turns.ts";
 import type { Config } from "../config/index.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Quarantine } from "../engine/quarantine.ts";
 import type { RetentionClock } from "../engine/retention-clock.ts";
 import type { Shortages } from "../net/shortages.ts";
 import type { Projects } from "../registry/projects.ts";
@@ -278,6 +279,8 @@ export interface ApiParts {
 	readonly shortages?: Pick<Shortages, "current">;
 	/** Whether retention trusts the clock; by default, it does. */
 	readonly retention?: Pick<RetentionClock, "hold" | "confirm">;
+	/** Whether a restored database waits for an operator; by default, it doesn't. */
+	readonly quarantine?: Pick<Quarantine, "mark" | "release">;
 	/** Whether the engine accepts work; by default, it does. */
 	readonly ready?: () => boolean;
 }

@@ -8,6 +8,7 @@ import { examineReceiver } from "./receiver.ts";
 import { examineSqlite } from "./sqlite.ts";
 
 export { adviceAtStart, examineDashboard, type Finding } from "./local.ts";
+export { examineBackup } from "./sqlite.ts";
 
 /** @param receivers URLs of receivers to connect to as well */
 export async function examine(config: Config, receivers: readonly URL[] = []): Promise<Finding[]> {

@@ -4,9 +4,11 @@ import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { type Config, readSealKey } from "../config/index.ts";
 import { openSealCheck } from "../config/seal-key.ts";
+import { quarantineText } from "../engine/quarantine.ts";
 import { holdText, stepMs } from "../engine/retention-clock.ts";
 import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
+import type { QuarantineMark } from "../storage/verbs/quarantine.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";
@@ -73,6 +75,12 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 			text: `Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`,
 		},
 	];
+}
+
+/** @param mark the setting of a restored database that isn't released yet, if any */
+export function examineQuarantine(mark: string | null): Finding[] {
+	if (mark === null) return [];
+	return [{ state: "warning", name: "Quarantine", text: quarantineText(JSON.parse(mark) as QuarantineMark) }];
 }
 
 /** Whether this machine's clock is plausible. @param seen the time that a node recorded, if any */

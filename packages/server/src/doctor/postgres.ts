@@ -4,7 +4,8 @@ import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
 import { CLOCK_SEEN } from "../storage/verbs/clock.ts";
-import { adviceAtStart, examineRetention, examineSeal, type Finding } from "./local.ts";
+import { QUARANTINE } from "../storage/verbs/quarantine.ts";
+import { adviceAtStart, examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
 
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
@@ -19,7 +20,7 @@ const SESSION_POOL: Finding = {
 /** Checks the server, this user's permissions, the schema, and the clock. */
 export async function examineServer(url: string, config: Config): Promise<Finding[]> {
 	try {
-		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN]);
+		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN, QUARANTINE]);
 		const { version, pooled, clockDifferenceMs, connections } = facts;
 		const left = connections.most - connections.used;
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
@@ -35,6 +36,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			schemaOf(facts),
 			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),
 			...examineRetention(config, facts.settings.get(CLOCK_SEEN) ?? null),
+			...examineQuarantine(facts.settings.get(QUARANTINE) ?? null),
 			durabilityOf(facts),
 			...lossesOf(facts),
 			left < CONNECTIONS_OF_A_NODE

@@ -5,7 +5,8 @@ import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
 import { CLOCK_SEEN } from "../storage/verbs/clock.ts";
-import { examineRetention, examineSeal, type Finding } from "./local.ts";
+import { QUARANTINE } from "../storage/verbs/quarantine.ts";
+import { examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
 /** Less than the service writes at startup. */
@@ -33,11 +34,13 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	let sealed: string | null = null;
 	let seen: string | null = null;
+	let mark: string | null = null;
 	if (there) {
 		try {
 			await access(path, constants.R_OK | constants.W_OK);
 			sealed = readSqliteSetting(path, SEAL_CHECK);
 			seen = readSqliteSetting(path, CLOCK_SEEN);
+			mark = readSqliteSetting(path, QUARANTINE);
 		} catch (error) {
 			return fault(
 				codeOf(error)?.startsWith("E")
@@ -52,8 +55,17 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			: there
 				? `${path}, ${gigabytes} free.`
 				: `${path} will be created at the first start; ${gigabytes} free.`;
-	return [{ state, name, text }, examineSeal(config, path, sealed), ...examineRetention(config, seen)];
+	return [
+		{ state, name, text },
+		examineSeal(config, path, sealed),
+		...examineRetention(config, seen),
+		...examineQuarantine(mark),
+	];
 }
+
+/** Whether the service can open what a backup contains. Throws a StorageError if the file isn't a backup. */
+export const examineBackup = (config: Config, file: string): Finding =>
+	examineSeal(config, file, readSqliteSetting(file, SEAL_CHECK));
 
 /** The folder of the file, or its nearest existing parent. */
 async function nearestFolder(path: string): Promise<string> {

@@ -139,6 +139,8 @@ export interface WebhooksOptions {
 	readonly random?: (bytes: number) => Uint8Array;
 }
 
+/** Webhooks read at a time. */
+const AT_ONCE = 200;
 const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
 
 /**
@@ -199,6 +201,17 @@ export class Webhooks {
 		if (webhooks.length === 0) return [];
 		const backlogs = await storage.readBacklogs({ projectId, webhookIds: webhooks.map(({ id }) => id) });
 		return webhooks.map((webhook) => ({ webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG }));
+	}
+
+	/** All of a project's webhooks, oldest first. */
+	async all(projectId: string): Promise<WebhookView[]> {
+		const views: WebhookView[] = [];
+		for (;;) {
+			const last = views.at(-1)?.webhook.id;
+			const more = await this.list(projectId, { limit: AT_ONCE, ...(last !== undefined && { after: last }) });
+			views.push(...more);
+			if (more.length < AT_ONCE) return views;
+		}
 	}
 
 	async update(projectId: string, webhookId: string, change: WebhookChange): Promise<UpdateWebhookResult> {

@@ -15,6 +15,7 @@ import { auditRoutes, memberRoutes } from "./members.ts";
 import { orderRoutes } from "./orders.ts";
 import { problemRoutes } from "./problems.ts";
 import { projectRoutes } from "./projects.ts";
+import { quarantineRoutes } from "./quarantine.ts";
 import { retryRoutes } from "./retries.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";
 import { docsRoutes, systemRoutes } from "./system.ts";
@@ -43,6 +44,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...invitationRoutes(parts),
 		...auditRoutes(parts),
 		...systemRoutes(parts),
+		...quarantineRoutes(parts),
 		...problemRoutes(),
 		...docsRoutes(openApi),
 	];

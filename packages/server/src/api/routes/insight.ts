@@ -217,17 +217,6 @@ const WaitingQuery = Type.Object(
 export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
 	const project = "/v1/projects/{project_id}";
 
-	async function everyWebhook(projectId: string): Promise<WebhookView[]> {
-		const views: WebhookView[] = [];
-		for (;;) {
-			const last = views.at(-1)?.webhook.id;
-			const page = { limit: PAGE_LIMIT.max, ...(last !== undefined && { after: last }) };
-			const more = await webhooks.list(projectId, page);
-			views.push(...more);
-			if (more.length < PAGE_LIMIT.max) return views;
-		}
-	}
-
 	return [
 		route("GET", `${project}/stats`, "getStats", {
 			summary: "Count attempts over time",
@@ -258,7 +247,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			async handler({ params: { project_id } }) {
 				const { since, until, stepMs } = statsSpan("day", clock.now());
 				const [views, healths] = await Promise.all([
-					everyWebhook(project_id),
+					webhooks.all(project_id),
 					storage.readHealth({ projectId: project_id }),
 				]);
 				const byId = new Map(healths.map((health) => [health.webhookId, health]));

@@ -52,6 +52,9 @@ export const Session = Type.Object(
 			description:
 				"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
 		}),
+		quarantine: Type.Boolean({
+			description: "Whether the service was restored from a backup, and sends nothing until its operator releases it.",
+		}),
 	},
 	{ title: "Session" },
 );
@@ -63,7 +66,10 @@ export const SignInLink = Type.Object(
 	{ title: "SignInLink" },
 );
 
-type SessionParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | "publicUrl" | "config">;
+type SessionParts = Pick<
+	ApiParts,
+	"people" | "sessions" | "storage" | "cookie" | "publicUrl" | "config" | "quarantine"
+>;
 
 export function sessionRoutes(parts: SessionParts): Route[] {
 	const { people, storage, cookie, publicUrl } = parts;
@@ -189,6 +195,7 @@ export interface SignInParts {
 	readonly storage: Pick<Storage, "listProjects" | "listMemberships">;
 	readonly cookie: SessionCookie;
 	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
+	readonly quarantine?: ApiParts["quarantine"];
 }
 
 export function clientOf(request: FastifyRequest): Client {
@@ -213,7 +220,7 @@ export async function beginSession(
 /** What the dashboard needs to know about the signed-in account. */
 export async function presentSession(
 	{ account, session, csrfToken }: Person,
-	{ storage, config }: Pick<SignInParts, "storage" | "config">,
+	{ storage, config, quarantine }: Pick<SignInParts, "storage" | "config" | "quarantine">,
 ): Promise<Static<typeof Session>> {
 	const own = account.operator
 		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
@@ -234,5 +241,6 @@ export async function presentSession(
 		by_link: session.byLink,
 		projects: own.map((project) => ({ ...project, apps: project.apps as "developer"[] })),
 		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
+		quarantine: (quarantine?.mark ?? null) !== null,
 	};
 }

@@ -1,5 +1,6 @@
 import { METRICS } from "../../base/budgets.ts";
 import { RateLimit } from "../../base/throttle.ts";
+import { quarantineText } from "../../engine/quarantine.ts";
 import { holdText } from "../../engine/retention-clock.ts";
 import { shortageText } from "../../net/shortages.ts";
 import { Problem } from "../http/problem.ts";
@@ -32,10 +33,13 @@ export const Health = Type.Object(
 /** Storage must respond within this time to count as ready. */
 const PING_MS = 2_000;
 
-type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready" | "shortages" | "retention">;
+type SystemParts = Pick<
+	ApiParts,
+	"storage" | "metrics" | "clock" | "logger" | "ready" | "shortages" | "retention" | "quarantine"
+>;
 
 export function systemRoutes(parts: SystemParts): Route[] {
-	const { storage, metrics, clock, logger, shortages, retention, ready = () => true } = parts;
+	const { storage, metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
 
 	function presentClock() {
 		const hold = retention?.hold ?? null;
@@ -107,7 +111,9 @@ export function systemRoutes(parts: SystemParts): Route[] {
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
 				const hold = retention?.hold ?? null;
-				return { status: "ok" as const, ...(hold !== null && { notice: holdText(hold) }) };
+				const mark = quarantine?.mark ?? null;
+				const notices = [...(mark === null ? [] : [quarantineText(mark)]), ...(hold === null ? [] : [holdText(hold)])];
+				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
 			},
 		}),
 		route("GET", "/v1/clock", "getClock", {

@@ -153,9 +153,9 @@ export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof
 const OLD_SECRET =
 	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
 
-type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine">;
+type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine" | "quarantine">;
 
-export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Route[] {
+export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: WebhookParts): Route[] {
 	const path = "/v1/projects/{project_id}/webhooks";
 	const one = `${path}/{webhook_id}`;
 	return [
@@ -269,11 +269,16 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			body: TestRequest,
 			rate: "testEvents",
 			success: { status: 202, description: "The test event is being sent.", schema: TestAccepted },
-			problems: { conflict: "The webhook is paused." },
+			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				const view = found("webhook", await webhooks.get(project_id, webhook_id));
 				if (view.webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
+				if (quarantine?.mark)
+					throw new Problem(
+						"conflict",
+						"The service was restored from a backup, and sends nothing until its operator releases it.",
+					);
 				const result = await engine.sendTest(project_id, webhook_id, body.type);
 				if (result.kind === "no_webhook") throw notFound("webhook");
 				if (result.kind === "not_subscribed")

@@ -13,6 +13,8 @@ import { PostgresNode } from "./node.ts";
 import { daysAhead, makeDays } from "./retention/partitions.ts";
 import { callsOf } from "./verbs.ts";
 
+export { quarantinePostgres } from "./connection/quarantine.ts";
+
 export interface PostgresStorage extends Storage {
 	readonly peers: PeerStorage;
 	/** How its connections are currently used. */

@@ -6,6 +6,7 @@ import { callsOf } from "./verbs.ts";
 
 export { backupSqlite } from "./connection/backup.ts";
 export { readSqliteSetting } from "./connection/migrate.ts";
+export { type RestoredFile, restoreSqlite } from "./connection/restore.ts";
 
 export interface SqliteOptions {
 	/** The database file. It and its directory are created if they don't exist. */

@@ -7,6 +7,7 @@ import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
 import * as projects from "./projects.ts";
+import * as quarantine from "./quarantine.ts";
 import * as retries from "./retries.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
 import * as webhooks from "./webhooks.ts";
@@ -113,6 +114,7 @@ const SETTINGS = {
 	setSetting: write(projects.setSetting),
 	observeClock: write(clock.observeClock),
 	confirmClock: write(clock.confirmClock),
+	endQuarantine: write(quarantine.endQuarantine),
 } satisfies Readonly<Record<string, Verb>>;
 
 export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SETTINGS };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newMark, QUARANTINE } from "../../../src/storage/verbs/quarantine.ts";
 import type { StorageHarness } from "./harness.ts";
 import { NODE, START, World } from "./world.ts";
 
@@ -28,6 +29,21 @@ export function describeLeases(harness: StorageHarness): void {
 			const [taken] = await world.storage.acquireLeases({ holder: "node_b", limit: 10 });
 			expect(taken).toMatchObject({ projectId: project, expiresAt: lease!.expiresAt + harness.leaseTermMs });
 			expect(taken!.generation).toBeGreaterThan(lease!.generation);
+		});
+
+		test("in quarantine no lease is granted, to any node, until it is released", async () => {
+			const project = await world.project();
+			await world.storage.setSetting({ name: QUARANTINE, value: newMark(null) });
+			await world.publish(project, "a");
+			for (const holder of [NODE, "node_b"]) {
+				expect(await world.storage.acquireLeases({ holder, limit: 10 })).toEqual([]);
+				expect(await world.storage.acquireLeases({ holder, limit: 10, projectIds: [project] })).toEqual([]);
+			}
+			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(START);
+			await world.reopen();
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toEqual([]);
+			await world.storage.endQuarantine();
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toMatchObject([{ projectId: project }]);
 		});
 
 		test("no more leases are granted than requested, and named projects are acquired whether due or not", async () => {

@@ -64,6 +64,12 @@ export class ColdDatabase {
 		this.#connection = new Connection(db);
 	}
 
+	/** A setting's value, without opening the database for it; null if it isn't set. */
+	setting(name: string): string | null {
+		const found = this.#connection?.sql("SELECT value FROM settings WHERE name = ?").get(name);
+		return found === undefined ? null : String(found.value);
+	}
+
 	#open(): Connection {
 		if (this.#connection !== null) return this.#connection;
 		const db = new DatabaseSync(":memory:");

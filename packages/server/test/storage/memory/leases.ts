@@ -3,6 +3,7 @@
  * stored, and back when read.
  */
 import type { Lease, Params, Renewal } from "../../../src/storage/port.ts";
+import { QUARANTINE } from "../../../src/storage/verbs/quarantine.ts";
 import { areLeasesOpen } from "./epochs.ts";
 import { handOver } from "./handover.ts";
 import type { MemoryNode } from "./node.ts";
@@ -18,6 +19,7 @@ export function acquireLeases(
 	node: MemoryNode,
 	{ holder, limit, projectIds, heldBefore = false, onLocked = () => undefined }: Params<"acquireLeases">,
 ): Lease[] {
+	if (node.database.cold.setting(QUARANTINE) !== null) return [];
 	if (projectIds) return acquireNamed(node, holder, limit, projectIds, heldBefore, onLocked);
 	return acquireRung(node, holder, limit);
 }

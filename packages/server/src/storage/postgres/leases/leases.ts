@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Lease, Params, Renewal } from "../../port.ts";
+import { QUARANTINE } from "../../verbs/quarantine.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
 import { findProject } from "../connection/names.ts";
@@ -23,6 +24,9 @@ export interface LeaseTime {
 
 export const NOW = "coalesce($1::bigint, posthorn.now_ms())";
 
+/** Whether the database is not in quarantine. */
+const RELEASED = `NOT EXISTS (SELECT FROM posthorn.settings WHERE name = '${QUARANTINE}')`;
+
 /** Whether any node may take free leases: all that were held when the current epoch began have expired. */
 export const LEASES_OPEN = `coalesce((SELECT open_at FROM posthorn.epochs ORDER BY no DESC LIMIT 1) <= ${NOW}, true)`;
 
@@ -39,13 +43,13 @@ const take = (free: string) => `
  */
 const TAKE_RUNG = sql(`
 	WITH news AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $5 AND ${LEASES_OPEN}
+		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $5 AND ${LEASES_OPEN} AND ${RELEASED}
 		ORDER BY project_no LIMIT $4 FOR UPDATE SKIP LOCKED
 	), due AS MATERIALIZED (
-		SELECT project_no, wake_at FROM posthorn.leases WHERE wake_at > 0 AND wake_at <= ${NOW} AND ${LEASES_OPEN}
+		SELECT project_no, wake_at FROM posthorn.leases WHERE wake_at > 0 AND wake_at <= ${NOW} AND ${LEASES_OPEN} AND ${RELEASED}
 		ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
 	), ended AS MATERIALIZED (
-		SELECT project_no, until FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN}
+		SELECT project_no, until FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN} AND ${RELEASED}
 		ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
 	)
 	${take(`
@@ -58,7 +62,7 @@ const TAKE_RUNG = sql(`
 			) past
 		) line ORDER BY turn, (rung IS NULL) <> $6 LIMIT $4`)}, free.rung`);
 
-const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN})`;
+const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN}) AND ${RELEASED}`;
 
 /**
  * Free leases whose rows another session has locked are returned without a generation. `$6`: the caller held them until

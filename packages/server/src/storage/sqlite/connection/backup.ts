@@ -27,7 +27,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 		throw new StorageError("unusable", `There is no folder ${folder}: create it, or choose another for the backup.`);
 	const unfinished = `${target}.${randomUUID()}.unfinished`;
 	try {
-		copy(sourcePath, unfinished);
+		copyDatabase(sourcePath, unfinished);
 		await flush(unfinished);
 		if (existsSync(target)) throw alreadyThere(target);
 		await rename(unfinished, target);
@@ -41,7 +41,8 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 const alreadyThere = (target: string) =>
 	new StorageError("unusable", `${target} already exists: choose a new file for the backup.`);
 
-function copy(sourcePath: string, targetPath: string): void {
+/** Copies a database into one new file. Throws a StorageError. */
+export function copyDatabase(sourcePath: string, targetPath: string): void {
 	let from = sourcePath;
 	try {
 		const source = new DatabaseSync(sourcePath, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
@@ -59,7 +60,8 @@ function copy(sourcePath: string, targetPath: string): void {
 	}
 }
 
-async function flush(path: string, flags = "r+"): Promise<void> {
+/** Waits until a file, or a folder's names, are on disk. */
+export async function flush(path: string, flags = "r+"): Promise<void> {
 	const handle = await open(path, flags);
 	try {
 		await handle.sync();

@@ -1,4 +1,5 @@
 import type { Lease, Params, Renewal } from "../../port.ts";
+import { QUARANTINE } from "../../verbs/quarantine.ts";
 import type { Connection } from "../connection/connection.ts";
 import { handOver } from "./handover.ts";
 
@@ -21,6 +22,7 @@ export function acquireLeases(
 	{ holder, limit, projectIds }: Params<"acquireLeases">,
 	{ now, until }: LeaseTime,
 ): Lease[] {
+	if (c.sql("SELECT 1 FROM settings WHERE name = ?").get(QUARANTINE) !== undefined) return [];
 	const free = projectIds === undefined ? findRung(c, limit, now) : findFree(c, projectIds, limit, now);
 	return free.map(({ no, id, generation }) => {
 		c.sql(

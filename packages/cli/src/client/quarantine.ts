@@ -1,0 +1,128 @@
+/** `posthorn quarantine` and `posthorn release`: what a restored database would send, and sending it. */
+import type { Client } from "@posthorn/client";
+import pc from "picocolors";
+import { CommandError, UsageError } from "../command-error.ts";
+import { confirmed } from "./confirm.ts";
+import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
+import { ago, clean, note, printJson, printTable } from "./output.ts";
+
+type OperatorOptions = Pick<ConnectionOptions, "url" | "json">;
+
+export interface ReleaseOptions extends OperatorOptions {
+	/** Webhooks, or `all`. */
+	readonly skip?: readonly string[];
+	readonly yes?: boolean;
+}
+
+const PAGE = 100;
+/** More aren't listed for people. */
+const ROWS = 50;
+const ONE = "/v1/projects/{project_id}/webhooks/{webhook_id}";
+
+/** Shows whether the database is in quarantine, and what a release would send. */
+export async function showQuarantine(options: OperatorOptions): Promise<void> {
+	const { client } = connectAsOperator(options);
+	const state = await stateOf(client);
+	const waiting = await waitingOf(client);
+	if (options.json) return printJson({ ...state, webhooks: waiting });
+	if (!state.active) return note("The database isn't in quarantine: deliveries are made as always.");
+	console.log(state.detail);
+	show(waiting);
+}
+
+/** Ends the quarantine, after a look at what it will send. */
+export async function release(options: ReleaseOptions): Promise<void> {
+	const { client } = connectAsOperator(options);
+	const state = await stateOf(client);
+	if (!state.active) {
+		if (options.json) return printJson({ ...state, released: false, skipped: [] });
+		return note("The database isn't in quarantine: there is nothing to release.");
+	}
+	const waiting = await waitingOf(client);
+	const skipped = skippedOf(waiting, options.skip?.flatMap((text) => text.split(",")) ?? []);
+	const sent = waiting.filter((one) => one.status === "active" && !skipped.includes(one));
+	if (!options.json) {
+		console.log(state.detail);
+		show(waiting);
+	}
+	const skipping = skipped.length === 0 ? "" : ` ${webhooks(skipped.length)} skip what waits for them.`;
+	const question = `Release it? ${totalOf(sent)}${skipping}`;
+	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
+	for (const { project_id, id } of skipped)
+		await client.api.PATCH(ONE, {
+			params: { path: { project_id, webhook_id: id } },
+			body: { status: "active", from: "now" },
+		});
+	const { data } = await client.api.POST("/v1/quarantine/release");
+	if (options.json) return printJson({ ...data!, released: true, skipped: skipped.map(({ id }) => id) });
+	console.log("Released: deliveries continue within a second.");
+}
+
+interface Waiting {
+	readonly project_id: string;
+	readonly project: string;
+	readonly id: string;
+	readonly url: string;
+	readonly status: "active" | "paused";
+	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
+	readonly waiting: { readonly count: number; readonly next_at: string | null };
+}
+
+async function stateOf({ api }: Client) {
+	const { data } = await api.GET("/v1/quarantine");
+	return data!;
+}
+
+async function waitingOf({ api }: Client): Promise<Waiting[]> {
+	const found: Waiting[] = [];
+	let cursor: string | undefined;
+	do {
+		const { data } = await api.GET("/v1/quarantine/waiting", {
+			params: { query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } },
+		});
+		for (const { id, name, webhooks } of data!.data)
+			for (const webhook of webhooks) found.push({ ...webhook, project_id: id, project: name });
+		cursor = data!.next_cursor ?? undefined;
+	} while (cursor !== undefined);
+	return found;
+}
+
+function skippedOf(waiting: readonly Waiting[], ids: readonly string[]): readonly Waiting[] {
+	if (ids.includes("all")) return waiting.filter(({ status }) => status === "active");
+	return ids.map((id) => {
+		const one = waiting.find((webhook) => webhook.id === id);
+		if (one === undefined) throw new UsageError([`--skip ${id}: nothing waits for such a webhook.`]);
+		if (one.status === "paused")
+			throw new UsageError([`--skip ${id}: the webhook is paused, so it gets nothing anyway.`]);
+		return one;
+	});
+}
+
+const n = (count: number, what: string): string => `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
+const webhooks = (count: number): string => n(count, "webhook");
+
+/** What these webhooks would get. */
+function totalOf(waiting: readonly Waiting[]): string {
+	const first = waiting.reduce((sum, { backlog }) => sum + backlog.events, 0);
+	const again = waiting.reduce((sum, one) => sum + one.waiting.count, 0);
+	if (first + again === 0) return "Nothing waits to be sent.";
+	const retries = again === 1 ? "1 retry or replay" : `${again.toLocaleString("en-US")} retries and replays`;
+	return `${n(first, "first attempt")} and ${retries} wait for ${webhooks(waiting.length)}.`;
+}
+
+function show(waiting: readonly Waiting[]): void {
+	const rows = waiting
+		.slice(0, ROWS)
+		.map((one) => [
+			clean(one.project),
+			one.id,
+			one.status === "active" ? pc.green(one.status) : pc.yellow(one.status),
+			String(one.backlog.events),
+			one.backlog.oldest_at === null ? "" : ago(one.backlog.oldest_at),
+			String(one.waiting.count),
+			clean(one.url),
+		]);
+	if (rows.length > 0) printTable(["PROJECT", "WEBHOOK", "STATUS", "BACKLOG", "OLDEST", "RETRIES", "URL"], rows);
+	if (waiting.length > ROWS) note(`… and ${webhooks(waiting.length - ROWS)} more; --json lists all.`);
+	console.log(totalOf(waiting.filter(({ status }) => status === "active")));
+}

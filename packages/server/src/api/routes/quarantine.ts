@@ -1,0 +1,132 @@
+import type { Static } from "typebox";
+import { quarantineText } from "../../engine/quarantine.ts";
+import type { WebhookView } from "../../registry/webhooks.ts";
+import type { Project, WebhookHealth } from "../../storage/port.ts";
+import { formatTimeOrNull } from "../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
+import { id, list, Name, PageQuerySchema, pageById, Time, TimeOrNull, Type } from "../schema.ts";
+import { Backlog } from "./webhooks.ts";
+
+const route = routeIn("System");
+
+export const QuarantineState = Type.Object(
+	{
+		active: Type.Boolean({ description: "Whether the database was restored from a backup and nothing is sent yet." }),
+		since: Type.Union([Time, Type.Null()], { description: "When it was restored." }),
+		backup_at: Type.Union([Time, Type.Null()], {
+			description: "The latest time that the backup contains, at most a minute before it was taken.",
+		}),
+		detail: Type.Union([Type.String(), Type.Null()], { description: "What happened, and what to do." }),
+	},
+	{ title: "QuarantineState" },
+);
+
+const QuarantinedWebhook = Type.Object(
+	{
+		id: id("wh", "webhook"),
+		url: Type.String(),
+		description: Type.String(),
+		status: Type.Enum(["active", "paused"], { type: "string", description: "A paused webhook gets nothing." }),
+		backlog: Backlog,
+		waiting: Type.Object(
+			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
+			{ description: "Pending retries and replays." },
+		),
+	},
+	{ title: "QuarantinedWebhook" },
+);
+
+export const QuarantinedProject = Type.Object(
+	{
+		id: id("proj", "project"),
+		name: Name,
+		webhooks: Type.Array(QuarantinedWebhook, { description: "Those for which something waits." }),
+	},
+	{ title: "QuarantinedProject" },
+);
+
+export const QuarantinedList = list(QuarantinedProject);
+
+type QuarantineParts = Pick<ApiParts, "quarantine" | "storage" | "webhooks" | "logger">;
+
+/** What an operator looks at after a restore, before anything is sent. */
+export function quarantineRoutes({ quarantine, storage, webhooks, logger }: QuarantineParts): Route[] {
+	function present(): Static<typeof QuarantineState> {
+		const mark = quarantine?.mark ?? null;
+		return {
+			active: mark !== null,
+			since: formatTimeOrNull(mark?.since ?? null),
+			backup_at: formatTimeOrNull(mark?.backupAt ?? null),
+			detail: mark && quarantineText(mark),
+		};
+	}
+
+	async function waitingOf({ id, name }: Project): Promise<Static<typeof QuarantinedProject>> {
+		const views = await webhooks.all(id);
+		const healths = views.length === 0 ? [] : await storage.readHealth({ projectId: id });
+		const byId = new Map(healths.map((health) => [health.webhookId, health]));
+		const all = views.map((view) => presentWebhook(view, byId.get(view.webhook.id)));
+		return { id, name, webhooks: all.filter(({ backlog, waiting }) => backlog.events > 0 || waiting.count > 0) };
+	}
+
+	return [
+		route("GET", "/v1/quarantine", "getQuarantine", {
+			summary: "Was the database restored?",
+			description:
+				"After a restore nothing is sent until the operator releases the database: no deliveries, retries, replays or test events. Events are accepted and logged, and nothing expires.",
+			access: "any",
+			success: { status: 200, description: "Whether the database is in quarantine.", schema: QuarantineState },
+			handler: present,
+		}),
+		route("GET", "/v1/quarantine/waiting", "listQuarantined", {
+			summary: "List what a release would send",
+			description:
+				'By project, oldest first, with the webhooks for which something waits. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.',
+			access: "operator",
+			query: PageQuerySchema,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of projects.", schema: QuarantinedList },
+			async handler({ query }) {
+				const page = await pageById(
+					"project",
+					query,
+					(which) => storage.listProjects(which),
+					(project) => project,
+				);
+				const data: Static<typeof QuarantinedProject>[] = [];
+				for (const project of page.data) data.push(await waitingOf(project));
+				return { data, next_cursor: page.next_cursor };
+			},
+		}),
+		route("POST", "/v1/quarantine/release", "releaseQuarantine", {
+			summary: "Release the database",
+			description: "All nodes send what waits, in order, within a second. Without a quarantine it does nothing.",
+			access: "operator",
+			success: { status: 200, description: "The database is released.", schema: QuarantineState },
+			async handler() {
+				if (quarantine?.mark) {
+					await quarantine.release();
+					logger.warn({}, "an operator released the database from quarantine");
+				}
+				return present();
+			},
+		}),
+	];
+}
+
+function presentWebhook(
+	{ webhook, backlog }: WebhookView,
+	health: WebhookHealth | undefined,
+): Static<typeof QuarantinedWebhook> {
+	const { id, url, description, status } = webhook;
+	const { count = 0, nextAt = null } = health?.waiting ?? {};
+	return {
+		id,
+		url,
+		description,
+		status,
+		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+		waiting: { count, next_at: formatTimeOrNull(nextAt) },
+	};
+}

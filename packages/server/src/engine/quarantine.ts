@@ -1,0 +1,94 @@
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Storage } from "../storage/port.ts";
+import { QUARANTINE, type QuarantineMark } from "../storage/verbs/quarantine.ts";
+
+/** How often to check whether another node has released the database. */
+const LOOK_MS = 1_000;
+/** How often to check whether the database was replaced by a restored one under this node. */
+const IDLE_LOOK_MS = 10_000;
+
+export interface QuarantineOptions {
+	readonly storage: Pick<Storage, "getSetting" | "endQuarantine" | "peers">;
+	readonly clock: Clock;
+	readonly logger: Logger;
+}
+
+/**
+ * Whether a restored database waits for an operator. What it would send is as old as the backup: receivers may have got
+ * it long ago, so someone looks first.
+ *
+ * The mark is in the database, and storage grants no lease while it exists. So no node sends anything (first attempts,
+ * retries, replays and tests alike), and restarts don't help. Events are accepted and logged as always. Nothing ages
+ * meanwhile: nothing is deleted, expired or abandoned.
+ */
+export class Quarantine {
+	readonly #options: QuarantineOptions;
+	#mark: QuarantineMark | null = null;
+	#timer: Timer | null = null;
+	#looking: Promise<void> = Promise.resolve();
+	#stopped = false;
+
+	private constructor(options: QuarantineOptions) {
+		this.#options = options;
+	}
+
+	/** Rejects if storage fails. */
+	static async start(options: QuarantineOptions): Promise<Quarantine> {
+		const quarantine = new Quarantine(options);
+		await quarantine.#look();
+		quarantine.#schedule();
+		return quarantine;
+	}
+
+	/** Null outside a quarantine. */
+	get mark(): QuarantineMark | null {
+		return this.#mark;
+	}
+
+	/** Ends the quarantine on all nodes: deliveries continue within a second. */
+	async release(): Promise<void> {
+		await this.#options.storage.endQuarantine();
+		await this.#look();
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#timer?.cancel();
+		await this.#looking;
+	}
+
+	async #look(): Promise<void> {
+		const { storage, logger } = this.#options;
+		const value = await storage.getSetting({ name: QUARANTINE });
+		const mark = value === null ? null : (JSON.parse(value) as QuarantineMark);
+		if (mark !== null && this.#mark === null) logger.warn({ quarantine: mark }, quarantineText(mark));
+		if (mark === null && this.#mark !== null) logger.warn({}, "released from quarantine: deliveries continue");
+		this.#mark = mark;
+	}
+
+	#schedule(): void {
+		const { storage, clock, logger } = this.#options;
+		// Nothing else can change the mark of a database that only this process uses.
+		if (this.#stopped || storage.peers === null) return;
+		this.#timer = clock.setTimeout(
+			() => {
+				this.#looking = this.#look()
+					.catch((error: unknown) =>
+						logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
+					)
+					.then(() => this.#schedule());
+			},
+			this.#mark === null ? IDLE_LOOK_MS : LOOK_MS,
+		);
+	}
+}
+
+/** What an operator should know and do. */
+export function quarantineText({ since, backupAt }: QuarantineMark): string {
+	const from = backupAt === null ? "a backup" : `a backup of ${new Date(backupAt).toISOString()}`;
+	return (
+		`The database was restored from ${from} at ${new Date(since).toISOString()}, and is in quarantine: events are accepted, ` +
+		"nothing is sent. posthorn quarantine shows what waits, and posthorn release sends it."
+	);
+}

@@ -1,0 +1,75 @@
+import { Client } from "pg";
+import { StorageError } from "../../port.ts";
+import { CLOCK_SEEN } from "../../verbs/clock.ts";
+import { newMark, QUARANTINE } from "../../verbs/quarantine.ts";
+import { storageError } from "./errors.ts";
+import { prepareDatabase } from "./migrate.ts";
+import { Hosts } from "./servers.ts";
+import { checkSessions, plainConfig } from "./session-settings.ts";
+
+/** A node that reported within this time may still run, milliseconds. */
+const NODE_LIVES_MS = 10_000;
+
+/**
+ * Migrates a restored database and puts it in quarantine: nodes that start on it send nothing until an operator releases
+ * it. Rejects with a StorageError: `in_use` if nodes run on it, `unusable` if it has no schema of Posthorn.
+ *
+ * @returns the latest time that the backup contains, milliseconds since the epoch; null if no node ever ran on it
+ */
+export async function quarantinePostgres(url: string): Promise<{ readonly backupAt: number | null }> {
+	const hosts = new Hosts(url);
+	try {
+		await hosts.connect(checkSessions);
+		await hosts.connect((server) => onServer(hosts, server, mustBeOurs));
+		await prepareDatabase(hosts);
+		return await hosts.connect((server) => onServer(hosts, server, mark));
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function onServer<T>(hosts: Hosts, url: string, work: (client: Client) => Promise<T>): Promise<T> {
+	const client = new Client(plainConfig(url));
+	// The pending statement rejects too.
+	client.on("error", () => undefined);
+	try {
+		await client.connect();
+		await hosts.check(client);
+		return await work(client);
+	} finally {
+		await client.end();
+	}
+}
+
+async function mustBeOurs(client: Client): Promise<void> {
+	const { rows } = await client.query<{ isOurs: boolean }>(
+		`SELECT to_regclass('posthorn.settings') IS NOT NULL AS "isOurs"`,
+	);
+	if (!rows[0]!.isOurs)
+		throw new StorageError(
+			"unusable",
+			"This database has no schema named posthorn: restore the backup into it first, such as with pg_restore.",
+		);
+}
+
+async function mark(client: Client): Promise<{ readonly backupAt: number | null }> {
+	const { rows: counted } = await client.query<{ nodes: number }>(
+		"SELECT count(*)::integer AS nodes FROM posthorn.nodes WHERE seen_at >= posthorn.now_ms() - $1",
+		[NODE_LIVES_MS],
+	);
+	const { nodes } = counted[0]!;
+	if (nodes > 0)
+		throw new StorageError(
+			"in_use",
+			`${nodes === 1 ? "A node uses" : `${nodes} nodes use`} this database: stop every node, wait 10 seconds, and try again.`,
+		);
+	const { rows: seen } = await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [
+		CLOCK_SEEN,
+	]);
+	const value = seen[0]?.value ?? null;
+	await client.query(
+		"INSERT INTO posthorn.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+		[QUARANTINE, newMark(value)],
+	);
+	return { backupAt: value === null ? null : Number(value) };
+}

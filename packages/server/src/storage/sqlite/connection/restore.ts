@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { chownSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StorageError } from "../../port.ts";
+import { CLOCK_SEEN } from "../../verbs/clock.ts";
+import { newMark, QUARANTINE } from "../../verbs/quarantine.ts";
+import { copyDatabase, flush } from "./backup.ts";
+import { storageError } from "./errors.ts";
+import { ExclusiveLock, makeFolder } from "./files.ts";
+import { migrate } from "./migrate.ts";
+
+export interface RestoredFile {
+	/** Where the database that was there before is now; null if there was none. */
+	readonly replaced: string | null;
+	/** The latest time that the backup contains, milliseconds since the epoch; null if no node ever ran on it. */
+	readonly backupAt: number | null;
+}
+
+/**
+ * Puts a copy of a backup in the database's place, in quarantine: a service that starts on it sends nothing until an
+ * operator releases it. The database that was there before is kept under another name. A restore that is interrupted
+ * leaves one of the two in place, or none.
+ *
+ * Rejects with a StorageError: `in_use` if a service uses the database, `unusable` if the backup isn't a sound database
+ * of Posthorn, or belongs to a newer version.
+ */
+export async function restoreSqlite(backupPath: string, databasePath: string): Promise<RestoredFile> {
+	const backup = resolve(backupPath);
+	const path = resolve(databasePath);
+	if (!existsSync(backup)) throw new StorageError("unusable", `There is no backup at ${backup}.`);
+	if (existsSync(path) && statSync(backup).ino === statSync(path).ino && statSync(backup).dev === statSync(path).dev)
+		throw new StorageError("unusable", `${backup} is the database itself: name a backup of it.`);
+	makeFolder(path);
+	const lock = new ExclusiveLock(path);
+	const draft = `${path}.${randomUUID()}.unfinished`;
+	try {
+		copyDatabase(backup, draft);
+		const backupAt = prepare(draft, backup);
+		await flush(draft);
+		giveToOwner(draft, path);
+		const replaced = existsSync(path) ? freeName(path) : null;
+		if (replaced !== null) setAside(path, replaced);
+		renameSync(draft, path);
+		// Windows doesn't flush directories, and keeps names anyway.
+		if (process.platform !== "win32") await flush(dirname(path), "r");
+		return { replaced, backupAt };
+	} finally {
+		for (const end of ["", "-wal", "-shm"]) rmSync(`${draft}${end}`, { force: true });
+		lock.release();
+	}
+}
+
+/** Checks the copy, migrates it and marks it. @returns the latest time that it contains */
+function prepare(draft: string, backup: string): number | null {
+	try {
+		const db = new DatabaseSync(draft);
+		try {
+			migrate(db, backup);
+			const [check] = db.prepare("PRAGMA quick_check(1)").all();
+			if (check?.quick_check !== "ok")
+				throw new StorageError("unusable", `${backup} is damaged (${String(check?.quick_check)}): use another backup.`);
+			const setting = (name: string) => db.prepare("SELECT value FROM settings WHERE name = ?").get(name)?.value;
+			const seen = (setting(CLOCK_SEEN) as string | undefined) ?? null;
+			db.prepare(
+				"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+			).run(QUARANTINE, newMark(seen));
+			return seen === null ? null : Number(seen);
+		} finally {
+			db.close();
+		}
+	} catch (error) {
+		throw storageError(error, backup);
+	}
+}
+
+/** Run as root, the service's user must be able to open it. */
+function giveToOwner(draft: string, path: string): void {
+	if (process.getuid?.() !== 0) return;
+	const { uid, gid } = statSync(existsSync(path) ? path : dirname(path));
+	for (const each of [draft, `${path}.lock`]) chownSync(each, uid, gid);
+}
+
+function freeName(path: string): string {
+	const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+	return `${path}.replaced-${time}`;
+}
+
+/**
+ * Renames a database and its write-ahead log. The database goes first: SQLite would play a log that was left behind into
+ * whatever has the database's name, but deletes one without a database.
+ */
+function setAside(path: string, replaced: string): void {
+	if (existsSync(`${path}-wal`)) linkSync(`${path}-wal`, `${replaced}-wal`);
+	renameSync(path, replaced);
+	for (const end of ["-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
+}
