@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(async () => {
 	const { id, key } = await service.keyOfProject();
 	// A restart may take longer than the usual retries last.
-	project = service.clientOf(id, key, { retry: { retries: 60, maxDelayMs: 5_000 } });
+	project = service.clientOf(id, key, { retry: { retries: 600, maxDelayMs: 500 } });
 	user = new User({ POSTHORN_URL: service.url, POSTHORN_API_KEY: key });
 	receiver.secret = (await user.run(["listen", "--print-secret"])).out.trim();
 	receiver.received.length = 0;
@@ -107,6 +107,71 @@ test("under load, everything arrives in order and nothing is lost while the serv
 	expect(receiver.received.every(({ verified }) => verified)).toBe(true);
 	// Only what was under way when listen was killed may have come twice.
 	expect(arrived().length).toBeLessThanOrEqual(all.length + 3);
+});
+
+test("each event arrives once and in order while the service is killed ten times under load", {
+	timeout: 180_000,
+}, async () => {
+	const listening = await listen();
+	let published = 0;
+	let isOver = false;
+	const publishing = (async () => {
+		while (!isOver) {
+			await project.publish(ids(4, `evt_${published}`).map(event));
+			published += 4;
+		}
+	})();
+	for (let kill = 0; kill < 10; kill++) {
+		const before = arrived().length;
+		await receiver.until("more events", () => arrived().length >= before + 10);
+		await service.kill();
+		await service.startAgain();
+	}
+	isOver = true;
+	await publishing;
+	await receiver.until("the last event", () => arrived().length >= published);
+	expect(await listening.end("SIGTERM")).toBe(0);
+	const all = Array.from({ length: published }, (_, n) => `evt_${n - (n % 4)}_${n % 4}`);
+	expect(arrived()).toEqual(all);
+	expect(receiver.received.every(({ verified }) => verified)).toBe(true);
+});
+
+test("a 503 of the receiver is a response; while a proxy can't reach it or it is away, each new cause is shown", async () => {
+	const listening = await listen();
+	receiver.status = 503;
+	await project.publish([event("evt_a"), event("evt_b")]);
+	await listening.until("both responses", () => listening.lines.length === 3);
+	expect(listening.lines.slice(1)).toMatchObject([
+		{ kind: "responded", event_id: "evt_a", status: 503, body: "no\u001b[2J" },
+		{ kind: "responded", event_id: "evt_b", status: 503 },
+	]);
+	receiver.status = 502;
+	await project.publish(event("evt_c"));
+	const causes = () =>
+		listening.lines.filter(({ kind }) => kind === "receiver_away").map(({ reason }) => String(reason));
+	await listening.until("the first cause", () => causes().length === 1);
+	await receiver.close();
+	await listening.until("the second cause", () => causes().length === 2);
+	receiver.status = 200;
+	await receiver.open();
+	await listening.until("the response", () =>
+		listening.lines.some(({ event_id, kind }) => event_id === "evt_c" && kind === "responded"),
+	);
+	expect(causes()).toEqual([expect.stringMatching(/proxy responds with 502 Bad Gateway: no/), "nothing listens there"]);
+	expect(listening.lines.at(-1)).toMatchObject({ kind: "responded", event_id: "evt_c", status: 200 });
+	expect(await listening.end("SIGTERM")).toBe(0);
+});
+
+test("the audit log says who listened, where to, and to which types", async () => {
+	const listening = await listen("--events", "purchase.refunded,purchase.completed");
+	await listening.end("SIGTERM");
+	const { data } = (await service.get(`/v1/projects/${project.id}/audit`)) as { data: unknown[] };
+	expect(data[0]).toMatchObject({
+		action: "project.listened",
+		actor: { kind: "api_key" },
+		target: { kind: "project", id: project.id },
+		detail: { target: `localhost:${receiver.port}`, types: ["purchase.refunded", "purchase.completed"] },
+	});
 });
 
 test("begins where it is told: now, at an event, or at a time", async () => {

@@ -54,6 +54,12 @@ export class Service {
 		return response.json();
 	}
 
+	async get(path: string): Promise<unknown> {
+		const response = await fetch(this.url + path, { headers: { authorization: `Bearer ${OPERATOR_KEY}` } });
+		if (!response.ok) throw new Error(`GET ${path} → ${response.status} ${await response.text()}`);
+		return response.json();
+	}
+
 	kill(): Promise<void> {
 		return this.#process.kill();
 	}

@@ -8,13 +8,18 @@ Also without a terminal: POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT tak
 Examples:
   posthorn login --url https://hooks.example.com
   POSTHORN_API_KEY=phk_… posthorn login --url http://127.0.0.1:8420`,
+	logout: `
+Examples:
+  posthorn logout`,
 	listen: `
-Events are signed with a secret of this machine, which is printed as WEBHOOK_SECRET=…, sent in order, one at a time. Any
-response counts as received. While the receiver is away (nothing listens, the connection breaks, or a proxy responds with
-502, 503 or 504), the same event is sent again. The position is stored after each event, so a restart within a day
-continues there; otherwise it begins now. The delivery log isn't affected.
+Events are signed with a secret of this machine, which is printed as WEBHOOK_SECRET=…, and sent in order, one at a time.
+Any response counts as received, even 503. While the receiver is away (nothing listens, the connection breaks, or a proxy
+responds with 502 or 504), the same event is sent again. The position is stored after each event, so a restart within a
+day continues there; otherwise it begins now.
 
-At a terminal, r sends the last event again, and q ends.
+The delivery log isn't affected. The project's audit log says who listened, when, and to which types. Replays and test
+events go to webhooks, not here: "posthorn replay --event evt_… --to 3000/hooks" sends one here. At a terminal, r sends
+the last event again, and q ends.
 
 Examples:
   posthorn listen 3000/hooks
@@ -48,22 +53,37 @@ Examples:
 Examples:
   posthorn logs tail
   posthorn logs tail --webhook wh_… --status failed
-  posthorn logs list --since 1h --limit 200 --json`,
+  posthorn logs list --since 1h --limit 200 --json
+  posthorn logs get att_…`,
 	replay: `
 Shows how many deliveries match and asks. By default, failed (dead-lettered) ones. Receivers get the same event ids, so
 one that skips duplicates won't handle again what it has handled.
 
+With --to no webhook is involved: events of the log, or a test event, are sent to a receiver on this machine, in order and
+signed with its secret, as "posthorn listen" sends them. Exit code 1 unless it responds with 2xx.
+
 Examples:
   posthorn replay --webhook wh_… --since 2h
   posthorn replay --event evt_… --status any --yes
-  posthorn replay --since 1d --dry-run`,
+  posthorn replay --since 1d --dry-run
+  posthorn replay --event evt_… --to 3000/hooks`,
 	webhooks: `
 Examples:
   posthorn webhooks list
+  posthorn webhooks get wh_…
   posthorn webhooks create https://example.com/hooks --events purchase.completed,purchase.refunded
   posthorn webhooks create https://example.com/hooks --events all
-  posthorn webhooks pause wh_…`,
+  posthorn webhooks pause wh_…
+  posthorn webhooks resume wh_… --from now
+  posthorn webhooks rotate-secret wh_…
+  posthorn webhooks delete wh_… --yes`,
 };
+
+/** The parent's examples of this subcommand. */
+function examplesOf(parent: string, name: string): string {
+	const lines = CLIENT_EXAMPLES[parent]?.split("\n").filter((line) => line.startsWith(`  posthorn ${parent} ${name}`));
+	return lines === undefined || lines.length === 0 ? "" : `\nExamples:\n${lines.join("\n")}`;
+}
 
 const many = (text: string, others: readonly string[] = []): readonly string[] => [...others, text];
 
@@ -81,13 +101,15 @@ export function addClientCommands(program: Command): void {
 		return parent
 			.command(nameAndArgs)
 			.description(description)
-			.addHelpText("after", parent === program ? (CLIENT_EXAMPLES[name] ?? "") : "");
+			.addHelpText("after", parent === program ? (CLIENT_EXAMPLES[name] ?? "") : examplesOf(parent.name(), name));
 	};
 
 	withConnection(command("login", "Store the address and API key of a service for the commands below.")).action(
 		async (_, self: Command) => (await import("./login.ts")).login(self.optsWithGlobals()),
 	);
-	command("logout", "Delete the stored address and key.").action(async () => (await import("./login.ts")).logout());
+	command("logout", "Delete the stored address and key.").action(async (_, self: Command) =>
+		(await import("./login.ts")).logout(self.optsWithGlobals()),
+	);
 
 	withConnection(command("listen [target]", "Forward events to a receiver on this machine, signed and in order."))
 		.option("--events <types>", "only these types, separated by commas; can be repeated", many)
@@ -150,6 +172,10 @@ export function addClientCommands(program: Command): void {
 		.option("--limit <count>", "how many", "50")
 		.action(async (_, self: Command) => (await import("./logs.ts")).listLogs(self.optsWithGlobals()));
 
+	withConnection(command("get <id>", "Show an attempt in full, or an event's newest one.", logs)).action(
+		async (id: string, _, self: Command) => (await import("./logs.ts")).getLog(id, self.optsWithGlobals()),
+	);
+
 	withConnection(command("replay", "Send finished deliveries again."))
 		.option("--webhook <id>", "only this webhook's")
 		.option("--type <type>", "only this event type")
@@ -157,6 +183,11 @@ export function addClientCommands(program: Command): void {
 		.option("--event <id>", "only this event")
 		.option("--since <span>", "whose newest attempt is of the last 90s, 10m, 2h or 1d")
 		.option("--until <span>", "whose newest attempt is older than this")
+		.option(
+			"--to <target>",
+			"send events of the log (--event, or --since with --type) to a receiver here, not to webhooks",
+		)
+		.option("--allow-remote", "with --to, also send to another machine")
 		.option("--dry-run", "only count them")
 		.option("--yes", "don't ask")
 		.action(async (_, self: Command) => (await import("./replay.ts")).replay(self.optsWithGlobals()));

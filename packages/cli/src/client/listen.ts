@@ -2,12 +2,12 @@
  * `posthorn listen`: forwards a project's events to a receiver on this machine.
  *
  * Events come from the log, in order and one at a time. An event is done once the receiver has responded, with whatever
- * status; then its position is stored. While nothing listens there, the connection breaks or a proxy in front says that
- * the receiver is away (502, 503, 504), the same event is sent again. So whichever side restarts, nothing is lost and the
- * order stays; the event that was under way may arrive twice.
+ * status; then its position is stored. While nothing listens there, the connection breaks, or a proxy in front can't reach
+ * the receiver (502 and 504, which receivers don't send themselves), the same event is sent again. So whichever side
+ * restarts, nothing is lost and the order stays; the event that was under way may arrive twice.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EventType, LogEvent, Position } from "@posthorn/client";
+import { ApiError, type EventType, type LogEvent, type Position } from "@posthorn/client";
 import { DEFAULT_BRAND, isEventType } from "@posthorn/protocol";
 import pc from "picocolors";
 import { UsageError } from "../command-error.ts";
@@ -33,10 +33,12 @@ const LONGEST_WAIT_MS = 3_000;
 /** A delivery would have failed by now. */
 const SLOW_MS = 15_000;
 const BODY_CHARACTERS = 120;
+/** What a proxy in front of the receiver responds while it can't reach it. */
+const UNREACHED: Readonly<Record<number, string>> = { 502: "502 Bad Gateway", 504: "504 Gateway Timeout" };
 
 export async function listen(to: string | undefined, options: ListenOptions): Promise<void> {
 	const secret = localSecret();
-	if (options.printSecret) return console.log(secret);
+	if (options.printSecret) return options.json ? printJson({ secret }) : console.log(secret);
 	if (to === undefined)
 		throw new UsageError(["Where should events go? Name the receiver, such as: posthorn listen 3000/hooks"]);
 	const target = parseTarget(to, options.allowRemote);
@@ -47,6 +49,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	const connection = await connect(options);
 	const progress = new ProgressFile(connection.url, connection.project, target, types ?? null);
 	const start = await startingPoint(connection, progress, options.from, span);
+	await record(connection, target, types);
 	const signer = { secret, brand: await brandOf(connection.url) };
 	const forwarder = new Forwarder(target, signer, options.json === true);
 
@@ -59,6 +62,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	if (!options.json) console.log(`WEBHOOK_SECRET=${secret}`);
 	note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
 	note(start.told);
+	note("Replays and test events of the dashboard go to webhooks only. To send an event again: posthorn replay --to");
 	if (process.stdin.isTTY) note("r sends the last event again, q or Ctrl-C ends.");
 	if (options.json)
 		printJson({ kind: "ready", target: target.href, project: connection.project, from: start.position });
@@ -71,6 +75,18 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 		releaseKeys();
 	}
 	note("Stopped. Run the same command to continue from here.");
+}
+
+/** Has the audit log say who listens. A service of an earlier version doesn't know how. */
+async function record({ client, project }: Connection, { host }: URL, types: readonly EventType[] | undefined) {
+	try {
+		await client.api.POST("/v1/projects/{project_id}/listeners", {
+			params: { path: { project_id: project } },
+			body: { target: host, ...(types && { types: [...new Set(types)] }) },
+		});
+	} catch (error) {
+		if (!(error instanceof ApiError && error.status === 404)) throw error;
+	}
 }
 
 /** Reads the log and hands each event on, storing the position after each. */
@@ -151,7 +167,7 @@ function checkedTypes(given: readonly string[] | undefined): readonly EventType[
 }
 
 /** The word in the service's header names, which only its OpenAPI document tells; the default if it can't be read. */
-async function brandOf(url: string): Promise<string> {
+export async function brandOf(url: string): Promise<string> {
 	try {
 		const document = await (await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(SLOW_MS) })).text();
 		return /"X-([A-Za-z0-9-]+)-Event-Id"/.exec(document)?.[1] ?? DEFAULT_BRAND;
@@ -168,7 +184,9 @@ class Forwarder {
 	/** The requests so far, so that the next one waits for them. */
 	#sending: Promise<void> = Promise.resolve();
 	#last: LogEvent | undefined;
-	#isAway = false;
+	/** Why the receiver is away, as last shown; null while it is there. */
+	#away: string | null = null;
+	#hasFailed = false;
 
 	constructor(target: URL, signer: Signer, json: boolean) {
 		this.#target = target;
@@ -201,13 +219,14 @@ class Forwarder {
 	async #untilThere(event: LogEvent, signal: AbortSignal): Promise<void> {
 		for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
 			const outcome = await this.#post(event, signal);
-			if (outcome.kind === "responded") {
-				if (this.#isAway) note("The receiver is back.");
-				this.#isAway = false;
+			const reason = awayReason(outcome);
+			if (reason === null) {
+				if (this.#away !== null) note("The receiver is back.");
+				this.#away = null;
 				return this.#show(event, outcome);
 			}
-			if (!this.#isAway) this.#showAway(event, outcome.reason);
-			this.#isAway = true;
+			if (reason !== this.#away) this.#showAway(event, reason);
+			this.#away = reason;
 			await sleep(wait, undefined, { signal });
 		}
 	}
@@ -244,7 +263,19 @@ class Forwarder {
 		const { status, ms, body } = outcome;
 		const said = status < 300 ? "" : `  ${clean(body.trim().slice(0, BODY_CHARACTERS))}`;
 		console.log(`${head}  → ${colored(status)}  ${ms} ms${how && `  ${pc.dim(how)}`}${said}`.trimEnd());
+		if (status >= 200 && status < 300) return;
+		if (!this.#hasFailed) note("A webhook would get this event again later. Here it counts as received.");
+		this.#hasFailed = true;
 	}
+}
+
+/** Why the receiver can't be there; null if it has responded. */
+function awayReason(outcome: LocalOutcome): string | null {
+	if (outcome.kind === "away") return outcome.reason;
+	const unreached = UNREACHED[outcome.status];
+	if (unreached === undefined) return null;
+	const said = outcome.body.trim().slice(0, BODY_CHARACTERS);
+	return `a proxy responds with ${unreached}${said && `: ${said}`}`;
 }
 
 /** Calls back for single keys at a terminal. @returns a function that gives the terminal back */

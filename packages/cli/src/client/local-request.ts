@@ -20,7 +20,7 @@ export interface Signer {
 /** What became of a request. */
 export type LocalOutcome =
 	| { readonly kind: "responded"; readonly status: number; readonly ms: number; readonly body: string }
-	/** Nothing listens there, the connection broke, or a proxy says that the receiver is away. */
+	/** Nothing listens there, or the connection broke. */
 	| { readonly kind: "away"; readonly reason: string; readonly ms: number };
 
 /** How long a receiver may be silent, milliseconds. */
@@ -30,8 +30,6 @@ const HTTP = { request: httpRequest, agent: new HttpAgent() };
 const HTTPS = { request: httpsRequest, agent: new HttpsAgent() };
 /** As much of the response as the delivery log keeps, bytes. */
 const KEPT_BYTES = 1_024;
-/** A proxy in front of the receiver reports that it is restarting. */
-const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** The headers of a request that is signed now. */
 export function signedHeaders({ id, type, body }: LocalEvent, { secret, brand = DEFAULT_BRAND }: Signer) {
@@ -55,10 +53,8 @@ export async function post(
 	try {
 		const response = await respond(target, event, signer, signal);
 		const ms = since();
-		const { statusCode: status = 0, statusMessage = "" } = response;
 		const body = await readStart(response);
-		if (AWAY.has(status)) return { kind: "away", reason: `it responds with ${status} ${statusMessage}`.trim(), ms };
-		return { kind: "responded", status, ms, body };
+		return { kind: "responded", status: response.statusCode ?? 0, ms, body };
 	} catch (error) {
 		signal?.throwIfAborted();
 		return { kind: "away", reason: reasonOf(error as Error), ms: since() };

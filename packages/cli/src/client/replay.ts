@@ -15,11 +15,15 @@ export interface ReplayOptions extends ConnectionOptions {
 	readonly until?: string;
 	readonly dryRun?: boolean;
 	readonly yes?: boolean;
+	/** A receiver on this machine, instead of the webhooks. */
+	readonly to?: string;
+	readonly allowRemote?: boolean;
 }
 
 type Status = "delivered" | "failed";
 
 export async function replay(options: ReplayOptions): Promise<void> {
+	if (options.to !== undefined) return (await import("./replay-here.ts")).replayHere(options.to, options);
 	const { webhook, type, status = "failed", event, since, until } = options;
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);

@@ -62,6 +62,10 @@ type Phrase = readonly [before: string, after?: string];
 const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>> = {
 	"project.created": () => ["created the project "],
 	"project.renamed": ({ from }) => ["renamed the project to ", typeof from === "string" ? `, from ${from}` : ""],
+	"project.listened": ({ target }) => [
+		"listened to the events of ",
+		typeof target === "string" ? `, forwarding them to ${target}` : "",
+	],
 	"app.installed": () => ["installed the app "],
 	"app.removed": () => ["removed the app ", ", which paused every webhook"],
 	"webhook.created": () => ["created the webhook "],

@@ -6,6 +6,7 @@ import type { AccountStorage, Actor } from "../storage/port.ts";
 export const AUDIT_ACTIONS = [
 	"project.created",
 	"project.renamed",
+	"project.listened",
 	"app.installed",
 	"app.removed",
 	"webhook.created",

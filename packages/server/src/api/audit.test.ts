@@ -107,6 +107,11 @@ test("records each completed action with its target", async () => {
 	await api.attempted(5);
 	expect(await notes(call("DELETE", `/webhooks/${id}`))).toEqual([["webhook.deleted", webhook, {}]]);
 
+	const heard = { target: "localhost:3000", types: ["delivery.success"] };
+	expect(await notes(call("POST", "/listeners", heard))).toEqual([
+		["project.listened", { kind: "project", id: project.split("/").at(-1), name: "Shop" }, heard],
+	]);
+
 	const keyed = await call("POST", "/api-keys", {
 		name: "Till",
 		scopes: ["publish"],

@@ -22,6 +22,7 @@ import {
 	PAGE_LIMIT,
 	Time,
 	Type,
+	text,
 } from "../schema.ts";
 import { dataSchema, titleOf } from "./event-types.ts";
 import { MAX_BATCH, readNewEvents } from "./new-events.ts";
@@ -152,6 +153,22 @@ const EventQuery = Type.Object(
 	{ additionalProperties: false },
 );
 
+export const NewListener = Type.Object(
+	{
+		target: Type.String({
+			...text,
+			minLength: 1,
+			maxLength: 300,
+			description: "Where the events go, without secrets.",
+			examples: ["localhost:3000"],
+		}),
+		types: Type.Optional(
+			Type.Array(EventTypeName, { minItems: 1, uniqueItems: true, description: "By default, all types." }),
+		),
+	},
+	{ ...closed, title: "NewListener" },
+);
+
 type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "longPolls" | "clock">;
 
 export function eventRoutes({ storage, engine, config, longPolls, clock }: EventParts): Route[] {
@@ -217,6 +234,21 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			async handler({ params: { project_id, event_id } }) {
 				const event = found("event", await storage.findEvent({ projectId: project_id, eventId: event_id }));
 				return new RawResponse(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
+			},
+		}),
+		route("POST", "/v1/projects/{project_id}/listeners", "recordListener", {
+			summary: "Record who listens to the log",
+			description:
+				"For programs that show the project's events to a person, or forward them to another machine, as `posthorn listen` does. It adds an entry to the audit log, and changes nothing else.",
+			access: "project",
+			role: "viewer",
+			scope: "read",
+			body: NewListener,
+			success: { status: 204, description: "The entry was added." },
+			async handler({ params: { project_id }, body, audit }) {
+				const { name } = found("project", await storage.getProject({ projectId: project_id }));
+				const target = { kind: "project", id: project_id, name };
+				audit({ projectId: project_id, action: "project.listened", target, detail: body });
 			},
 		}),
 	];

@@ -1,0 +1,68 @@
+import type { Client, EventType, LogEvent } from "@posthorn/client";
+import pc from "picocolors";
+import { CommandError, UsageError } from "../command-error.ts";
+import { connect } from "./connection.ts";
+import { brandOf } from "./listen.ts";
+import { parseSpan, positionSince } from "./listen-position.ts";
+import { type LocalOutcome, post } from "./local-request.ts";
+import { clean, colored, printJson } from "./output.ts";
+import type { ReplayOptions } from "./replay.ts";
+import { localSecret } from "./stored.ts";
+import { parseTarget } from "./target.ts";
+
+const PAGE = 200;
+
+/**
+ * `posthorn replay --to`: sends events of the log to a receiver on this machine, in order, signed with this machine's
+ * secret. The webhooks and their delivery log aren't involved. Exit code 1 unless each response is 2xx.
+ */
+export async function replayHere(to: string, options: ReplayOptions): Promise<void> {
+	const { event: id, since, type, webhook, until, dryRun } = options;
+	const target = parseTarget(to, options.allowRemote);
+	const given = { webhook, until, "dry-run": dryRun };
+	const others = Object.entries(given).filter(([, value]) => value !== undefined);
+	if (others.length > 0)
+		throw new UsageError([`--${others[0]![0]} chooses deliveries of webhooks, which --to leaves alone.`]);
+	if ((id === undefined) === (since === undefined))
+		throw new UsageError(["Say what to send: --event evt_…, or --since 2h for the events of the log since then."]);
+	const connection = await connect(options);
+	const signer = { secret: process.env.WEBHOOK_SECRET || localSecret(), brand: await brandOf(connection.url) };
+	const events =
+		id !== undefined
+			? [(await connection.client.get(id)).event]
+			: eventsSince(connection.client, parseSpan(since!), type);
+	let failed = 0;
+	let sent = 0;
+	for await (const { id: eventId, type: eventType, raw } of events) {
+		const outcome = await post(target, { id: eventId, type: eventType, body: Buffer.from(raw) }, signer);
+		sent += 1;
+		const succeeded = outcome.kind === "responded" && outcome.status >= 200 && outcome.status < 300;
+		if (!succeeded) failed += 1;
+		if (options.json) printJson({ event_id: eventId, type: eventType, target: target.href, ...outcome });
+		else console.log(lineOf(eventType, eventId, outcome));
+		if (outcome.kind === "away") throw new CommandError([`${target.host}: ${clean(outcome.reason)}.`], 1);
+	}
+	if (sent === 0 && !options.json) console.log("No event matches.");
+	if (failed > 0) process.exitCode = 1;
+}
+
+async function* eventsSince(client: Client, span: number, type: string | undefined): AsyncGenerator<LogEvent> {
+	const end = await client.end();
+	let position = await positionSince(client, Date.now() - span);
+	while (position.after < end.after) {
+		const page = await client.read(position, {
+			limit: PAGE,
+			...(type !== undefined && { types: [type as EventType] }),
+		});
+		yield* page.events;
+		if (page.events.length === 0) return;
+		({ position } = page);
+	}
+}
+
+function lineOf(type: string, id: string, outcome: LocalOutcome): string {
+	const head = `${type.padEnd(21)} ${pc.dim(id)}`;
+	return outcome.kind === "away"
+		? `${head}  ${pc.red("✘")}`
+		: `${head}  → ${colored(outcome.status)}  ${outcome.ms} ms`;
+}
