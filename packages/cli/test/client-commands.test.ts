@@ -2,10 +2,12 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { createAuthority, settingsOfNodes, writeCaFile } from "@posthorn/testkit";
+import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
 import { parseTarget } from "../src/client/target.ts";
 import { firstDifference } from "../src/client/verify.ts";
+import { createProgram } from "../src/program.ts";
 import { LocalReceiver, Running, User } from "./client.fixture.ts";
 
 let service: Service;
@@ -49,11 +51,18 @@ test("trigger signs a sample on this machine, without a service or a key, and pu
 });
 
 test("trigger changes the sample, sends data of one's own, and any bytes", async () => {
+	const warnings: string[] = [];
 	const bodies = async (...args: string[]) => {
-		await user.run(to(["purchase.completed", ...args]), offline);
+		const { err } = await user.run(to(["purchase.completed", ...args]), offline);
+		warnings.push(err);
 		return receiver.received.at(-1)!;
 	};
 	const set = await bodies("--set", "order_id=7", "--set", "items.0.name=7 days", "--set", "extra.deep=true");
+	expect(warnings).toEqual([
+		expect.stringMatching(
+			/^! The data doesn't fit the schema of purchase\.completed\. A receiver may reject it\.\n {2}\/data\/order_id must be a string\n$/,
+		),
+	]);
 	expect(JSON.parse(set.body).data).toMatchObject({
 		order_id: 7,
 		items: [{ name: "7 days" }, {}],
@@ -68,6 +77,8 @@ test("trigger changes the sample, sends data of one's own, and any bytes", async
 	});
 	writeFileSync(join(user.home, "raw"), "not { JSON\n");
 	expect((await bodies("--raw", "raw")).body).toBe("not { JSON\n");
+	expect(warnings[1]).toContain("/data/currency is missing");
+	expect(warnings[2]).toBe("");
 });
 
 test("trigger ends with 1 unless the receiver accepts, and shows its response without control characters", async () => {
@@ -313,7 +324,83 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	const seen = tail.lines.map((line) => line.id);
 	expect(new Set(seen).size).toBe(seen.length);
 	const table = await user.run(["logs", "list", "--event", "evt_3", "--status", "failed"]);
-	expect(table.out).toMatch(/✘ delivery\.success +evt_3 {2}→ https:\/\/127\.0\.0\.1:1\/hooks {2}attempt 2 /);
+	expect(table.out).toMatch(
+		/✘ delivery\.success +evt_3 +#2 +connection_refused +\d+ ms {2}https:\/\/127\.0\.0\.1:1\/hooks\n$/,
+	);
+	// All rows have the same columns.
+	const { out: rows } = await user.run(["logs", "list", "--limit", "50"]);
+	expect(
+		new Set(
+			rows
+				.trim()
+				.split("\n")
+				.map((row) => row.indexOf("https://")),
+		).size,
+	).toBe(1);
+
+	const [newest] = JSON.parse(
+		`[${(await user.run(["logs", "list", "--event", "evt_3", "--limit", "1", "--json"])).out}]`,
+	);
+	const full = await user.run(["logs", "get", newest.id]);
+	expect(full.code).toBe(0);
+	for (const text of [
+		/Result +✘ failed\n/,
+		/Event +evt_3 +delivery\.success\n/,
+		/Response +none/,
+		/Error .*connection_refused\n/,
+	])
+		expect(full.out).toMatch(text);
+	expect(full.out).toContain('Request  nothing was sent\n\n{"id":"evt_3"');
+	const byEvent = await user.run(["logs", "get", "evt_3", "--json"]);
+	expect(JSON.parse(byEvent.out)).toMatchObject({
+		id: newest.id,
+		request_headers: {},
+		request_body: expect.any(String),
+	});
+	expect(byEvent.err).toContain("posthorn logs list --event evt_3");
+	expect(await user.run(["logs", "get", "evt_none"])).toMatchObject({
+		code: 1,
+		err: expect.stringMatching(/no attempt/),
+	});
+	expect((await user.run(["logs", "get", "att_none"])).code).toBe(1);
+});
+
+test("events of the log are sent again to a receiver here, whatever became of their deliveries", async () => {
+	await project.publish(
+		["evt_1", "evt_2", "evt_3"].map((id) => ({ id, type: "delivery.success" as const, data: { id } })),
+	);
+	const here = ["--to", `${receiver.port}/hooks`];
+	const one = await user.run(["replay", "--event", "evt_2", ...here, "--json"]);
+	expect([one.code, JSON.parse(one.out)]).toMatchObject([0, { event_id: "evt_2", kind: "responded", status: 200 }]);
+	expect(receiver.received).toMatchObject([
+		{ id: "evt_2", verified: true, body: (await project.get("evt_2")).event.raw },
+	]);
+	const all = await user.run(["replay", "--since", "10m", "--type", "delivery.success", ...here]);
+	expect(all.out).toMatch(/^(delivery\.success +evt_[123] {2}→ 200 {2}\d+ ms\n){3}$/);
+	expect(receiver.received.map(({ id }) => id)).toEqual(["evt_2", "evt_1", "evt_2", "evt_3"]);
+	receiver.status = 500;
+	expect((await user.run(["replay", "--event", "evt_1", ...here])).code).toBe(1);
+	for (const [args, message] of [
+		[here, /--event evt_…, or --since/],
+		[[...here, "--event", "evt_1", "--webhook", "wh_1"], /--webhook chooses deliveries/],
+		[["--to", "example.com", "--event", "evt_1"], /--allow-remote/],
+	] as const)
+		expect(await user.run(["replay", ...args])).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+});
+
+test("every command has an example, and takes --json and --env-file", () => {
+	const lacking: string[] = [];
+	const look = (command: Command, name: string): void => {
+		if (command.commands.length > 0) for (const one of command.commands) look(one, `${name} ${one.name()}`);
+		else {
+			let help = "";
+			command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+			if (!/\nExamples?:\n {2}\S/.test(help) || !help.includes("--json") || !help.includes("--env-file"))
+				lacking.push(name);
+		}
+	};
+	for (const command of createProgram().commands) look(command, command.name());
+	expect(lacking).toEqual([]);
 });
 
 test("shells can complete commands and options", async () => {

@@ -46,8 +46,9 @@ async function mayRead(login: Login): Promise<boolean> {
 	return true;
 }
 
-export function logout(): void {
+export function logout(options: Pick<LoginOptions, "json">): void {
 	forget(loginFile());
+	if (options.json) printJson({ deleted: loginFile() });
 	note(`Deleted ${loginFile()}. The key itself stays valid: delete it in the dashboard, under API keys.`);
 }
 

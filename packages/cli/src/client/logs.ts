@@ -1,12 +1,13 @@
 /** `posthorn logs`: the delivery log, like `kubectl logs`. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import { ApiError, type Client, ConnectionError } from "@posthorn/client";
 import pc from "picocolors";
-import { UsageError } from "../command-error.ts";
+import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseSpan } from "./listen-position.ts";
-import { clean, colored, printJson, warn } from "./output.ts";
+import { ago, clean, colored, note, printFields, printJson, warn } from "./output.ts";
 
 export interface LogOptions extends ConnectionOptions {
 	readonly webhook?: string;
@@ -124,30 +125,80 @@ function filterOf({ webhook, type, status, event, since }: LogOptions): AttemptQ
 	};
 }
 
+/** The widest name of an event type, and of an event id that the service made. */
+const [TYPE_WIDTH, ID_WIDTH] = [21, 30];
+/** Most error codes, and a count of milliseconds. */
+const [RESULT_WIDTH, MS_WIDTH] = [19, 6];
+/** The least of a URL that is shown. */
+const LEAST_URL = 20;
+const MARKS = { delivered: pc.green("✔"), retrying: pc.yellow("↻"), failed: pc.red("✘") };
+
 function show(attempt: Attempt, json: boolean): void {
 	if (json) {
 		printJson(attempt);
 		return;
 	}
-	const {
-		started_at,
-		event_type,
-		event_id,
-		attempt: n,
-		replay,
-		status,
-		status_code,
-		error,
-		response_ms,
-		url,
-	} = attempt;
+	const { started_at, event_type, event_id, status, status_code, error_code, response_ms, url } = attempt;
 	const time = new Date(started_at).toTimeString().slice(0, 8);
-	const result = status_code === null ? pc.red(clean(error ?? "no response")) : colored(status_code);
-	const mark = { delivered: pc.green("✔"), retrying: pc.yellow("↻"), failed: pc.red("✘") }[status];
-	const series = replay > 0 ? `${n} of replay ${replay}` : String(n);
-	console.log(
-		`${pc.dim(time)}  ${mark} ${event_type.padEnd(21)} ${pc.dim(clean(event_id))}  → ${clean(url)}  attempt ${series}  ${result}  ${response_ms} ms`,
-	);
+	const result = status_code === null ? (error_code ?? "no response") : String(status_code);
+	const padded = result.padEnd(RESULT_WIDTH);
+	const cells = [
+		pc.dim(time),
+		`${MARKS[status]} ${event_type.padEnd(TYPE_WIDTH)}`,
+		pc.dim(clean(event_id).padEnd(ID_WIDTH)),
+		seriesOf(attempt).padEnd(4),
+		status_code === null ? pc.red(padded) : colored(status_code, padded),
+		`${String(response_ms).padStart(MS_WIDTH)} ms`,
+	];
+	const head = `${cells.join("  ")}  `;
+	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - stripVTControlCharacters(head).length;
+	console.log(head + cut(clean(url), Math.max(LEAST_URL, left)));
+}
+
+/** `#2`, or `#1r3` for the first attempt of the third replay. */
+const seriesOf = ({ attempt, replay }: Attempt): string => `#${attempt}${replay > 0 ? `r${replay}` : ""}`;
+
+const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+
+/** One attempt in full, or an event's newest one: the request, the response, and what follows. */
+export async function getLog(id: string, options: ConnectionOptions): Promise<void> {
+	const { client, project } = await connect(options);
+	const attemptId = id.startsWith("evt_") ? await newestOf(client, project, id) : id;
+	const { data } = await client.api.GET("/v1/projects/{project_id}/attempts/{attempt_id}", {
+		params: { path: { project_id: project, attempt_id: attemptId } },
+	});
+	const attempt = data!;
+	if (options.json) return printJson(attempt);
+	const { status, status_code, error, response_ms, next_retry_at, request_headers, response_body } = attempt;
+	const next = next_retry_at === null ? "" : `, next attempt ${ago(next_retry_at)}`;
+	printFields([
+		["Attempt", `${attempt.id}  ${pc.dim(seriesOf(attempt))}`],
+		["Result", `${MARKS[status]} ${status}${next}`],
+		["Event", `${clean(attempt.event_id)}  ${attempt.event_type}${attempt.test ? "  (test event)" : ""}`],
+		["Webhook", attempt.webhook_id],
+		["Started", `${attempt.started_at}  ${pc.dim(ago(attempt.started_at))}`],
+		["URL", clean(attempt.url)],
+		["Response", `${status_code === null ? pc.red("none") : colored(status_code)}  ${response_ms} ms`],
+		...(error === null ? [] : [["Error", `${clean(error)}  ${pc.dim(attempt.error_code ?? "")}`] as const]),
+	]);
+	const headers = Object.entries(request_headers);
+	console.log(`\n${pc.bold("Request")}${headers.length === 0 ? pc.dim("  nothing was sent") : ""}`);
+	for (const [name, value] of headers) console.log(`${pc.dim(`${clean(name)}:`)} ${clean(value)}`);
+	console.log(`\n${lines(attempt.request_body)}`);
+	if (status_code === null) return;
+	console.log(`\n${pc.bold("Response body")}${attempt.response_truncated ? pc.dim("  the first 1,024 bytes") : ""}`);
+	console.log(response_body === "" ? pc.dim("empty") : lines(response_body));
+}
+
+/** A body as it is, apart from what could drive the terminal. */
+const lines = (body: string): string => body.split(/\r?\n/).map(clean).join("\n");
+
+async function newestOf(client: Client, project: string, eventId: string): Promise<string> {
+	const [attempt] = (await attempts(client, project, { event_id: eventId, limit: 1 })).data;
+	if (attempt === undefined) throw new CommandError([`There is no attempt of ${eventId} in the delivery log.`], 1);
+	const { id } = attempt;
+	note(`This is its newest attempt. All of them: posthorn logs list --event ${eventId}`);
+	return id;
 }
 
 function isTemporary(error: unknown): boolean {

@@ -52,8 +52,8 @@ export function ago(iso: string, now = Date.now()): string {
 /** A wall-clock time, `12:03:11`. */
 export const clockTime = (date = new Date()): string => pc.dim(date.toTimeString().slice(0, 8));
 
-/** An HTTP status in the color of its class. */
-export function colored(status: number): string {
-	if (status < 300) return pc.green(String(status));
-	return status < 500 ? pc.yellow(String(status)) : pc.red(String(status));
+/** An HTTP status, or a text about it, in the color of its class. */
+export function colored(status: number, text = String(status)): string {
+	if (status < 300) return pc.green(text);
+	return status < 500 ? pc.yellow(text) : pc.red(text);
 }

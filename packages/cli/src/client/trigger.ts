@@ -10,7 +10,7 @@ import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { post } from "./local-request.ts";
-import { clean, colored, note, printJson, printTable } from "./output.ts";
+import { clean, colored, note, printJson, printTable, warn } from "./output.ts";
 import { localSecret } from "./stored.ts";
 import { parseTarget } from "./target.ts";
 
@@ -46,6 +46,7 @@ export async function trigger(type: string | undefined, options: TriggerOptions)
 
 async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOptions): Promise<void> {
 	const id = options.id ?? newEventId();
+	if (options.raw === undefined) await warnOfFaults(entry, dataOf(entry, options), "A receiver may reject it");
 	const body =
 		options.raw === undefined
 			? encodeEnvelope({
@@ -89,12 +90,27 @@ async function testWebhook(entry: EventTypeEntry, webhookId: string, options: Tr
 async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<void> {
 	refuse(options, ["raw"], "--publish publishes an event");
 	const { client, project, url } = await connect(options);
+	await warnOfFaults(
+		entry,
+		dataOf(entry, options),
+		entry.strict ? "The service will reject it" : "Receivers may reject it",
+	);
 	const question = `Publish ${entry.type} in ${project} on ${url}? Every webhook subscribed to it receives it.`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was published."], 1);
 	const event = { type: entry.type, data: dataOf(entry, options), ...(options.id && { id: options.id }) } as NewEvent;
 	const published = await client.publish(event);
 	if (options.json) return printJson(published);
 	console.log(`Published ${published.type} ${pc.dim(published.id)} as number ${published.seq} of the log.`);
+}
+
+/** Says where the data differs from the schema of its type. */
+async function warnOfFaults({ type }: EventTypeEntry, data: object, so: string): Promise<void> {
+	// Imported on demand: it compiles schemas.
+	const { dataFaults } = await import("@posthorn/server/check");
+	const faults = dataFaults(type, JSON.stringify(data));
+	if (faults.length === 0) return;
+	warn(`The data doesn't fit the schema of ${type}. ${so}.`);
+	for (const { pointer, detail } of faults) note(`  ${clean(pointer)} ${clean(detail)}`);
 }
 
 function listTypes(json: boolean): void {
