@@ -11,7 +11,7 @@ export interface ReceiverCase {
 	readonly name: string;
 	readonly timestamp: string;
 	readonly signature: string;
-	readonly body: string;
+	readonly body: Uint8Array;
 	readonly status: 200 | 400 | 401;
 }
 
@@ -19,11 +19,12 @@ export interface ReceiverCase {
 export const isPresent = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 
 /** The signature by Node's own HMAC, keyed with the whole secret. */
-export const signatureOf = (secret: string, timestamp: number | string, body: string) =>
-	createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+export const signatureOf = (secret: string, timestamp: number | string, body: Uint8Array) =>
+	createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
 
 /** What every receiver must accept and refuse around the time `now`, in Unix seconds. Edges leave the clock 60 s. */
-export function receiverCases(secret: string, body: string, now: number): ReceiverCase[] {
+export function receiverCases(secret: string, text: string, now: number): ReceiverCase[] {
+	const body = Buffer.from(text);
 	const signed = (timestamp: number | string, key = secret) => ({
 		timestamp: String(timestamp),
 		signature: signatureOf(key, timestamp, body),
@@ -34,9 +35,9 @@ export function receiverCases(secret: string, body: string, now: number): Receiv
 		{ name: "a genuine request", ...genuine, status: 200 },
 		{ name: "one that took four minutes", ...signed(now - 240), status: 200 },
 		{ name: "one from a clock four minutes ahead", ...signed(now + 240), status: 200 },
-		{ name: "a body that was altered", ...genuine, body: body.replace("1", "2"), status: 401 },
-		{ name: "a body with whitespace added", ...genuine, body: `${body} `, status: 401 },
-		{ name: "another secret", ...signed(now, `${secret.slice(0, -1)}!`), status: 401 },
+		{ name: "a body that was altered", ...genuine, body: Buffer.from(text.replace("1", "2")), status: 401 },
+		{ name: "a body with whitespace added", ...genuine, body: Buffer.from(`${text} `), status: 401 },
+		{ name: "the secret before it was rotated", ...signed(now, `${secret.slice(0, -1)}!`), status: 401 },
 		{ name: "a timestamp that was altered", ...genuine, timestamp: String(now - 1), status: 401 },
 		{ name: "a signature cut short", ...genuine, signature: genuine.signature.slice(0, -1), status: 401 },
 		{ name: "a signature with extra characters", ...genuine, signature: `${genuine.signature}00`, status: 401 },
@@ -49,6 +50,25 @@ export function receiverCases(secret: string, body: string, now: number): Receiv
 		{ name: "no timestamp", ...signed(""), status: 400 },
 		{ name: "a timestamp beyond all bounds", ...signed("9".repeat(5_000)), status: 400 },
 	];
+}
+
+/** Bodies whose bytes a careless receiver changes before it checks them, each with a genuine signature. */
+export function bodyCases(secret: string, now: number): ReceiverCase[] {
+	const bodies: readonly (readonly [name: string, body: Uint8Array])[] = [
+		["an empty body", new Uint8Array()],
+		["an emoji", Buffer.from('{"id":"evt_1","type":"customer.created","data":{"name":"🎺 Zoë"}}')],
+		["a byte order mark", Buffer.from('\ufeff{"id":"evt_1","type":"customer.created","data":{}}')],
+		["invalid UTF-8", Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0xc3, 0x22, 0x7d)],
+		["carriage returns", Buffer.from('{"id":"evt_1",\r\n"type":"customer.created"}\r\n')],
+		["256 KiB", Buffer.alloc(262_144, "é")],
+	];
+	return bodies.map(([name, body]) => ({
+		name,
+		timestamp: String(now),
+		signature: signatureOf(secret, now, body),
+		body,
+		status: 200,
+	}));
 }
 
 export interface Program {
@@ -111,7 +131,7 @@ export async function sendCase(
 		agent: false,
 		headers: {
 			"Content-Type": "application/json",
-			"Content-Length": Buffer.byteLength(body),
+			"Content-Length": body.length,
 			"X-Service-Timestamp": timestamp,
 			"X-Service-Signature": Buffer.from(signature).toString("latin1"),
 		},

@@ -1,4 +1,5 @@
 import { goSnippet } from "./snippets/go.ts";
+import { javaSnippet } from "./snippets/java.ts";
 import { DEFAULT_BRAND, type SnippetParts } from "./snippets/parts.ts";
 import { phpSnippet } from "./snippets/php.ts";
 import { pythonSnippet } from "./snippets/python.ts";
@@ -7,7 +8,7 @@ import { typescriptSnippet } from "./snippets/typescript.ts";
 
 export { DEFAULT_BRAND, SECRET_VARIABLE } from "./snippets/parts.ts";
 
-export type SnippetLanguage = "typescript" | "python" | "php" | "go" | "ruby";
+export type SnippetLanguage = "typescript" | "python" | "php" | "go" | "ruby" | "java";
 
 interface SnippetForm {
 	readonly language: SnippetLanguage;
@@ -41,7 +42,22 @@ export const SNIPPETS: readonly SnippetForm[] = [
 		render: phpSnippet,
 	},
 	{ language: "go", label: "Go", file: "receiver.go", start: "go run receiver.go", render: goSnippet },
-	{ language: "ruby", label: "Ruby", file: "config.ru", start: "rackup -p 3000", render: rubySnippet },
+	{
+		language: "ruby",
+		label: "Ruby",
+		file: "config.ru",
+		start: "rackup -p 3000",
+		needs: "the gems rackup and puma",
+		render: rubySnippet,
+	},
+	{
+		language: "java",
+		label: "Java",
+		file: "Receiver.java",
+		start: "java Receiver.java",
+		needs: "Java 17 or later",
+		render: javaSnippet,
+	},
 ];
 
 const FORMS = new Map(SNIPPETS.map((form) => [form.language, form]));

@@ -5,7 +5,7 @@ import { SECRET_VARIABLE, SNIPPETS, snippet } from "../../lib/snippets.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Code } from "../../ui/ident.tsx";
 
-/** A receiver that checks the signature, ready to run, in five languages. */
+/** A receiver that checks the signature, ready to run, in several languages. */
 export function ReceiverCode() {
 	const { data: brand, isError } = useQuery(brandQuery);
 	if (brand === undefined && !isError) return <Skeleton height={480} radius="md" />;
