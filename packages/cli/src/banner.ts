@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Service } from "@posthorn/server";
 import type { Config } from "@posthorn/server/config";
 import { VERSION } from "@posthorn/server/version";
-import pc from "picocolors";
+import { colors } from "./colors.ts";
 
 export interface BannerFacts {
 	readonly config: Config;
@@ -26,18 +26,18 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 	if (service.quarantine)
 		rows.push([
 			"Quarantine",
-			pc.yellow("nothing is sent: posthorn quarantine shows what waits, posthorn release sends it"),
+			colors.yellow("nothing is sent: posthorn quarantine shows what waits, posthorn release sends it"),
 		]);
 	const { allow } = config.egress;
 	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);
 	if (newOperatorKey && "key" in newOperatorKey)
-		rows.push(["Operator key", `${pc.bold(newOperatorKey.key)}  (only shown now: save it)`]);
+		rows.push(["Operator key", `${colors.bold(newOperatorKey.key)}  (only shown now: save it)`]);
 	// What isn't a terminal may be a log, which others read.
 	if (newOperatorKey && "file" in newOperatorKey)
 		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: move it to a safe place)`]);
 	if (!hasOperatorKey)
 		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
-	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
+	if (setupUrl) rows.push(["Set up", `${colors.bold(setupUrl)}  (create your account here; works once)`]);
 	if (json) {
 		const facts = rows.map(([name, value]) => [
 			name.toLowerCase().replaceAll(" ", "_"),
@@ -47,7 +47,7 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 		return;
 	}
 	const width = Math.max(...rows.map(([name]) => name.length));
-	console.error(`\n${pc.bold(`Posthorn ${VERSION} is ready.`)}\n`);
-	for (const [name, value] of rows) console.error(`  ${pc.dim(name.padEnd(width))}  ${value}`);
+	console.error(`\n${colors.bold(`Posthorn ${VERSION} is ready.`)}\n`);
+	for (const [name, value] of rows) console.error(`  ${colors.dim(name.padEnd(width))}  ${value}`);
 	console.error("");
 }

@@ -1,10 +1,10 @@
 import type { Finding } from "@posthorn/server/doctor";
-import pc from "picocolors";
+import { colors } from "./colors.ts";
 
 const MARKS: Readonly<Record<Finding["state"], string>> = {
-	ok: pc.green("✔"),
-	warning: pc.yellow("!"),
-	fault: pc.red("✘"),
+	ok: colors.green("✔"),
+	warning: colors.yellow("!"),
+	fault: colors.red("✘"),
 };
 
 /** A finding as `posthorn doctor` prints it; `posthorn serve` prints faults the same way. */

@@ -50,7 +50,7 @@ export class Posthorn {
 		this.url = `http://${host}:${port}`;
 		const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("POSTHORN_")));
 		this.process = spawn(process.execPath, [...(options.nodeOptions ?? []), options.command ?? COMMAND, "serve"], {
-			env: { ...env, ...options.settings },
+			env: { ...env, NO_COLOR: "1", ...options.settings },
 			cwd: options.cwd,
 			stdio: ["ignore", "pipe", "pipe"],
 		});

@@ -1,6 +1,6 @@
 /** `posthorn events`: reads a project's log. */
 import type { EventType, LogEvent } from "@posthorn/client";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseSpan, positionSince } from "./listen-position.ts";
 import { ago, clean, note, printFields, printTable } from "./output.ts";
@@ -49,7 +49,7 @@ export async function getEvent(id: string, options: ConnectionOptions): Promise<
 	printFields([
 		["Id", event.id],
 		["Type", event.type],
-		["Created", `${event.created_at}  ${pc.dim(ago(event.created_at))}`],
+		["Created", `${event.created_at}  ${colors.dim(ago(event.created_at))}`],
 		["Number", seq > 0 ? `${seq} in the log` : "none: a test event"],
 	]);
 	// JSON escapes what could drive the terminal, apart from C1 controls and marks of direction.
@@ -58,5 +58,5 @@ export async function getEvent(id: string, options: ConnectionOptions): Promise<
 
 function summary(data: object): string {
 	const text = clean(JSON.stringify(data));
-	return pc.dim(text.length > SUMMARY_CHARACTERS ? `${text.slice(0, SUMMARY_CHARACTERS)}…` : text);
+	return colors.dim(text.length > SUMMARY_CHARACTERS ? `${text.slice(0, SUMMARY_CHARACTERS)}…` : text);
 }

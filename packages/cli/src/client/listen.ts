@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, type EventType, type LogEvent, type Position } from "@posthorn/client";
 import { DEFAULT_BRAND, isEventType } from "@posthorn/protocol";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
@@ -255,14 +255,14 @@ class Forwarder {
 			printJson({ kind, event_id: id, type, created_at, ...rest, ...(how && { resent: true }) });
 			return;
 		}
-		const head = `${clockTime()}  ${type.padEnd(21)} ${pc.dim(id)}`;
+		const head = `${clockTime()}  ${type.padEnd(21)} ${colors.dim(id)}`;
 		if (outcome.kind === "away") {
-			console.log(`${head}  ${pc.red("✘")} ${clean(outcome.reason)}`);
+			console.log(`${head}  ${colors.red("✘")} ${clean(outcome.reason)}`);
 			return;
 		}
 		const { status, ms, body } = outcome;
 		const said = status < 300 ? "" : `  ${clean(body.trim().slice(0, BODY_CHARACTERS))}`;
-		console.log(`${head}  → ${colored(status)}  ${ms} ms${how && `  ${pc.dim(how)}`}${said}`.trimEnd());
+		console.log(`${head}  → ${colored(status)}  ${ms} ms${how && `  ${colors.dim(how)}`}${said}`.trimEnd());
 		if (status >= 200 && status < 300) return;
 		if (!this.#hasFailed) note("A webhook would get this event again later. Here it counts as received.");
 		this.#hasFailed = true;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { ApiError, type Client, ConnectionError } from "@posthorn/client";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
@@ -131,7 +131,7 @@ const [TYPE_WIDTH, ID_WIDTH] = [21, 30];
 const [RESULT_WIDTH, MS_WIDTH] = [19, 6];
 /** The least of a URL that is shown. */
 const LEAST_URL = 20;
-const MARKS = { delivered: pc.green("✔"), retrying: pc.yellow("↻"), failed: pc.red("✘") };
+const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), failed: colors.red("✘") };
 
 function show(attempt: Attempt, json: boolean): void {
 	if (json) {
@@ -143,11 +143,11 @@ function show(attempt: Attempt, json: boolean): void {
 	const result = status_code === null ? (error_code ?? "no response") : String(status_code);
 	const padded = result.padEnd(RESULT_WIDTH);
 	const cells = [
-		pc.dim(time),
+		colors.dim(time),
 		`${MARKS[status]} ${event_type.padEnd(TYPE_WIDTH)}`,
-		pc.dim(clean(event_id).padEnd(ID_WIDTH)),
+		colors.dim(clean(event_id).padEnd(ID_WIDTH)),
 		seriesOf(attempt).padEnd(4),
-		status_code === null ? pc.red(padded) : colored(status_code, padded),
+		status_code === null ? colors.red(padded) : colored(status_code, padded),
 		`${String(response_ms).padStart(MS_WIDTH)} ms`,
 	];
 	const head = `${cells.join("  ")}  `;
@@ -172,22 +172,24 @@ export async function getLog(id: string, options: ConnectionOptions): Promise<vo
 	const { status, status_code, error, response_ms, next_retry_at, request_headers, response_body } = attempt;
 	const next = next_retry_at === null ? "" : `, next attempt ${ago(next_retry_at)}`;
 	printFields([
-		["Attempt", `${attempt.id}  ${pc.dim(seriesOf(attempt))}`],
+		["Attempt", `${attempt.id}  ${colors.dim(seriesOf(attempt))}`],
 		["Result", `${MARKS[status]} ${status}${next}`],
 		["Event", `${clean(attempt.event_id)}  ${attempt.event_type}${attempt.test ? "  (test event)" : ""}`],
 		["Webhook", attempt.webhook_id],
-		["Started", `${attempt.started_at}  ${pc.dim(ago(attempt.started_at))}`],
+		["Started", `${attempt.started_at}  ${colors.dim(ago(attempt.started_at))}`],
 		["URL", clean(attempt.url)],
-		["Response", `${status_code === null ? pc.red("none") : colored(status_code)}  ${response_ms} ms`],
-		...(error === null ? [] : [["Error", `${clean(error)}  ${pc.dim(attempt.error_code ?? "")}`] as const]),
+		["Response", `${status_code === null ? colors.red("none") : colored(status_code)}  ${response_ms} ms`],
+		...(error === null ? [] : [["Error", `${clean(error)}  ${colors.dim(attempt.error_code ?? "")}`] as const]),
 	]);
 	const headers = Object.entries(request_headers);
-	console.log(`\n${pc.bold("Request")}${headers.length === 0 ? pc.dim("  nothing was sent") : ""}`);
-	for (const [name, value] of headers) console.log(`${pc.dim(`${clean(name)}:`)} ${clean(value)}`);
+	console.log(`\n${colors.bold("Request")}${headers.length === 0 ? colors.dim("  nothing was sent") : ""}`);
+	for (const [name, value] of headers) console.log(`${colors.dim(`${clean(name)}:`)} ${clean(value)}`);
 	console.log(`\n${lines(attempt.request_body)}`);
 	if (status_code === null) return;
-	console.log(`\n${pc.bold("Response body")}${attempt.response_truncated ? pc.dim("  the first 1,024 bytes") : ""}`);
-	console.log(response_body === "" ? pc.dim("empty") : lines(response_body));
+	console.log(
+		`\n${colors.bold("Response body")}${attempt.response_truncated ? colors.dim("  the first 1,024 bytes") : ""}`,
+	);
+	console.log(response_body === "" ? colors.dim("empty") : lines(response_body));
 }
 
 /** A body as it is, apart from what could drive the terminal. */

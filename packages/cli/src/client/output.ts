@@ -1,6 +1,6 @@
 /** What commands print: results to standard output, everything else to standard error. */
 import { stripVTControlCharacters } from "node:util";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 
 /** Text from elsewhere: control characters, which could drive the terminal, become visible. */
 export function clean(text: string): string {
@@ -10,9 +10,9 @@ export function clean(text: string): string {
 
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value));
 
-export const note = (text: string): void => console.error(pc.dim(text));
+export const note = (text: string): void => console.error(colors.dim(text));
 
-export const warn = (text: string): void => console.error(`${pc.yellow("!")} ${text}`);
+export const warn = (text: string): void => console.error(`${colors.yellow("!")} ${text}`);
 
 /** Rows in aligned columns, under their headings. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
@@ -23,14 +23,14 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
 			.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - widthOf(cell))))
 			.join("  ")
 			.trimEnd();
-	console.log(pc.dim(line(headings)));
+	console.log(colors.dim(line(headings)));
 	for (const row of rows) console.log(line(row));
 }
 
 /** Names and values, one a line. */
 export function printFields(fields: readonly (readonly [name: string, value: string])[]): void {
 	const width = Math.max(...fields.map(([name]) => name.length));
-	for (const [name, value] of fields) console.log(`${pc.dim(name.padEnd(width))}  ${value}`);
+	for (const [name, value] of fields) console.log(`${colors.dim(name.padEnd(width))}  ${value}`);
 }
 
 const UNITS = [
@@ -50,10 +50,10 @@ export function ago(iso: string, now = Date.now()): string {
 }
 
 /** A wall-clock time, `12:03:11`. */
-export const clockTime = (date = new Date()): string => pc.dim(date.toTimeString().slice(0, 8));
+export const clockTime = (date = new Date()): string => colors.dim(date.toTimeString().slice(0, 8));
 
 /** An HTTP status, or a text about it, in the color of its class. */
 export function colored(status: number, text = String(status)): string {
-	if (status < 300) return pc.green(text);
-	return status < 500 ? pc.yellow(text) : pc.red(text);
+	if (status < 300) return colors.green(text);
+	return status < 500 ? colors.yellow(text) : colors.red(text);
 }

@@ -1,6 +1,6 @@
 /** `posthorn quarantine` and `posthorn release`: what a restored database would send, and sending it. */
 import type { Client } from "@posthorn/client";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
 import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
@@ -116,7 +116,7 @@ function show(waiting: readonly Waiting[]): void {
 		.map((one) => [
 			clean(one.project),
 			one.id,
-			one.status === "active" ? pc.green(one.status) : pc.yellow(one.status),
+			one.status === "active" ? colors.green(one.status) : colors.yellow(one.status),
 			String(one.backlog.events),
 			one.backlog.oldest_at === null ? "" : ago(one.backlog.oldest_at),
 			String(one.waiting.count),

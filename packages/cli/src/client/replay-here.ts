@@ -1,5 +1,5 @@
 import type { Client, EventType, LogEvent } from "@posthorn/client";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { connect } from "./connection.ts";
 import { brandOf } from "./listen.ts";
@@ -61,8 +61,8 @@ async function* eventsSince(client: Client, span: number, type: string | undefin
 }
 
 function lineOf(type: string, id: string, outcome: LocalOutcome): string {
-	const head = `${type.padEnd(21)} ${pc.dim(id)}`;
+	const head = `${type.padEnd(21)} ${colors.dim(id)}`;
 	return outcome.kind === "away"
-		? `${head}  ${pc.red("✘")}`
+		? `${head}  ${colors.red("✘")}`
 		: `${head}  → ${colored(outcome.status)}  ${outcome.ms} ms`;
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { type NewEvent, newEventId } from "@posthorn/client";
 import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope, isEventType } from "@posthorn/protocol";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
@@ -63,9 +63,9 @@ async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOpti
 	const outcome = await post(target, { id, type: entry.type, body }, { secret, ...brand });
 	const succeeded = outcome.kind === "responded" && outcome.status >= 200 && outcome.status < 300;
 	if (options.json) printJson({ event_id: id, type: entry.type, target: target.href, ...outcome });
-	else if (outcome.kind === "away") console.log(`${pc.red("✘")} ${target.href}: ${clean(outcome.reason)}.`);
+	else if (outcome.kind === "away") console.log(`${colors.red("✘")} ${target.href}: ${clean(outcome.reason)}.`);
 	else {
-		console.log(`${entry.type} ${pc.dim(id)} → ${colored(outcome.status)}  ${outcome.ms} ms`);
+		console.log(`${entry.type} ${colors.dim(id)} → ${colored(outcome.status)}  ${outcome.ms} ms`);
 		if (outcome.body.trim() !== "") console.log(clean(outcome.body.trim().slice(0, BODY_CHARACTERS)));
 	}
 	if (!succeeded) {
@@ -83,7 +83,7 @@ async function testWebhook(entry: EventTypeEntry, webhookId: string, options: Tr
 		body: { type: entry.type },
 	});
 	if (options.json) return printJson(data);
-	console.log(`${entry.type} ${pc.dim(data!.event_id)} is on its way to ${webhookId} only.`);
+	console.log(`${entry.type} ${colors.dim(data!.event_id)} is on its way to ${webhookId} only.`);
 	note(`posthorn logs tail --webhook ${webhookId} shows its attempts.`);
 }
 
@@ -100,7 +100,7 @@ async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<
 	const event = { type: entry.type, data: dataOf(entry, options), ...(options.id && { id: options.id }) } as NewEvent;
 	const published = await client.publish(event);
 	if (options.json) return printJson(published);
-	console.log(`Published ${published.type} ${pc.dim(published.id)} as number ${published.seq} of the log.`);
+	console.log(`Published ${published.type} ${colors.dim(published.id)} as number ${published.seq} of the log.`);
 }
 
 /** Says where the data differs from the schema of its type. */

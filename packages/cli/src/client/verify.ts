@@ -1,7 +1,7 @@
 /** `posthorn verify`: checks a request's signature at the keyboard, and says what is wrong with it. */
 import { DEFAULT_BRAND, headerNames } from "@posthorn/protocol";
 import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { ago, clean, note, printJson, warn } from "./output.ts";
@@ -59,10 +59,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
 			...(difference && { first_difference: difference }),
 		});
 	if (sent && !difference)
-		console.log(`${pc.green("✔")} The body has exactly the ${sent.length} bytes that were sent.`);
+		console.log(`${colors.green("✔")} The body has exactly the ${sent.length} bytes that were sent.`);
 	if (difference) showDifference(difference);
-	if (fault) console.log(`${pc.red("✘")} ${fault.message} ${pc.dim(`(${fault.code})`)}`);
-	else if (isSigned) console.log(`${pc.green("✔")} The signature is right.`);
+	if (fault) console.log(`${colors.red("✘")} ${fault.message} ${colors.dim(`(${fault.code})`)}`);
+	else if (isSigned) console.log(`${colors.green("✔")} The signature is right.`);
 }
 
 /** Headers by lower-case name, from `-H "Name: value"` and the two shorthands. */
@@ -140,8 +140,8 @@ export function firstDifference(sent: Uint8Array, given: Uint8Array): Difference
 }
 
 function showDifference({ byte, sent, given, sent_length, given_length }: Difference): void {
-	console.log(`${pc.red("✘")} The body differs from what was sent, first at byte ${byte}:`);
-	console.log(`  ${pc.dim("sent  ")} …${clean(sent)}…  ${pc.dim(`(${sent_length} bytes in all)`)}`);
-	console.log(`  ${pc.dim("given ")} …${clean(given)}…  ${pc.dim(`(${given_length} bytes in all)`)}`);
+	console.log(`${colors.red("✘")} The body differs from what was sent, first at byte ${byte}:`);
+	console.log(`  ${colors.dim("sent  ")} …${clean(sent)}…  ${colors.dim(`(${sent_length} bytes in all)`)}`);
+	console.log(`  ${colors.dim("given ")} …${clean(given)}…  ${colors.dim(`(${given_length} bytes in all)`)}`);
 	if (given_length === sent_length + 1) note("One byte more: often a line break that an editor or echo has added.");
 }

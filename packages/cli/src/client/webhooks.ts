@@ -1,7 +1,7 @@
 /** `posthorn webhooks`: lists, creates and changes a project's webhooks. */
 import type { Client, EventType } from "@posthorn/client";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import pc from "picocolors";
+import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
@@ -28,7 +28,7 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 		["ID", "STATUS", "WAITING", "URL", "EVENTS"],
 		webhooks.map(({ id, status, url, events, backlog }) => [
 			id,
-			status === "active" ? pc.green(status) : pc.yellow(status),
+			status === "active" ? colors.green(status) : colors.yellow(status),
 			String(backlog.events + (again.get(id) ?? 0)),
 			clean(url),
 			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
@@ -54,10 +54,10 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 	printFields([
 		["Id", webhook.id],
 		["URL", clean(webhook.url)],
-		["Description", clean(webhook.description ?? "") || pc.dim("none")],
+		["Description", clean(webhook.description ?? "") || colors.dim("none")],
 		["Status", webhook.status],
 		["Events", webhook.events.join(", ")],
-		["Created", `${webhook.created_at}  ${pc.dim(ago(webhook.created_at))}`],
+		["Created", `${webhook.created_at}  ${colors.dim(ago(webhook.created_at))}`],
 		["Waiting", waiting || "nothing"],
 	]);
 }
@@ -74,7 +74,7 @@ export async function createWebhook(url: string, options: NewWebhookOptions): Pr
 	if (options.json) return printJson(webhook);
 	printFields([
 		["Id", webhook.id],
-		["Secret", `${pc.bold(webhook.secret)}  ${pc.dim("(only shown now: give it to the receiver)")}`],
+		["Secret", `${colors.bold(webhook.secret)}  ${colors.dim("(only shown now: give it to the receiver)")}`],
 	]);
 }
 
@@ -101,7 +101,7 @@ export async function rotateSecret(id: string, options: ConnectionOptions & { re
 		params: { path: { project_id: project, webhook_id: id } },
 	});
 	if (options.json) return printJson(data);
-	printFields([["Secret", `${pc.bold(data!.secret)}  ${pc.dim("(only shown now: give it to the receiver)")}`]]);
+	printFields([["Secret", `${colors.bold(data!.secret)}  ${colors.dim("(only shown now: give it to the receiver)")}`]]);
 }
 
 export async function deleteWebhook(
