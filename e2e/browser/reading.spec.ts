@@ -71,6 +71,37 @@ test("a busy log keeps still under the pointer", async ({ dashboard, page }) => 
 	await expect(rows).toHaveCount(1 + 3);
 });
 
+test("rows that are on their way when the pointer comes don't move what it points at", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs?view=attempts"));
+	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 1);
+	const held = Promise.withResolvers<void>();
+	const pointed = Promise.withResolvers<void>();
+	await page.route(/\/attempts\/summaries/, async (route) => {
+		const response = await route.fetch();
+		const { data } = await response.json();
+		if (data.length === 2) held.resolve();
+		await pointed.promise;
+		// The page may have cancelled it.
+		await route.fulfill({ response }).catch(() => {});
+	});
+	await shop.post(shop.path("/events"), purchase(2));
+	await held.promise;
+	await rows.nth(1).hover();
+	pointed.resolve();
+	await expect(page.getByRole("button", { name: "1 newer attempt" })).toBeVisible();
+	await expect(rows).toHaveCount(1 + 1);
+	await page.mouse.move(0, 0);
+	await expect(rows).toHaveCount(1 + 2);
+});
+
 test("a row opens in another tab with Ctrl or the middle button", async ({ dashboard, page, context }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { type DeliverySummary, deliveriesQuery } from "../../api/deliveries.ts";
 import { useLive } from "../../api/live.tsx";
 import { deliveryFilter, type LogsSearch } from "./search.ts";
+import { useKeptStill } from "./use-kept-still.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
@@ -31,6 +32,7 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 	const options = deliveriesQuery(projectId, deliveryFilter(search));
 	const known = queryClient.getQueryData(options.queryKey);
 	const still = held || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
+	useKeptStill(options.queryKey, still);
 	const list = useInfiniteQuery({
 		...options,
 		enabled: known === undefined || !(still || state === "paused"),
