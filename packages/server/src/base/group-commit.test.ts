@@ -46,10 +46,15 @@ function harness({ maxWeight = 10, patienceMs }: { maxWeight?: number; patienceM
 		add: (owner: string, ...ns: number[]) => {
 			for (const n of ns) group.add({ owner, n });
 		},
-		/** Ends the oldest commit, and lets timers that are due run. */
-		async end(): Promise<void> {
+		/** Ends the oldest commit after this many milliseconds. */
+		async endAfter(ms: number): Promise<void> {
+			if (ms > 0) clock.advance(ms);
 			ends.shift()?.();
 			await turns();
+		},
+		/** Ends the oldest commit, and lets timers that are due run. */
+		async end(): Promise<void> {
+			await this.endAfter(0);
 			if (ends.length === 0 && clock.nextAt !== null) clock.advanceTo(clock.nextAt);
 			await turns();
 		},
@@ -107,6 +112,36 @@ test("an owner waits for its turn, not for the backlog of another", async () => 
 	await h.end();
 	await h.end();
 	expect(h.begun.slice(2, 5).flat()).toEqual(expect.arrayContaining(["small1", "heavy16", "big4"]));
+});
+
+// One project's largest batches followed each other at once: everyone else's events waited for one most of the time.
+test("an owner that filled a batch rests for as long as that took while others commit", async () => {
+	const h = harness({ maxWeight: 16 });
+	h.add("small", 1);
+	await h.end();
+	h.add("big", 16, 16);
+	await h.endAfter(10);
+	h.clock.advance(9);
+	expect(h.begun).toEqual([["small1"], ["big16"]]);
+	h.add("small", 2);
+	await h.endAfter(0);
+	expect(h.begun).toEqual([["small1"], ["big16"], ["small2"]]);
+	h.clock.advance(1);
+	expect(h.begun.at(-1)).toEqual(["big16"]);
+	await h.endAll();
+	expect(h.committed).toHaveLength(4);
+	await h.group.drain();
+});
+
+test("an owner that has the commits to itself never rests", async () => {
+	const h = harness({ maxWeight: 16 });
+	h.add("small", 1);
+	await h.end();
+	h.clock.advance(2_000);
+	h.add("big", 16, 16, 16);
+	await h.endAfter(2_000);
+	await h.endAfter(10);
+	expect(h.begun.slice(1)).toEqual([["big16"], ["big16"], ["big16"]]);
 });
 
 test("a locked owner delays no other, keeps its order, and loses nothing", async () => {

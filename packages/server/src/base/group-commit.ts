@@ -15,6 +15,9 @@
  *                      └────────────── apart ──▶ given up, when the owner's patience has ended
  * ```
  *
+ * An owner that fills a batch by itself rests for as long as that took, while others commit: what it adds to their waits
+ * is at most half of the time.
+ *
  * A commit never waits for one owner. It reports owners whose rows another session has locked, and commits the others.
  * The items of a locked owner are then committed `apart` immediately: that commit may wait for the lock. A few owners
  * at a time do this, alongside the batches. After that the owner tries batches again, at growing intervals. Items added
@@ -28,6 +31,10 @@ import type { Clock, Timer } from "./clock.ts";
 const GATHER_FACTOR = 10;
 /** The number of owners' turns in a full batch. */
 const TURNS_IN_A_BATCH = 16;
+/** An owner whose own items are at least this share of a full batch fills it. */
+const FILLS = 0.5;
+/** How long ago the last commit of another owner may be for a rest to make sense, milliseconds. */
+const OTHERS_MS = 1_000;
 /** Owners that may wait for their locks at the same time, … */
 const APART_AT_ONCE = 2;
 /** … and those that may queue for that. The others back off. */
@@ -74,6 +81,8 @@ interface Owner<T> {
 	inRotation: boolean;
 	/** Whether a commit of its items is in flight. */
 	committing: boolean;
+	/** Whether it leaves the next batches to others. */
+	resting: boolean;
 	patience: Timer | null;
 	isOverdue: boolean;
 }
@@ -86,6 +95,10 @@ export class GroupCommit<T> {
 	/** The weight of everything in rotation. */
 	#weight = 0;
 	#committing = false;
+	/** The owner of the last batch, if it had one owner. */
+	#lastOwner: Owner<T>["name"] | null = null;
+	/** When owners last changed from one batch to the next, or shared one. */
+	#othersAt = Number.NEGATIVE_INFINITY;
 	#gathering: Timer | null = null;
 	#apart = 0;
 	readonly #wantApart: Owner<T>[] = [];
@@ -112,7 +125,7 @@ export class GroupCommit<T> {
 		owner.items.push(item);
 		owner.weight += weight;
 		if (owner.inRotation) this.#weight += weight;
-		else if (owner.tries === 0) this.#enter(owner);
+		else if (owner.tries === 0 && !owner.resting) this.#enter(owner);
 		this.#flushSoon();
 	}
 
@@ -143,6 +156,7 @@ export class GroupCommit<T> {
 				tries: 0,
 				inRotation: false,
 				committing: false,
+				resting: false,
 				patience: null,
 				isOverdue: false,
 			};
@@ -156,6 +170,12 @@ export class GroupCommit<T> {
 		owner.deficit = 0;
 		this.#rotation.push(owner);
 		this.#weight += owner.weight;
+	}
+
+	#leave(owner: Owner<T>): void {
+		owner.inRotation = false;
+		this.#rotation.splice(this.#rotation.indexOf(owner), 1);
+		this.#weight -= owner.weight;
 	}
 
 	#flushSoon(): void {
@@ -177,11 +197,40 @@ export class GroupCommit<T> {
 		const locked = await commit(batch, false);
 		const tookMs = clock.elapsed() - begun;
 		this.#committing = false;
+		this.#noteOwners(owners, begun);
+		const [owner, ...others] = owners;
+		if (owner && others.length + locked.length === 0 && this.#fills(batch)) this.#rest(owner, begun + tookMs, tookMs);
 		this.#committed(owners, locked);
 		const more = this.#rotation.length > 0;
 		if (more && (this.#weight >= maxWeight || batch.length === 1)) this.#flush();
 		else if (more || batch.length > 1) this.#gather(tookMs);
 		this.#quiet();
+	}
+
+	#noteOwners(owners: ReadonlySet<Owner<T>>, now: number): void {
+		const [owner] = owners;
+		const only = owners.size === 1 ? owner!.name : null;
+		if (only === null || only !== this.#lastOwner) this.#othersAt = now;
+		this.#lastOwner = only;
+	}
+
+	#fills(batch: readonly T[]): boolean {
+		const { weigh, maxWeight } = this.#options;
+		return batch.reduce((sum, item) => sum + weigh(item), 0) >= maxWeight * FILLS;
+	}
+
+	/** Takes an owner out of the rotation for a while, if others use it. */
+	#rest(owner: Owner<T>, now: number, ms: number): void {
+		if (now - this.#othersAt > OTHERS_MS) return;
+		owner.resting = true;
+		if (owner.inRotation) this.#leave(owner);
+		this.#options.clock.setTimeout(() => {
+			owner.resting = false;
+			if (this.#owners.get(owner.name) !== owner) return;
+			if (owner.tries === 0 && !owner.committing) this.#succeeded(owner);
+			this.#flushSoon();
+			this.#quiet();
+		}, ms);
 	}
 
 	#gather(lastCommitMs: number): void {
@@ -265,6 +314,7 @@ export class GroupCommit<T> {
 		owner.isOverdue = false;
 		owner.patience?.cancel();
 		owner.patience = null;
+		if (owner.resting) return;
 		if (owner.items.length === 0) this.#owners.delete(owner.name);
 		else if (!owner.inRotation) this.#enter(owner);
 	}
@@ -273,11 +323,7 @@ export class GroupCommit<T> {
 
 	#failed(owner: Owner<T>, items: readonly T[]): void {
 		const { weigh } = this.#options;
-		if (owner.inRotation) {
-			this.#rotation.splice(this.#rotation.indexOf(owner), 1);
-			this.#weight -= owner.weight;
-			owner.inRotation = false;
-		}
+		if (owner.inRotation) this.#leave(owner);
 		owner.committing = false;
 		owner.items = [...items, ...owner.items];
 		for (const item of items) owner.weight += weigh(item);
@@ -342,10 +388,7 @@ export class GroupCommit<T> {
 	}
 
 	#giveUp(owner: Owner<T>): void {
-		if (owner.inRotation) {
-			this.#rotation.splice(this.#rotation.indexOf(owner), 1);
-			this.#weight -= owner.weight;
-		}
+		if (owner.inRotation) this.#leave(owner);
 		this.#owners.delete(owner.name);
 		owner.patience?.cancel();
 		this.#options.giveUp(owner.items);

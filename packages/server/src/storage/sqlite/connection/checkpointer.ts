@@ -1,7 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Pages of the log worth moving (28 MB): moving fewer at a time would write the same pages again and again. */
-export const PAGES = 3_500;
+/**
+ * Pages of the log worth moving (8 MB). Moving fewer at a time writes the same pages again and again; moving more keeps
+ * the disk busy for longer, and commits wait for it.
+ */
+export const PAGES = 1_000;
 /** How often to check, milliseconds. */
 const EVERY_MS = 50;
 /** Delay before a retry after an error, such as a full disk, milliseconds. */
