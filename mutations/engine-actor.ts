@@ -200,20 +200,6 @@ export const ENGINE_ACTOR = [
 			only: "due before the one",
 		},
 		{
-			name: "dispatcher-dropped-not-committed",
-			find: "lane.lag >= MAX_LAG || lane.hasDropped",
-			replace: "lane.lag >= MAX_LAG",
-			why: "Events that a paused webhook no longer wants are kept forever, and wake its project every hour.",
-			only: "an open event whose type was taken off",
-		},
-		{
-			name: "dispatcher-position-not-committed",
-			find: "lane.lag >= MAX_LAG || lane.hasDropped",
-			replace: "lane.hasDropped",
-			why: "After a crash a webhook with rare types reads the whole log again.",
-			only: "a lane that has skipped many events stores",
-		},
-		{
 			name: "dispatcher-one-retry-a-look",
 			find: "this.#takeTurns(lane);\n\t\t\t\tthis.queued.load(lane);",
 			replace: "this.#takeTurns(lane);",
@@ -294,13 +280,6 @@ export const ENGINE_ACTOR = [
 			replace: "",
 			why: "A retry that a pause cancelled is not made when the webhook is resumed.",
 			only: "a retry keeps its attempt number",
-		},
-		{
-			name: "attempts-position-not-noted",
-			find: "\t\tlane.committed(progress.position);\n\t\tcontext.settler.add({",
-			replace: "\t\tcontext.settler.add({",
-			why: "A lane that skips events commits its position repeatedly.",
-			only: "a lane that has skipped many events stores",
 		},
 	]),
 	...of("server/src/engine/actor/attempt.ts", inEngine("actor/attempt"), [

@@ -174,7 +174,7 @@ export class Attempts {
 			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).forget(retry);
 		} else {
-			lane.committed(position);
+			lane.stored(position);
 		}
 		const { attempt, schedule } = consequence;
 		this.#lastCommitted = attempt;
@@ -183,13 +183,12 @@ export class Attempts {
 		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
 	}
 
-	/** Commits the position and the open events of a lane that only skipped or dropped some. */
-	commitPosition(lane: Lane): void {
-		lane.hasDropped = false;
+	/** Stores the progress of a lane that only skipped or dropped events, if storage doesn't know it. */
+	storeProgress(lane: Lane): void {
+		const progress = lane.takeProgress();
+		if (progress === null) return;
 		const { context, lease, open, post } = this.#work;
-		const { progress } = lane;
 		open.begin();
-		lane.committed(progress.position);
 		context.settler.add({
 			lease,
 			attempt: null,

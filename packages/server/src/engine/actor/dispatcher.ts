@@ -11,9 +11,6 @@ import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
 import { QueueDispatcher } from "./queue-dispatcher.ts";
 
-/** The position of a lane that only skips events is committed once it is this far ahead of storage. */
-const MAX_LAG = 2_000;
-
 /** The kinds of attempt, in the order in which a lane starts them: one kind each turn. */
 const CLASSES = ["requested", "first", "retry", "replay"] as const;
 
@@ -69,14 +66,14 @@ export class Dispatcher {
 				this.#takeTurns(lane);
 				this.queued.load(lane);
 			} else while (this.#startFirst(lane) === "started");
-			lane.following = lane.awaits === null && !lane.isBehind(reader);
+			lane.follow(reader);
 		} else if (lane.deleted) {
 			if (this.queued.close(lane)) this.#allClosed(lane);
 		} else {
 			if (lane.sweepingQueues) this.queued.expire(lane);
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
 		}
-		if (lane.lag >= MAX_LAG || lane.hasDropped) this.#attempts.commitPosition(lane);
+		if (lane.owesProgress) this.#attempts.storeProgress(lane);
 		this.#setAlarm(lane, now);
 	}
 

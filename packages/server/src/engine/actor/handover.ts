@@ -45,7 +45,7 @@ export class Retirement {
 		const timer = context.clock.setTimeout(() => post({ kind: "hand_over" }), HANDOVER_WAIT_MS);
 		await quiet();
 		timer.cancel();
-		for (const lane of lanes) if (lane.lag > 0) this.#attempts.commitPosition(lane);
+		for (const lane of lanes) this.#attempts.storeProgress(lane);
 		await quiet();
 	}
 

@@ -10,6 +10,9 @@ import { LaneSet } from "./lane-set.ts";
 
 const seal = new Seal(new Uint8Array(32));
 
+/** Nothing is left for a lane in a log that ends here. */
+const CAUGHT_UP = { lastSeq: 0, announced: 0 };
+
 function setUp() {
 	const clock = new VirtualClock();
 	const keys = new SigningKeys(seal, silentLogger);
@@ -63,7 +66,7 @@ test("a project is idle once every lane has reached the end of its log; until th
 test("an event is announced only to the lanes that follow the log and want it", () => {
 	const { log, lanes } = setUp();
 	lanes.load([stateOf("wants", 7), stateOf("behind", 3), stateOf("other", 7, "b")], null);
-	for (const name of ["wants", "other"]) lanes.get(name)!.following = true;
+	for (const name of ["wants", "other"]) lanes.get(name)!.follow(CAUGHT_UP);
 	Object.assign(log, { lastSeq: 10, announced: 7 });
 	lanes.announce([8, 9, 10].map((seq) => ({ seq, type: "a" }) as LogEvent));
 	const looked: string[] = [];
@@ -80,7 +83,7 @@ test("an event is announced only to the lanes that follow the log and want it", 
 test("events of unknown types are announced to all lanes", () => {
 	const { log, lanes } = setUp();
 	lanes.load([stateOf("a", 7), stateOf("b", 5, "b")], null);
-	for (const lane of lanes) lane.following = true;
+	for (const lane of lanes) lane.follow(CAUGHT_UP);
 	Object.assign(log, { lastSeq: 9, announced: 8 });
 	lanes.announceAll();
 	const looked: [string, number][] = [];

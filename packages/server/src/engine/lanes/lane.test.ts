@@ -114,7 +114,7 @@ class World {
 			const stillOpen = open.filter((each) => each > progress.position || progress.open.includes(each));
 			const added = progress.open.filter((each) => each > position);
 			this.set({ position: Math.max(position, progress.position), open: [...stillOpen, ...added] });
-			this.lane.committed(progress.position);
+			this.lane.stored(progress.position);
 		}
 	}
 

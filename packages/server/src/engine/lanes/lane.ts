@@ -17,6 +17,9 @@ import { RetryQueue } from "./retry-queue.ts";
 /** All queues. User requests come first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 
+/** A lane that only skips events stores its position once it is this far ahead. */
+const MAX_LAG = 2_000;
+
 /**
  * One webhook's progress through its project's log.
  *
@@ -48,15 +51,8 @@ export class Lane {
 	sweeping = true;
 	/** Checking, while paused, for retries and replays past the retention. */
 	sweepingQueues = true;
-	/** It dropped or passed events without an attempt that storage still takes for waiting. */
-	hasDropped = false;
 	/** The chunk that it reads from; undefined if it must find one. */
 	chunk: Chunk | undefined;
-	/**
-	 * Nothing is left for it in the log, and its actor notifies it of the next event of its types. Meanwhile its position
-	 * stays where it is: an event costs nothing for webhooks that don't want it.
-	 */
-	following = false;
 	/** The key of the read that it is waiting for. */
 	awaits: string | null = null;
 	/** Body size of the next event if it found no slot, bytes. It is then read again only with a slot in hand. */
@@ -69,7 +65,10 @@ export class Lane {
 	typesKey: string | null = null;
 	types: readonly string[] | undefined;
 	#position: number;
-	#committedPosition: number;
+	#storedPosition: number;
+	/** It dropped or passed events without an attempt that storage still takes for waiting. */
+	#hasDropped = false;
+	#following = false;
 	readonly #open: OpenEvents;
 	/** First attempts in flight: those of open events, and those that the owner has since skipped. */
 	#sending = 0;
@@ -92,7 +91,7 @@ export class Lane {
 		this.target = { projectId, url: state.url, key, standardKey, active: state.status === "active" };
 		this.#state = state;
 		this.#position = state.position;
-		this.#committedPosition = state.position;
+		this.#storedPosition = state.position;
 		this.#open = new OpenEvents(state.open);
 		this.#readTypes(allTypes);
 	}
@@ -124,20 +123,46 @@ export class Lane {
 		return { webhookId: this.webhookId, position: this.#position, open: this.#open.seqs };
 	}
 
-	/** How far the stored position lags, because of events skipped without an attempt. */
-	get lag(): number {
-		return this.#position - this.#committedPosition;
+	/** Whether it skipped so much without an attempt that its progress should be stored by itself. */
+	get owesProgress(): boolean {
+		return this.#position - this.#storedPosition >= MAX_LAG || this.#hasDropped;
+	}
+
+	/** Its progress, which is now on its way to storage; null if storage knows it already. */
+	takeProgress(): LaneProgress | null {
+		if (this.#position === this.#storedPosition && !this.#hasDropped) return null;
+		this.#hasDropped = false;
+		this.stored(this.#position);
+		return this.progress;
+	}
+
+	/** This position is stored. */
+	stored(position: number): void {
+		this.#storedPosition = Math.max(this.#storedPosition, position);
 	}
 
 	/** Whether first attempts may wait in the log. */
 	isBehind({ lastSeq, announced }: LogEnd): boolean {
-		return (this.following ? announced : this.#position) < lastSeq || this.#open.hasWaiting;
+		return (this.#following ? announced : this.#position) < lastSeq || this.#open.hasWaiting;
+	}
+
+	/**
+	 * Nothing is left for it in the log, and its actor notifies it of the next event of its types. Meanwhile its position
+	 * stays where it is: an event costs nothing for webhooks that don't want it.
+	 */
+	get following(): boolean {
+		return this.#following;
+	}
+
+	/** Follows the log, unless something in it may be for this lane. */
+	follow(log: LogEnd): void {
+		this.#following = this.awaits === null && !this.isBehind(log);
 	}
 
 	/** Ends following, and moves on: nothing up to this number is for it. */
 	unfollow(announced: number): void {
-		if (!this.following) return;
-		this.following = false;
+		if (!this.#following) return;
+		this.#following = false;
 		this.#pass(announced);
 	}
 
@@ -150,14 +175,14 @@ export class Lane {
 		this.target.key = key;
 		this.target.standardKey = standardKey;
 		this.target.active = this.active;
-		this.following = false;
+		this.#following = false;
 		this.chunk = undefined;
 		this.refusedBytes = null;
 		this.#open.join(state, this.#position);
 		this.#position = Math.max(this.#position, state.position);
-		this.committed(state.position);
+		this.stored(state.position);
 		this.#readTypes(allTypes);
-		if (this.#hasPassed(before)) this.hasDropped = true;
+		if (this.#hasPassed(before)) this.#hasDropped = true;
 		if (resumed) this.invalidateRetries();
 	}
 
@@ -226,7 +251,7 @@ export class Lane {
 			const event = this.#open.peek();
 			if (!event || this.#subscribes(event)) return event;
 			this.#open.settle(event.seq);
-			this.hasDropped = true;
+			this.#hasDropped = true;
 		}
 		if (!chunk) return undefined;
 		for (; this.#index < chunk.events.length; this.#index++) {
@@ -289,11 +314,6 @@ export class Lane {
 	end(): void {
 		this.gone = true;
 		this.target.active = false;
-	}
-
-	/** This position is stored. */
-	committed(position: number): void {
-		this.#committedPosition = Math.max(this.#committedPosition, position);
 	}
 
 	// ── retries and replays ──
