@@ -40,7 +40,7 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	await expectAccessible(page);
 	receiver.respondWith(() => ({ status: 200 }));
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
-	await expect(drawer).toContainText("1 event failed for good");
+	await expect(drawer).toContainText("This sends 1 delivery again");
 	await drawer.getByRole("button", { name: /^Replay/ }).click();
 	await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
 	await page.goto(dashboard.project(`/logs?event_id=${event.id}&status=delivered`));
@@ -72,7 +72,7 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 	// Without a response there is no response time.
 	await expect(page.getByText("Nothing was sent in this period")).toBeVisible();
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
-	await expect(page.getByRole("dialog")).toContainText("with up to 3 attempts each");
+	await expect(page.getByRole("dialog")).toContainText("gets up to 3 attempts");
 });
 
 test("filters are part of the URL, and matching deliveries are counted, then replayed", async ({ dashboard, page }) => {

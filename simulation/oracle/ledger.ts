@@ -221,7 +221,7 @@ export class Ledger {
 		return (event && this.webhooks.get(webhookId)?.deliveries.get(event.seq)) ?? null;
 	}
 
-	/** The deliveries that a step of replaying by filter replays: finished ones whose last attempt failed. */
+	/** The deliveries that a step of replaying by filter replays: finished ones whose last attempt failed, without tests. */
 	chosen(step: Extract<Happening, { kind: "replays begun" }>): Delivery[] {
 		const chosen: Delivery[] = [];
 		for (const webhook of this.projects.get(step.projectId)?.webhooks.values() ?? []) {
@@ -230,6 +230,7 @@ export class Ledger {
 				const last = lastOf(delivery);
 				// What retention may have taken from the log cannot be found in it.
 				if (delivery.next !== null || last?.status !== "failed" || last.startedAt < this.attemptsSince) continue;
+				if (delivery.event.seq < 0) continue;
 				if (timeOf(last.id) >= step.before || (step.after !== null && last.id <= step.after)) continue;
 				if (step.next !== null && last.id > step.next) continue;
 				chosen.push(delivery);

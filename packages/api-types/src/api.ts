@@ -215,6 +215,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/samples": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Publish a sample event
+         * @description Publishes an event whose id begins with `evt_sample_`, which is how receivers and the log can tell it from others. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Unlike with published events, the data of every type must be valid by its schema. To try out a single webhook, send it a test event instead.
+         */
+        readonly post: operations["publishSample"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/orders": {
         readonly parameters: {
             readonly query?: never;
@@ -636,7 +656,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Replay everything that failed
-         * @description Starts a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` limit when the failed attempt started.
+         * @description Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.
          */
         readonly post: operations["replayFailed"];
         readonly delete?: never;
@@ -679,6 +699,26 @@ export interface paths {
          * @description Makes the delivery's next attempt immediately instead of at its scheduled time. It keeps its number, and the series has no more attempts than otherwise. While the webhook is paused, the attempt waits until it is resumed.
          */
         readonly post: operations["retryDelivery"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Cancel a test event
+         * @description Ends the delivery of a test event that is waiting for an attempt: instead of the attempt, the log gets an entry with the error code `test_cancelled`. An attempt in flight is finished first, and no other follows. Only test events can be cancelled.
+         */
+        readonly post: operations["cancelTest"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2251,6 +2291,232 @@ export interface components {
         };
         /**
          * @example {
+         *       "type": "customer.created",
+         *       "data": {
+         *         "customer_email": "ada@example.com",
+         *         "order_id": "ord_10482"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleCustomerCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "customer.created";
+            readonly data: components["schemas"]["CustomerCreatedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "purchase.completed",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "customer_email": "ada@example.com",
+         *         "amount_cents": 2997,
+         *         "currency": "EUR",
+         *         "items": [
+         *           {
+         *             "product_id": "prod_vip_30d",
+         *             "name": "VIP rank, 30 days",
+         *             "quantity": 1,
+         *             "unit_amount_cents": 1999
+         *           },
+         *           {
+         *             "product_id": "prod_crate_key",
+         *             "name": "Crate key",
+         *             "quantity": 2,
+         *             "unit_amount_cents": 499
+         *           }
+         *         ]
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SamplePurchaseCompleted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "purchase.completed";
+            readonly data: components["schemas"]["PurchaseCompletedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "purchase.refunded",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "refund_id": "ref_2071",
+         *         "amount_cents": 499,
+         *         "currency": "EUR",
+         *         "partial": true
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SamplePurchaseRefunded: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "purchase.refunded";
+            readonly data: components["schemas"]["PurchaseRefundedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "delivery.success",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "deliverable_id": "dlv_77120",
+         *         "kind": "game_command",
+         *         "detail": "Rank granted on survival-1"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleDeliverySuccess: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "delivery.success";
+            readonly data: components["schemas"]["DeliverySuccessData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "delivery.failed",
+         *       "data": {
+         *         "order_id": "ord_10482",
+         *         "deliverable_id": "dlv_77121",
+         *         "kind": "chat_role",
+         *         "detail": "The buyer is not a member of the chat server"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleDeliveryFailed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "delivery.failed";
+            readonly data: components["schemas"]["DeliveryFailedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "basket.abandoned",
+         *       "data": {
+         *         "basket_id": "bsk_55310",
+         *         "customer_email": "grace@example.com",
+         *         "items": [
+         *           {
+         *             "product_id": "prod_crate_key",
+         *             "name": "Crate key",
+         *             "quantity": 5,
+         *             "unit_amount_cents": 499
+         *           }
+         *         ]
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleBasketAbandoned: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "basket.abandoned";
+            readonly data: components["schemas"]["BasketAbandonedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "subscription.created",
+         *       "data": {
+         *         "subscription_id": "sub_3108",
+         *         "customer_email": "ada@example.com",
+         *         "plan": "vip_monthly"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleSubscriptionCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "subscription.created";
+            readonly data: components["schemas"]["SubscriptionCreatedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "subscription.canceled",
+         *       "data": {
+         *         "subscription_id": "sub_3108",
+         *         "customer_email": "ada@example.com",
+         *         "plan": "vip_monthly"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleSubscriptionCanceled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "subscription.canceled";
+            readonly data: components["schemas"]["SubscriptionCanceledData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "chargeback.created",
+         *       "data": {
+         *         "chargeback_id": "cbk_914",
+         *         "order_id": "ord_10482",
+         *         "amount_cents": 2997,
+         *         "currency": "EUR",
+         *         "reason": "fraudulent"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleChargebackCreated: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "chargeback.created";
+            readonly data: components["schemas"]["ChargebackCreatedData"];
+            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            readonly webhooks: number;
+        };
+        /**
+         * @example {
+         *       "type": "delivery.success",
+         *       "data": {
+         *         "order_id": "ord_10482"
+         *       },
+         *       "webhooks": 1
+         *     }
+         */
+        readonly SampleRequest: components["schemas"]["SampleCustomerCreated"] | components["schemas"]["SamplePurchaseCompleted"] | components["schemas"]["SamplePurchaseRefunded"] | components["schemas"]["SampleDeliverySuccess"] | components["schemas"]["SampleDeliveryFailed"] | components["schemas"]["SampleBasketAbandoned"] | components["schemas"]["SampleSubscriptionCreated"] | components["schemas"]["SampleSubscriptionCanceled"] | components["schemas"]["SampleChargebackCreated"];
+        /**
+         * @example {
          *       "order_id": "ord_10482",
          *       "customer_email": "ada@example.com",
          *       "amount_cents": 2997,
@@ -2945,7 +3211,7 @@ export interface components {
                 /** @description The event. */
                 readonly event_id: string;
             }[];
-            /** @description As for the list of attempts. A delivery matches if its newest attempt does. */
+            /** @description As for the list of attempts. A delivery matches if its newest attempt does. Test events never match: replay those one by one. */
             readonly filter?: {
                 /** @description Attempts of this webhook. */
                 readonly webhook_id?: string;
@@ -2985,6 +3251,21 @@ export interface components {
             readonly count: number;
             /** @description With `deliveries`: how many are still attempting or don't exist. */
             readonly skipped?: number;
+            /** @description With `deliveries`: how many of the last of them weren't reached, because storage failed. Call again with these. Absent if there are none. */
+            readonly left?: number;
+            /** @description With `dry_run`: how many of this step, by webhook and event type. */
+            readonly groups?: readonly {
+                /**
+                 * @description The webhook's identifier.
+                 * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly webhook_id: string;
+                readonly type: components["schemas"]["EventType"];
+                readonly count: number;
+            }[];
+            /** @description With `dry_run`: when the last attempts of the first and last of this step started. */
+            readonly oldest_at?: string | null;
+            readonly newest_at?: string | null;
             /** @description With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step. */
             readonly next_cursor?: string | null;
             /**
@@ -2993,6 +3274,9 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly before?: string;
+        };
+        readonly TestCancelled: {
+            readonly cancelled: boolean;
         };
         /**
          * @example {
@@ -3037,7 +3321,7 @@ export interface components {
                 /** @description The event. */
                 readonly event_id: string;
             }[];
-            /** @description Dismisses one step of the dead letters that match, newest first. */
+            /** @description Dismisses one step of the dead letters that match, newest first, without those of test events. */
             readonly filter?: {
                 /** @description Deliveries to this webhook. */
                 readonly webhook_id?: string;
@@ -3143,7 +3427,7 @@ export interface components {
                 readonly count: number;
                 readonly next_at: string | null;
             };
-            /** @description Dead-lettered deliveries that were neither replayed nor dismissed. */
+            /** @description Dead-lettered deliveries that were neither replayed nor dismissed, without test events. */
             readonly dead_letters: number;
             /** @description The events that wait for their first attempt. */
             readonly backlog: {
@@ -3518,7 +3802,7 @@ export interface components {
             readonly at: string;
             readonly actor: components["schemas"]["Actor"];
             /** @enum {string} */
-            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried";
+            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried" | "log.exported" | "sample.published" | "test.cancelled";
             readonly target: {
                 /** @example webhook */
                 readonly kind: string;
@@ -3727,6 +4011,17 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Too many test events of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
+        readonly "too-many-requests-testEvents-changes": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
         readonly "too-many-requests-reads": {
             headers: {
@@ -3740,17 +4035,6 @@ export interface components {
         };
         /** @description Too many URL checks of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-urlChecks-changes": {
-            headers: {
-                /** @description When to try again, in seconds. */
-                readonly "Retry-After"?: string;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Too many test events of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
-        readonly "too-many-requests-testEvents-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
@@ -4365,6 +4649,52 @@ export interface operations {
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly publishSample: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SampleRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The event is published. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PublishedEvent"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The type has more or fewer subscribed webhooks than `webhooks` says. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-testEvents-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5499,7 +5829,7 @@ export interface operations {
                 readonly since?: string;
                 /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
-                /** @description `true` leaves out failed deliveries that were replayed or dismissed. */
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
                 readonly unhandled?: "true";
                 /** @description Rows per page. */
                 readonly limit?: number;
@@ -5729,6 +6059,52 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             /** @description The Developer app is not installed. Or: No attempt of this delivery is waiting. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-replays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly cancelTest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The webhook's identifier. */
+                readonly webhook_id: string;
+                /** @description The event's identifier. Receivers deduplicate by it. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It won't be sent again. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TestCancelled"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: It isn't a test event, or no attempt of it is waiting. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -278,6 +278,36 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([]);
 		});
 
+		test("a cancelled test event isn't sent again, even if its webhook is paused; a replay of it is", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("cancelled");
+			rig.sender.script = () => 500;
+			const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt: 0, body: Buffer.from("{}") };
+			const of = { projectId: rig.projectId, webhookId: id };
+			await rig.storage.appendTestEvent({ ...of, event });
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(1);
+			expect(await rig.storage.cancelTest({ ...of, eventId: event.id })).toBe("cancelled");
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(2);
+			const closed = { eventId: event.id, attempt: 2, status: "failed", errorCode: "test_cancelled", sent: null };
+			expect(rig.settled[1]).toMatchObject(closed);
+			expect(rig.sender.to(url)).toEqual([event.id]);
+
+			expect(await rig.storage.replayDelivery({ ...of, eventId: event.id, at: rig.clock.now() })).toMatchObject({
+				replay: 1,
+			});
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(3);
+			expect(rig.settled[2]).toMatchObject({ attempt: 1, replay: 1, status: "retrying" });
+			await rig.change(() => rig.storage.updateWebhook({ ...of, patch: { status: "paused" } }));
+			expect(await rig.storage.cancelTest({ ...of, eventId: event.id })).toBe("cancelled");
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(4);
+			expect(rig.settled[3]).toMatchObject({ ...closed, replay: 1 });
+			expect(rig.sender.to(url)).toEqual([event.id, event.id]);
+		});
+
 		test("events that age out while a webhook is paused are dead-lettered as expired, and logged", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -56,6 +56,7 @@ export const deliveriesQuery = (projectId: string, { span, ...filter }: Delivery
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 const REPLAYS = "/v1/projects/{project_id}/replays";
+const DISMISSALS = "/v1/projects/{project_id}/dismissals";
 
 /** How often to poll a delivery until its first response, in addition to hints; in milliseconds. */
 export const WATCH_MS = 1_000;
@@ -107,14 +108,16 @@ export interface Replayed {
 	readonly count: number;
 	/** Those that can't be replayed or retried now: their state is another, or they no longer exist. */
 	readonly skipped: number;
+	/** The last of them that weren't reached, because the service ran into an error. */
+	readonly left?: number;
 }
 
 /** Begins new series of 1 to {@link MAX_NAMED} deliveries; those that can't be replayed are skipped. */
 export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
 	const path = { project_id: projectId };
-	const { count, skipped = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
+	const { count, skipped = 0, left = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
 	refresh(projectId);
-	return { count, skipped };
+	return { count, skipped, left };
 }
 
 /** Marks a dead letter as needing no decision. Throws ApiError, 409 if it isn't one. */
@@ -126,7 +129,7 @@ export async function dismissDelivery(projectId: string, id: DeliveryId): Promis
 /** The same for 1 to {@link MAX_NAMED} deliveries; others are skipped. */
 export async function dismissDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
 	const path = { project_id: projectId };
-	const { count, skipped = 0 } = await api.post("/v1/projects/{project_id}/dismissals", { path, body: { deliveries } });
+	const { count, skipped = 0 } = await api.post(DISMISSALS, { path, body: { deliveries } });
 	refresh(projectId);
 	return { count, skipped };
 }
@@ -134,6 +137,12 @@ export async function dismissDeliveries(projectId: string, deliveries: readonly 
 /** Makes the pending attempt of a delivery now. Throws ApiError, 409 if none waits. */
 export async function retryDelivery(projectId: string, id: DeliveryId): Promise<void> {
 	await api.post(`${DELIVERY}/retry`, { path: pathOf(projectId, id) });
+	refresh(projectId);
+}
+
+/** Cancels a test event that waits. Throws ApiError, 409 if none waits. */
+export async function cancelTest(projectId: string, id: DeliveryId): Promise<void> {
+	await api.post(`${DELIVERY}/cancel`, { path: pathOf(projectId, id) });
 	refresh(projectId);
 }
 
@@ -153,41 +162,120 @@ export async function retryDeliveries(projectId: string, deliveries: readonly De
 	return result;
 }
 
-interface ReplayOptions {
-	/** Only counts what would be replayed. */
-	readonly dryRun: boolean;
+interface StepOptions {
 	/** Called with the total after each step. */
 	readonly onStep?: (count: number) => void;
 	/** Aborts it between two steps; a count immediately. */
 	readonly signal: AbortSignal;
 }
 
+/** What a replay would send. */
+export interface Counted {
+	readonly count: number;
+	/** Most first. */
+	readonly groups: readonly { readonly webhook_id: string; readonly type: string; readonly count: number }[];
+	/** When the last attempts of the first and last of them started; null if there are none. */
+	readonly oldestAt: string | null;
+	readonly newestAt: string | null;
+}
+
+/** A step of something that the service does in steps of limited size. */
+interface Step {
+	readonly count: number;
+	/** What the next call sends; null after the last step. */
+	readonly next: Readonly<Record<string, string>> | null;
+}
+
 /**
- * Replays (or counts) every delivery whose newest attempt matches a filter, oldest first, in steps that the service
- * limits, and returns how many there were. Throws ApiError; deliveries replayed before the error stay replayed.
+ * Runs the steps one after the other and returns how many deliveries they changed or counted. Waits when the service asks
+ * for it. Throws ApiError; what was done before the error stays done.
  */
-export async function replayMatching(
-	projectId: string,
-	filter: AttemptFilter,
-	{ dryRun, onStep, signal }: ReplayOptions,
-): Promise<number> {
+async function inSteps(run: (next: Step["next"]) => Promise<Step>, { onStep, signal }: StepOptions): Promise<number> {
 	let count = 0;
-	let next: { readonly cursor: string; readonly before: string } | null = null;
-	try {
-		do {
-			const step: Schemas["Replays"] = await api.post(REPLAYS, {
-				path: { project_id: projectId },
-				body: { filter, ...(dryRun ? { dry_run: true } : {}), ...next },
-				// The service finishes a step it has started. Its response says how far it came.
-				...(dryRun ? { signal } : {}),
-			});
-			count += step.count;
-			onStep?.(count);
-			const { next_cursor = null, before } = step;
-			next = next_cursor === null || before === undefined ? null : { cursor: next_cursor, before };
-		} while (next !== null && !signal.aborted);
-	} finally {
-		if (!dryRun) refresh(projectId);
-	}
+	let next: Step["next"] = null;
+	do {
+		const step = await whenItMay(() => run(next), signal);
+		if (step === null) break;
+		count += step.count;
+		onStep?.(count);
+		next = step.next;
+	} while (next !== null && !signal.aborted);
 	return count;
+}
+
+/** Repeats a call that the service refuses as too early; null if it was aborted meanwhile. */
+async function whenItMay<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
+	for (;;) {
+		try {
+			return await call();
+		} catch (error) {
+			if (!isStatus(error, 429) || error.retryAfter === null) throw error;
+			await wait(error.retryAfter * 1_000, signal);
+			if (signal.aborted) return null;
+		}
+	}
+}
+
+const wait = (ms: number, signal: AbortSignal): Promise<void> =>
+	new Promise((done) => {
+		const timer = window.setTimeout(done, ms);
+		signal.addEventListener("abort", () => {
+			window.clearTimeout(timer);
+			done();
+		});
+	});
+
+const nextOf = ({ next_cursor, before }: Schemas["Replays"]): Step["next"] =>
+	next_cursor == null || before === undefined ? null : { cursor: next_cursor, before };
+
+/** Counts the deliveries that have ended and whose newest attempt matches a filter. */
+export async function countMatching(projectId: string, filter: AttemptFilter, options: StepOptions): Promise<Counted> {
+	const groups = new Map<string, { webhook_id: string; type: string; count: number }>();
+	let oldestAt: string | null = null;
+	let newestAt: string | null = null;
+	const count = await inSteps(async (next) => {
+		const step = await api.post(REPLAYS, {
+			...{ path: { project_id: projectId }, body: { filter, dry_run: true, ...next }, signal: options.signal },
+		});
+		for (const { webhook_id, type, count } of step.groups ?? []) {
+			const key = `${webhook_id} ${type}`;
+			groups.set(key, { webhook_id, type, count: count + (groups.get(key)?.count ?? 0) });
+		}
+		oldestAt ??= step.oldest_at ?? null;
+		newestAt = step.newest_at ?? newestAt;
+		return { count: step.count, next: nextOf(step) };
+	}, options);
+	return { count, groups: [...groups.values()].sort((a, b) => b.count - a.count), oldestAt, newestAt };
+}
+
+/** Replays every delivery that {@link countMatching} counts, oldest first. A step that has begun is finished. */
+export async function replayMatching(projectId: string, filter: AttemptFilter, options: StepOptions): Promise<number> {
+	try {
+		return await inSteps(async (next) => {
+			const step = await api.post(REPLAYS, { path: { project_id: projectId }, body: { filter, ...next } });
+			return { count: step.count, next: nextOf(step) };
+		}, options);
+	} finally {
+		refresh(projectId);
+	}
+}
+
+/** Failed deliveries to dismiss. */
+export type DismissalFilter = Pick<AttemptFilter, "webhook_id" | "type" | "since" | "until">;
+
+/** Dismisses every failed delivery that matches and needs a decision, newest first. A step that has begun is finished. */
+export async function dismissMatching(
+	projectId: string,
+	filter: DismissalFilter,
+	options: StepOptions,
+): Promise<number> {
+	try {
+		return await inSteps(async (next) => {
+			const body = { filter, ...next };
+			const { count, next_cursor } = await api.post(DISMISSALS, { path: { project_id: projectId }, body });
+			return { count, next: next_cursor == null ? null : { cursor: next_cursor } };
+		}, options);
+	} finally {
+		refresh(projectId);
+	}
 }

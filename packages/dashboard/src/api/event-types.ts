@@ -6,6 +6,20 @@ import type { Schemas } from "./operation.ts";
 /** A catalogue entry for an event type. */
 export type EventTypeEntry = Schemas["EventTypeEntry"];
 
+export interface Sample {
+	readonly type: EventTypeEntry["type"];
+	readonly data: Readonly<Record<string, unknown>>;
+	/** How many webhooks are expected to get it. */
+	readonly webhooks: number;
+}
+
+/** Publishes a sample event and returns its id. Throws ApiError, 409 if another number of webhooks would get it. */
+export async function publishSample(projectId: string, sample: Sample): Promise<string> {
+	const path = { project_id: projectId };
+	const { id } = await api.post("/v1/projects/{project_id}/samples", { path, body: sample as never });
+	return id;
+}
+
 /** The catalogue. It only changes with the service's version. */
 export const eventTypesQuery = queryOptions({
 	queryKey: ["event-types"],

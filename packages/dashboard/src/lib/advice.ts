@@ -154,6 +154,10 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		why: "The webhook was resumed “from now on”, which skips its backlog.",
 		tries: ["Replay it if you need this event anyway."],
 	}),
+	test_cancelled: () => ({
+		why: "Someone cancelled the test before this attempt was due.",
+		tries: ["Send another test from the webhook’s page, or replay this one."],
+	}),
 };
 
 /** Advice by status code, where it is more specific than advice for the class. */

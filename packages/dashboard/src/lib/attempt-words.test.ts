@@ -57,6 +57,7 @@ it("distinguishes attempts from deliveries that were closed without a request", 
 		"unsubscribed",
 		"deleted",
 		"skipped",
+		"test_cancelled",
 	]);
 	expect(wasSent(answered(500))).toBe(true);
 });

@@ -110,12 +110,17 @@ const WORDS: Readonly<Record<string, Words>> = {
 		said: "was skipped when the webhook was resumed",
 		headline: "The event was skipped when the webhook was resumed",
 	},
+	test_cancelled: {
+		station: "cancelled",
+		said: "was cancelled",
+		headline: "The test event was cancelled",
+	},
 };
 
 const UNKNOWN: Words = { station: "no response", said: "got no response", headline: "No response" };
 
 /** Codes of deliveries that were closed without a request. */
-const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted"]);
+const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted", "test_cancelled"]);
 
 /** Whether the entry is about a request at all, rather than a delivery closed without one. */
 export const wasSent = ({ error_code }: Pick<ResponseFacts, "error_code">) => !CLOSING.has(error_code ?? "");

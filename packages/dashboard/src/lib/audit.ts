@@ -86,6 +86,11 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"member.role_changed": ({ role, to }) => ["made ", ` ${aRole(role ?? to)}`],
 	"member.removed": () => ["removed ", " from the project"],
 	"delivery.replayed": () => ["replayed a delivery of "],
+	"sample.published": ({ type, webhooks }) => [
+		"published the sample event ",
+		typeof type === "string" ? ` (${type}) to ${webhooks === 1 ? "1 webhook" : `${webhooks} webhooks`}` : "",
+	],
+	"test.cancelled": () => ["cancelled the test event "],
 	"delivery.dismissed": () => ["dismissed the failed delivery of "],
 	"deliveries.dismissed": (detail) => [`dismissed ${countOf(detail)} failed deliveries of `],
 	"delivery.retried": () => ["retried a delivery early: "],

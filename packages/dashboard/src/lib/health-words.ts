@@ -94,6 +94,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 		has: "has skipped an event",
 	},
 	deleted: { short: "deleted", now: "Deleted before its next attempt", has: "was deleted before an attempt" },
+	test_cancelled: { short: "cancelled", now: "Its last test was cancelled", has: "has a cancelled test" },
 	skipped: { short: "skipped", now: "Its last event was skipped", has: "has skipped an event" },
 };
 

@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
 import { IconPlayerTrackNext } from "@tabler/icons-react";
-import { useState } from "react";
 import { type DeliveryId, retryDelivery, retryWebhook } from "../api/deliveries.ts";
 import { plural } from "../lib/numbers.ts";
 import { ForRole } from "./for-role.tsx";
-import { notifyDone, notifyProblem } from "./notify.tsx";
+import { notifyDone } from "./notify.tsx";
+import { useAction } from "./use-action.ts";
 
 interface RetryNowProps {
 	projectId: string;
@@ -74,20 +74,4 @@ export function RetryAllNow({ projectId, webhookId, count, variant = "default" }
 			)}
 		</ForRole>
 	);
-}
-
-/** Runs an action once at a time, and reports its failure. */
-function useAction(act: () => Promise<void>): { readonly busy: boolean; readonly run: () => Promise<void> } {
-	const [busy, setBusy] = useState(false);
-	const run = async () => {
-		setBusy(true);
-		try {
-			await act();
-		} catch (error) {
-			notifyProblem(error);
-		} finally {
-			setBusy(false);
-		}
-	};
-	return { busy, run };
 }

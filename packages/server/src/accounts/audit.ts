@@ -29,6 +29,9 @@ export const AUDIT_ACTIONS = [
 	"deliveries.dismissed",
 	"delivery.retried",
 	"deliveries.retried",
+	"log.exported",
+	"sample.published",
+	"test.cancelled",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

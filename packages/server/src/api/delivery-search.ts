@@ -31,7 +31,7 @@ export interface DeliveryFilter {
 	readonly eventId?: string | undefined;
 	readonly since?: number | undefined;
 	readonly until?: number | undefined;
-	/** Leaves out failed deliveries that were replayed or dismissed. */
+	/** Leaves out failed deliveries that were replayed or dismissed, and those of test events. */
 	readonly unhandled: boolean;
 }
 
@@ -233,8 +233,9 @@ function deliveryOf(last: AttemptSummary, latest: LatestAttempt | null): FoundDe
 	return { ...of, state: "waiting", nextAt: next.dueAt, handled: null };
 }
 
-const fits = ({ states, unhandled }: DeliveryFilter, { state, handled }: FoundDelivery): boolean =>
-	states.includes(state) && !(unhandled && handled !== null);
+/** Failed tests need no decision. */
+const fits = ({ states, unhandled }: DeliveryFilter, { state, handled, seq }: FoundDelivery): boolean =>
+	states.includes(state) && !(unhandled && (handled !== null || seq < 0));
 
 /** All that wait, newest first; null if there are more than {@link FEW}. */
 async function listFewWaiting(

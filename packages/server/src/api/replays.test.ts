@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
 
@@ -64,6 +64,58 @@ test("replays the given deliveries, including delivered ones, and skips those in
 	}
 	await api.call("DELETE", webhook);
 	expect(await replay(project, { deliveries: deliveries.slice(0, 2) })).toEqual({ count: 0, skipped: 2 });
+});
+
+test("a selection is replayed one after the other; if one fails, those before it are sent, audited and named", async () => {
+	const project = await api.project();
+	const webhook_id = idOf(await api.webhook(project));
+	const events = await deliver(project, 500, 500, 500);
+	const real = api.storage.replayDelivery.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "replayDelivery");
+	let running = 0;
+	spy
+		.mockImplementation(async (p) => {
+			expect(++running).toBe(1);
+			return real(p).finally(() => running--);
+		})
+		.mockImplementationOnce(real)
+		.mockRejectedValueOnce(new Error("The database is down."));
+	try {
+		const deliveries = [...events, "evt_none"].map((event_id) => ({ webhook_id, event_id }));
+		expect(await replay(project, { deliveries })).toEqual({ count: 1, skipped: 0, left: 3 });
+		await more(1);
+		expect(lastSent(1)).toEqual([events[0]]);
+		const [entry] = (await api.call("GET", `${project}/audit`)).json.data;
+		expect(entry).toMatchObject({ action: "deliveries.replayed", detail: { count: 1 } });
+		expect(await replay(project, { deliveries: deliveries.slice(-3) })).toEqual({ count: 2, skipped: 1 });
+		await more(2);
+		spy.mockRejectedValueOnce(new Error("The database is down."));
+		expect((await api.call("POST", `${project}/replays`, { body: { deliveries } })).status).toBe(500);
+	} finally {
+		spy.mockRestore();
+	}
+});
+
+test("counting says what would be sent: by webhook and type, and from when", async () => {
+	const project = await api.project();
+	const [first, second] = [await api.webhook(project), await api.webhook(project)];
+	const before = Date.now();
+	api.receiver.answer = answered(500);
+	await api.publish(project);
+	await more(2);
+	await api.call("POST", `${first}/test`, { body: { type: "delivery.success" } });
+	await more(1);
+	const counted = await replay(project, { filter: { status: "failed" }, dry_run: true });
+	const group = { type: "delivery.success", count: 1 };
+	expect(counted.count).toBe(2);
+	expect(new Set(counted.groups)).toEqual(
+		new Set([first, second].map((webhook) => ({ webhook_id: idOf(webhook), ...group }))),
+	);
+	expect(Date.parse(counted.oldest_at)).toBeGreaterThanOrEqual(before);
+	expect(Date.parse(counted.newest_at)).toBeGreaterThanOrEqual(Date.parse(counted.oldest_at));
+	expect(await replay(project, { filter: { type: "purchase.refunded" }, dry_run: true })).toMatchObject({
+		...{ count: 0, groups: [], oldest_at: null, newest_at: null },
+	});
 });
 
 test("another project's deliveries aren't found", async () => {

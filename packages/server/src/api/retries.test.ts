@@ -94,6 +94,39 @@ test("a selection is retried; those for which nothing waits are skipped and coun
 	expect(left.map(({ event_id }) => event_id)).toEqual([events[2]]);
 });
 
+test("a test event that waits for a retry is cancelled, and needs no decision", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	api.receiver.answer = answered(500);
+	const { json } = await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	const path = `${webhook}/deliveries/${json.event_id}`;
+	await more(1);
+	expect(await api.call("POST", `${path}/cancel`)).toMatchObject({ status: 202, json: { cancelled: true } });
+	await more(1);
+	const delivery = (await api.call("GET", path)).json;
+	expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 2, next_retry_at: null });
+	expect(delivery.attempts[1]).toMatchObject({ status: "failed", error_code: "test_cancelled", request_headers: {} });
+	const again = await api.call("POST", `${path}/cancel`);
+	expect([again.status, again.json.detail]).toEqual([409, expect.stringMatching(/has ended/)]);
+	const health = (await api.call("GET", `${project}/webhooks/health`)).json.data;
+	expect(health).toMatchObject([{ dead_letters: 0, waiting: { count: 0 } }]);
+	const undecided = await api.call("GET", `${project}/deliveries?state=failed&unhandled=true`);
+	expect(undecided.json.data).toEqual([]);
+	expect((await api.call("GET", `${project}/audit`)).json.data[0]).toMatchObject({
+		...{ action: "test.cancelled", target: { id: json.event_id }, detail: { webhook_id: idOf(webhook) } },
+	});
+});
+
+test("only test events can be cancelled", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event] = await failing(project, 1);
+	const { status, json } = await api.call("POST", `${webhook}/deliveries/${event}/cancel`);
+	expect([status, json.detail]).toEqual([409, expect.stringMatching(/Only test events/)]);
+	expect((await api.call("POST", `${webhook}/deliveries/evt_none/cancel`)).status).toBe(404);
+	expect((await api.call("GET", `${webhook}/deliveries/${event}`)).json.state).toBe("attempting");
+});
+
 test("the audit log records who retried what", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);

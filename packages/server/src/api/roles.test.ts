@@ -51,6 +51,8 @@ const EXPECTED = {
 	retryDelivery: "developer",
 	retryWebhook: "developer",
 	retryMany: "developer",
+	cancelTest: "developer",
+	publishSample: "developer",
 	dismissDelivery: "developer",
 	dismissMany: "developer",
 	getStats: "viewer",
@@ -95,6 +97,7 @@ const EXPECTED = {
 /** The routes that a project's key needs `publish` for. Others need `read` or `manage`, as a viewer or a developer may. */
 const PUBLISHES = new Set([
 	"publishEvents",
+	"publishSample",
 	"recordOrder",
 	"recordOrders",
 	"recordRefund",

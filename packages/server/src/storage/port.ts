@@ -89,7 +89,7 @@ export * from "./port/accounts.ts";
 export type * from "./port/delivery.ts";
 export * from "./port/facts.ts";
 export type * from "./port/history.ts";
-export type * from "./port/log.ts";
+export * from "./port/log.ts";
 export type * from "./port/peers.ts";
 export type * from "./port/registry.ts";
 export type { NewAccount } from "./verbs/accounts.ts";

@@ -74,6 +74,9 @@ export interface Json {
 	readonly success_rate: number | null;
 	readonly p50_ms: number | null;
 	readonly skipped: number;
+	readonly groups: readonly { readonly webhook_id: string; readonly type: string; readonly count: number }[];
+	readonly oldest_at: string;
+	readonly newest_at: string;
 	readonly response_ms: number;
 	readonly checks: readonly { readonly name: string; readonly state: string; readonly detail: string }[];
 }

@@ -7,9 +7,9 @@ import { webhooksQuery } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { stepIndex } from "../../lib/keys.ts";
 import { seriesLength } from "../../lib/track.ts";
+import { EventMark } from "../../ui/event-mark.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { ErrorState } from "../../ui/states.tsx";
-import { TestMark } from "../../ui/test-mark.tsx";
 import { useShortcuts } from "../../ui/use-shortcuts.ts";
 import { copyCurl } from "../logs/copy-curl.ts";
 import { useLogList } from "../logs/log-context.ts";
@@ -96,7 +96,7 @@ export function DeliveryDrawer() {
 			title={
 				<>
 					<span className={classes.type}>{known?.event_type ?? "Delivery"}</span>
-					{known?.test ? <TestMark /> : null}
+					{known === undefined ? null : <EventMark event={known} />}
 					{state === null ? null : <Outcome kind={state.outcome} label={state.word} />}
 				</>
 			}

@@ -19,7 +19,8 @@ export interface StandingState {
 }
 
 type Facts = Pick<AttemptSummary, "status" | "next_retry_at">;
-type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at"> & Partial<Pick<Delivery, "dismissed">>;
+type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at"> &
+	Partial<Pick<Delivery, "dismissed">> & { readonly attempts?: readonly Pick<AttemptSummary, "error_code">[] };
 
 const UNDER_WAY = "It's still being attempted. You can replay it once that's finished.";
 const GONE = "It can't be replayed: its webhook was deleted, or its event is no longer stored.";
@@ -44,6 +45,8 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 		case "dead_lettered":
 		case "failed":
 			if (delivery?.dismissed) return { ...FAILED, outcome: "paused", word: "Dismissed", refusal: null };
+			if (delivery?.attempts?.at(-1)?.error_code === "test_cancelled")
+				return { ...FAILED, outcome: "paused", word: "Cancelled", refusal: null };
 			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;

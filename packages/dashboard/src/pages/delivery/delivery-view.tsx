@@ -8,6 +8,7 @@ import { useSession } from "../../api/session.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health.ts";
 import { buildTrack } from "../../lib/track.ts";
+import { CancelTest } from "../../ui/cancel-test.tsx";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Ident } from "../../ui/ident.tsx";
 import { RetryNow } from "../../ui/retry-now.tsx";
@@ -91,14 +92,15 @@ export function DeliveryView(props: DeliveryViewProps) {
 						</dd>
 					</div>
 				</dl>
-				{state.canRetry && webhook?.status === "active" ? (
-					<RetryNow projectId={projectId} delivery={attempt} />
-				) : (
-					<Group gap="xs">
-						{state.canDismiss ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
+				<Group gap="xs">
+					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
+					{state.canDismiss && !attempt.test ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
+					{state.canRetry && webhook?.status === "active" ? (
+						<RetryNow projectId={projectId} delivery={attempt} />
+					) : (
 						<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
-					</Group>
-				)}
+					)}
+				</Group>
 			</Group>
 			<Track
 				lines={lines}

@@ -1,23 +1,15 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
 import { type DeliveryId, dismissDelivery } from "../../api/deliveries.ts";
 import { ForRole } from "../../ui/for-role.tsx";
-import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
+import { notifyDone } from "../../ui/notify.tsx";
+import { useAction } from "../../ui/use-action.ts";
 
 /** Marks a failed delivery as needing no decision. */
 export function DismissButton({ projectId, delivery }: { projectId: string; delivery: DeliveryId }) {
-	const [busy, setBusy] = useState(false);
-	const run = async () => {
-		setBusy(true);
-		try {
-			await dismissDelivery(projectId, delivery);
-			notifyDone("Dismissed. It stays in the log and can still be replayed.");
-		} catch (error) {
-			notifyProblem(error);
-		} finally {
-			setBusy(false);
-		}
-	};
+	const { busy, run } = useAction(async () => {
+		await dismissDelivery(projectId, delivery);
+		notifyDone("Dismissed. It stays in the log and can still be replayed.");
+	});
 	return (
 		<ForRole needs="developer">
 			{(disabled) => (

@@ -3,6 +3,7 @@ import { type ReactElement, useState } from "react";
 import { type DeliveryId, replayDelivery, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
+import { HowReplaysWork } from "../../ui/replay-preview.tsx";
 import type { StandingState } from "./delivery-state.ts";
 
 interface ReplayOptions {
@@ -72,9 +73,10 @@ export function useReplay({ projectId, delivery, state, name, onReplayed }: Repl
 			<Modal opened={asking} onClose={() => setAsking(false)} title="Send it again?">
 				<Stack>
 					<Text size="sm">
-						This event was already delivered. A replay sends it to {name} again under the same event id. A receiver that
-						remembers ids returns 2xx and does nothing; others do their work twice.
+						This event was already delivered. A replay sends it to {name} again. A receiver that remembers ids returns
+						2xx and does nothing; others do their work twice.
 					</Text>
+					<HowReplaysWork isSentTwice={false} one />
 					<Group justify="flex-end" gap="xs">
 						<Button variant="default" onClick={() => setAsking(false)}>
 							Cancel

@@ -4,7 +4,7 @@ import { memo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId } from "../../api/session.ts";
 import { formatMs } from "../../lib/numbers.ts";
-import { TestMark } from "../../ui/test-mark.tsx";
+import { EventMark } from "../../ui/event-mark.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./attempts.module.css";
@@ -29,7 +29,7 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 });
 
 /** The event's type, linked to the attempt. */
-export function EventCell({ attempt: { id, event_type, test } }: { attempt: AttemptSummary }) {
+export function EventCell({ attempt: { id, event_id, event_type, test } }: { attempt: AttemptSummary }) {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	return (
@@ -44,7 +44,7 @@ export function EventCell({ attempt: { id, event_type, test } }: { attempt: Atte
 			>
 				{event_type}
 			</Link>
-			{test ? <TestMark /> : null}
+			<EventMark event={{ event_id, test }} />
 		</span>
 	);
 }

@@ -1,6 +1,5 @@
-import { Box, Button, Skeleton } from "@mantine/core";
+import { Box, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -10,7 +9,6 @@ import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
-import { ForRole } from "../../ui/for-role.tsx";
 import { LoadMore } from "../../ui/load-more.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
@@ -23,13 +21,13 @@ import classes from "./attempts.module.css";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
 import { copyCurl } from "./copy-curl.ts";
 import { logSentence } from "./filter-words.ts";
+import { LogActions } from "./log-actions.tsx";
 import { LogContext } from "./log-context.ts";
 import { LogFilters } from "./log-filters.tsx";
 import { NothingMatches, NothingYet } from "./log-states.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
-import { ReplayAll, type ReplayAllRequest, replayAllOf } from "./replay-all.tsx";
 import { ReplaySelected } from "./replay-selected.tsx";
-import { attemptFilter, isFiltered, type LogsSearch } from "./search.ts";
+import { isFiltered, type LogsSearch } from "./search.ts";
 import { useLog } from "./use-log.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
 import { useSelection } from "./use-selection.ts";
@@ -59,7 +57,6 @@ export function AttemptsView() {
 	const attention = useAttention();
 	const log = useLog(projectId, search, scrolled || selection.size > 0 || attention.isHeld);
 	const [asked, setAsked] = useState<Asked | null>(null);
-	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
 	const now = useNow(0);
 	const { rows, loadMore } = log;
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
@@ -124,25 +121,12 @@ export function AttemptsView() {
 			<PageHeader
 				title="Logs"
 				actions={
-					nothing || rows === undefined ? (
+					<>
 						<ViewSwitch search={search} />
-					) : (
-						<>
-							<ViewSwitch search={search} />
-							<ForRole needs="developer">
-								{(disabled) => (
-									<Button
-										variant="default"
-										leftSection={<IconReload size={16} aria-hidden />}
-										disabled={disabled}
-										onClick={() => setReplayAll(replayAllOf(attemptFilter(search), Date.now()))}
-									>
-										Replay all matching
-									</Button>
-								)}
-							</ForRole>
-						</>
-					)
+						{nothing || rows === undefined ? null : (
+							<LogActions projectId={projectId} search={search} nameOf={nameOf} />
+						)}
+					</>
 				}
 			>
 				{log.count === undefined
@@ -188,7 +172,6 @@ export function AttemptsView() {
 					if (replayed) selection.setAll([]);
 				}}
 			/>
-			<ReplayAll projectId={projectId} request={replayAll} nameOf={nameOf} onClose={() => setReplayAll(null)} />
 			<LogContext value={list}>
 				<Outlet />
 			</LogContext>

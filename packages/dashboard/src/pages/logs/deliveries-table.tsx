@@ -6,11 +6,12 @@ import type { DeliverySummary } from "../../api/deliveries.ts";
 import { useProjectId } from "../../api/session.ts";
 import { responsePhrases } from "../../lib/health-words.ts";
 import { dueWords } from "../../lib/time.ts";
+import { CancelTest } from "../../ui/cancel-test.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { EventMark } from "../../ui/event-mark.tsx";
 import { ForRole } from "../../ui/for-role.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { RetryNow } from "../../ui/retry-now.tsx";
-import { TestMark } from "../../ui/test-mark.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { When } from "../../ui/when.tsx";
 import { NameCell, SelectBox } from "./attempt-cells.tsx";
@@ -112,7 +113,7 @@ const columnsOf = (
 		header: "Last attempt",
 		render: ({ last_attempt }) =>
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
-		width: 104,
+		width: 98,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 116 },
 	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 198 },
@@ -127,7 +128,7 @@ const columnsOf = (
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 112,
+		width: 104,
 	},
 	{
 		key: "next",
@@ -136,20 +137,21 @@ const columnsOf = (
 			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),
 		align: "right",
-		width: 176,
+		width: 204,
 	},
 ];
 
 const HANDLED = { replayed: "Replayed", dismissed: "Dismissed" } as const;
 
-export function DeliveryState({ row: { state, handled } }: { row: DeliverySummary }) {
+export function DeliveryState({ row: { state, handled, last_attempt } }: { row: DeliverySummary }) {
 	if (state === "waiting") return <Outcome kind="retrying" label="Waiting" />;
 	if (handled !== null) return <Outcome kind="paused" label={HANDLED[handled]} />;
+	if (last_attempt?.error_code === "test_cancelled") return <Outcome kind="paused" label="Cancelled" />;
 	return <Outcome kind={state} />;
 }
 
 /** The event's type, linked to the delivery's last attempt. */
-export function DeliveryEvent({ row: { event_type, last_attempt, test } }: { row: DeliverySummary }) {
+export function DeliveryEvent({ row: { event_id, event_type, last_attempt, test } }: { row: DeliverySummary }) {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	return (
@@ -168,7 +170,7 @@ export function DeliveryEvent({ row: { event_type, last_attempt, test } }: { row
 					{event_type}
 				</Link>
 			)}
-			{test ? <TestMark /> : null}
+			<EventMark event={{ event_id, test }} />
 		</span>
 	);
 }
@@ -180,9 +182,9 @@ interface NextRetryProps extends RowActions {
 	name: string;
 }
 
-/** Whether a row offers an action: a retry that waits, or a failure that needs a decision. */
-export const isOpen = ({ state, handled }: DeliverySummary) =>
-	state === "waiting" || (state === "failed" && handled === null);
+/** Whether a row offers an action: a retry that waits, or a failure about which nothing was decided. */
+export const isOpen = ({ state, handled, last_attempt }: DeliverySummary) =>
+	state === "waiting" || (state === "failed" && handled === null && last_attempt?.error_code !== "test_cancelled");
 
 /** When the next retry is due, and the action that sends it earlier or again. */
 export function NextRetry({ row, paused, name, onReplay, onRetried }: NextRetryProps) {
@@ -197,6 +199,7 @@ export function NextRetry({ row, paused, name, onReplay, onRetried }: NextRetryP
 			{paused || last_attempt === null ? null : (
 				<RetryNow projectId={projectId} delivery={row} inRow what={what} onDone={onRetried} />
 			)}
+			{row.test ? <CancelTest projectId={projectId} delivery={row} inRowOf={what} onDone={onRetried} /> : null}
 		</span>
 	);
 }

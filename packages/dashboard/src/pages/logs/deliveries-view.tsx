@@ -28,13 +28,13 @@ import { copyCurl } from "./copy-curl.ts";
 import { attemptsOf, type DeliveriesProps, DeliveriesTable } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
 import { DeliveryFilters } from "./delivery-filters.tsx";
+import { LogActions } from "./log-actions.tsx";
 import { LogContext } from "./log-context.ts";
 import { NothingMatches, NothingYet } from "./log-states.tsx";
 import toolbar from "./log-toolbar.module.css";
 import { TailButton } from "./log-toolbar.tsx";
-import { ReplayAll, type ReplayAllRequest, replayAllOf } from "./replay-all.tsx";
 import { ReplaySelected } from "./replay-selected.tsx";
-import { attemptFilter, isFiltered, type LogsSearch } from "./search.ts";
+import { isFiltered, type LogsSearch } from "./search.ts";
 import { deliveryKey, useDeliveries } from "./use-deliveries.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
 import { type Selection, useSelection } from "./use-selection.ts";
@@ -66,7 +66,6 @@ export function DeliveriesView() {
 	const isRead = (scrolled || attention.isHeld) && !following;
 	const list = useDeliveries(projectId, search, isRead || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
-	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
 	const { rows, loadMore } = list;
 	const context = useMemo(() => ({ rows: attemptsOf(rows ?? []), loadMore: () => void loadMore() }), [rows, loadMore]);
 	const byId = useMemo(() => new Map(webhooks?.map((webhook) => [webhook.id, webhook])), [webhooks]);
@@ -143,8 +142,6 @@ export function DeliveriesView() {
 		},
 	};
 	const nothing = rows?.length === 0 && !list.outdated;
-	// Replays by filter take one webhook and one type.
-	const canReplayAll = search.webhooks === undefined && search.types === undefined && search.response === undefined;
 	return (
 		<Page>
 			<PageHeader
@@ -152,21 +149,8 @@ export function DeliveriesView() {
 				actions={
 					<>
 						<ViewSwitch search={search} />
-						{nothing || rows === undefined || !canReplayAll ? null : (
-							<ForRole needs="developer">
-								{(disabled) => (
-									<Button
-										variant="default"
-										leftSection={<IconReload size={16} aria-hidden />}
-										disabled={disabled}
-										onClick={() =>
-											setReplayAll(replayAllOf({ ...attemptFilter(search), status: "failed" }, Date.now()))
-										}
-									>
-										Replay all failed
-									</Button>
-								)}
-							</ForRole>
+						{nothing || rows === undefined ? null : (
+							<LogActions projectId={projectId} search={search} nameOf={nameOf} />
 						)}
 					</>
 				}
@@ -217,7 +201,6 @@ export function DeliveriesView() {
 					follow();
 				}}
 			/>
-			<ReplayAll projectId={projectId} request={replayAll} nameOf={nameOf} onClose={() => setReplayAll(null)} />
 			<LogContext value={context}>
 				<Outlet />
 			</LogContext>

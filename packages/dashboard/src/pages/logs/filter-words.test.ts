@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { shortTime } from "../../lib/time.ts";
-import { filterChips, filterPhrase, logSentence, replayPhrase } from "./filter-words.ts";
+import { filterChips, filterPhrase, logSentence } from "./filter-words.ts";
 import type { LogsSearch } from "./search.ts";
 
-const PLAN = { retry_delays: [5, 5] };
 const NOW = Date.parse("2026-11-21T14:02:11.000Z");
 const SINCE = "2026-11-20T08:00:00.000Z";
 const UNTIL = "2026-11-20T09:30:00.000Z";
@@ -65,19 +64,4 @@ it("has a chip for each filter, and one for the time", () => {
 
 it("doesn't mention unset filters", () => {
 	expect(filterPhrase({}, nameOf, NOW)).toBe("");
-});
-
-describe("replayPhrase", () => {
-	it("says how many are sent again, and which", () => {
-		expect(replayPhrase({ status: "failed", webhook_id: "wh_1" }, 12, nameOf, NOW, PLAN)).toBe(
-			"This sends 12 deliveries again, oldest first: those with a newest attempt to Accounting that failed for good. Each gets up to 3 attempts under the same event id.",
-		);
-	});
-
-	it("warns if some may have been delivered", () => {
-		expect(replayPhrase({}, 12, nameOf, NOW, PLAN)).toContain("a second time");
-		expect(replayPhrase({ span: "hour" }, 1, nameOf, NOW, PLAN)).toBe(
-			"This sends 1 delivery again: the one with a newest attempt in the last hour. Each gets up to 3 attempts under the same event id. Events that were already delivered are sent a second time.",
-		);
-	});
 });

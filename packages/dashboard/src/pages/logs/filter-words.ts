@@ -2,7 +2,6 @@ import type { AttemptCount, AttemptStatus, Span } from "../../api/attempts.ts";
 import { shortId } from "../../lib/ids.ts";
 import { formatCount } from "../../lib/numbers.ts";
 import { shortTime } from "../../lib/time.ts";
-import { newSeriesWords, type RetryPlan } from "../../lib/track.ts";
 import type { FilterName, LogsSearch } from "./search.ts";
 
 /** A webhook's display name by its id. */
@@ -75,15 +74,4 @@ export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): re
 		...(status === undefined ? [] : [{ name: "status", label: STATUS_LABELS[status] } as const]),
 		...(when === "" ? [] : [{ name: "time", label: `${when.charAt(0).toUpperCase()}${when.slice(1)}` } as const]),
 	];
-}
-
-/** What a replay of everything that matches will do, after counting. */
-export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, now: number, plan: RetryPlan): string {
-	const phrase = filterPhrase(search, nameOf, now);
-	const one = count === 1;
-	const many = one ? "This sends 1 delivery again" : `This sends ${formatCount(count)} deliveries again, oldest first`;
-	const which =
-		phrase === "" ? "all that are in the log" : `${one ? "the one" : "those"} with a newest attempt ${phrase}`;
-	const twice = search.status === "failed" ? "" : " Events that were already delivered are sent a second time.";
-	return `${many}: ${which}. Each gets ${newSeriesWords(plan)} under the same event id.${twice}`;
 }

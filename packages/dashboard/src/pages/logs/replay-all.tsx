@@ -1,48 +1,78 @@
-import { Modal } from "@mantine/core";
+import { Modal, Radio, Stack } from "@mantine/core";
+import { useState } from "react";
 import { type AttemptFilter, fixedFilter } from "../../api/attempts.ts";
-import { useSession } from "../../api/session.ts";
-import { plural } from "../../lib/numbers.ts";
-import { ReplayMatching } from "../../ui/replay-matching.tsx";
-import { type NameOf, replayPhrase } from "./filter-words.ts";
-import type { LogsSearch } from "./search.ts";
+import { replayMatching } from "../../api/deliveries.ts";
+import { ActOnMatching } from "../../ui/act-on-matching.tsx";
+import { ReplayPreview, replayAction } from "../../ui/replay-preview.tsx";
+import type { NameOf } from "./filter-words.ts";
+import { attemptFilter, type LogsSearch } from "./search.ts";
 
-/** A requested replay: the filters as of that moment. */
-export interface ReplayAllRequest {
-	readonly search: LogsSearch;
+/** A requested action on what the log's filters match, as of that moment. */
+export interface MatchingRequest {
+	/** The state is chosen in the dialog, unless `status` is set. */
 	readonly filter: AttemptFilter;
-	/** Milliseconds since 1970. */
-	readonly at: number;
 }
 
-export const replayAllOf = (search: LogsSearch, at: number): ReplayAllRequest => ({
-	search,
-	filter: fixedFilter(search, at),
-	at,
+export const matchingOf = (search: LogsSearch, at: number): MatchingRequest => ({
+	filter: fixedFilter(attemptFilter(search), at),
 });
 
 interface ReplayAllProps {
 	projectId: string;
 	/** Null while nothing is requested. */
-	request: ReplayAllRequest | null;
+	request: MatchingRequest | null;
 	nameOf: NameOf;
 	onClose: () => void;
 }
 
-/** Replays everything that matches the filters: counts first, and shows its progress while it runs. */
+/** Replays what matches the filters: failed deliveries unless something else is chosen. Counts first, and shows progress. */
 export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
-	const plan = useSession();
 	return (
-		<Modal opened={request !== null} onClose={onClose} title="Replay all matching" closeOnClickOutside={false}>
+		<Modal
+			opened={request !== null}
+			onClose={onClose}
+			title="Replay all matching"
+			size="lg"
+			closeOnClickOutside={false}
+		>
 			{request === null ? null : (
-				<ReplayMatching
-					projectId={projectId}
-					filter={request.filter}
-					countOf={(count) => plural(count, "delivery", "deliveries")}
-					none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically."
-					say={(count) => replayPhrase(request.search, count, nameOf, request.at, plan)}
-					onClose={onClose}
-				/>
+				<Question projectId={projectId} filter={request.filter} nameOf={nameOf} onClose={onClose} />
 			)}
 		</Modal>
+	);
+}
+
+const CHOICES = ["failed", "all"] as const;
+type Choice = (typeof CHOICES)[number];
+
+function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "request"> & { filter: AttemptFilter }) {
+	const [choice, setChoice] = useState<Choice>("failed");
+	const isFixed = filter.status !== undefined;
+	const chosen: AttemptFilter = isFixed || choice === "all" ? filter : { ...filter, status: "failed" };
+	return (
+		<ActOnMatching
+			key={choice}
+			projectId={projectId}
+			filter={chosen}
+			action={replayAction((options) => replayMatching(projectId, chosen, options))}
+			preview={(counted) => (
+				<ReplayPreview counted={counted} nameOf={nameOf} isSentTwice={chosen.status !== "failed"} />
+			)}
+			none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically, and test events are replayed one by one."
+			onClose={onClose}
+		>
+			{isFixed ? null : (
+				<Radio.Group
+					label="Of the deliveries that match the filters, replay"
+					value={choice}
+					onChange={(value) => setChoice(CHOICES.find((one) => one === value) ?? "failed")}
+				>
+					<Stack gap={6} mt={6}>
+						<Radio value="failed" label="those that failed" />
+						<Radio value="all" label="all that have ended, delivered ones included" />
+					</Stack>
+				</Radio.Group>
+			)}
+		</ActOnMatching>
 	);
 }

@@ -1,10 +1,9 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { type DeliveryId, type Replayed, replayDeliveries } from "../../api/deliveries.ts";
-import { useSession } from "../../api/session.ts";
 import { plural } from "../../lib/numbers.ts";
-import { newSeriesWords } from "../../lib/track.ts";
 import { notifyDone } from "../../ui/notify.tsx";
+import { HowReplaysWork } from "../../ui/replay-preview.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 
 interface ReplaySelectedProps {
@@ -34,7 +33,6 @@ function Question({
 	what,
 	onClose,
 }: ReplaySelectedProps & { deliveries: readonly DeliveryId[] }) {
-	const plan = useSession();
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<unknown>(null);
 	const run = async () => {
@@ -50,10 +48,8 @@ function Question({
 	};
 	return (
 		<Stack>
-			<Text size="sm">
-				Send {what} again? Each gets {newSeriesWords(plan)} under the same event id. A receiver that has accepted an
-				event before gets it a second time.
-			</Text>
+			<Text size="sm">Send {what} again?</Text>
+			<HowReplaysWork isSentTwice one={deliveries.length === 1} />
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">
 				<Button variant="default" onClick={() => onClose(false)}>
@@ -68,11 +64,13 @@ function Question({
 }
 
 /** The result: how many are being sent, and how many couldn't be replayed. */
-export function resultInWords({ count, skipped }: Replayed): string {
+export function resultInWords({ count, skipped, left = 0 }: Replayed): string {
 	const begun = count === 0 ? "" : `${plural(count, "delivery", "deliveries")} sent again.`;
-	const left =
+	const rest =
 		skipped === 0
 			? ""
 			: `${plural(skipped, "delivery", "deliveries")} skipped, because they are still being attempted or no longer exist.`;
-	return [begun, left].filter((part) => part !== "").join(" ");
+	const missed =
+		left === 0 ? "" : `${plural(left, "delivery", "deliveries")} not reached because of an error: replay them again.`;
+	return [begun, rest, missed].filter((part) => part !== "").join(" ");
 }

@@ -7,10 +7,10 @@ import { responsePhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { seriesLength } from "../../lib/track.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { EventMark } from "../../ui/event-mark.tsx";
 import { Code } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { ErrorState } from "../../ui/states.tsx";
-import { TestMark } from "../../ui/test-mark.tsx";
 import { When } from "../../ui/when.tsx";
 
 const SHOWN = 8;
@@ -35,9 +35,9 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 	},
 ];
 
-const EventType = ({ attempt: { event_type, test } }: { attempt: AttemptSummary }) => (
+const EventType = ({ attempt: { event_id, event_type, test } }: { attempt: AttemptSummary }) => (
 	<>
-		<Code>{event_type}</Code> {test ? <TestMark /> : null}
+		<Code>{event_type}</Code> <EventMark event={{ event_id, test }} />
 	</>
 );
 

@@ -1,8 +1,7 @@
 import { Modal } from "@mantine/core";
-import { useSession } from "../../api/session.ts";
-import { plural } from "../../lib/numbers.ts";
-import { newSeriesWords } from "../../lib/track.ts";
-import { ReplayMatching } from "../../ui/replay-matching.tsx";
+import { replayMatching } from "../../api/deliveries.ts";
+import { ActOnMatching } from "../../ui/act-on-matching.tsx";
+import { ReplayPreview, replayAction } from "../../ui/replay-preview.tsx";
 
 interface ReplayDialogProps {
 	projectId: string;
@@ -15,17 +14,15 @@ interface ReplayDialogProps {
 
 /** Sends everything again that failed for good: counts first, and shows its progress while it runs. */
 export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: ReplayDialogProps) {
-	const plan = useSession();
+	const filter = { webhook_id: webhookId, status: "failed" } as const;
 	return (
-		<Modal opened={opened} onClose={onClose} title="Replay failed deliveries" closeOnClickOutside={false}>
-			<ReplayMatching
+		<Modal opened={opened} onClose={onClose} title="Replay failed deliveries" size="lg" closeOnClickOutside={false}>
+			<ActOnMatching
 				projectId={projectId}
-				filter={{ webhook_id: webhookId, status: "failed" }}
-				countOf={(count) => plural(count, "event")}
+				filter={filter}
+				action={replayAction((options) => replayMatching(projectId, filter, options))}
+				preview={(counted) => <ReplayPreview counted={counted} nameOf={() => name} isSentTwice={false} />}
 				none={`There are no failed deliveries to ${name}.`}
-				say={(total) =>
-					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with ${newSeriesWords(plan)} each, under the same event id, so receivers can recognize duplicates.`
-				}
 				onClose={onClose}
 			/>
 		</Modal>

@@ -4,10 +4,11 @@ import type { Waiting } from "../../api/health.ts";
 import { useSession } from "../../api/session.ts";
 import { dueWords } from "../../lib/time.ts";
 import { seriesLength } from "../../lib/track.ts";
+import { CancelTest } from "../../ui/cancel-test.tsx";
+import { EventMark } from "../../ui/event-mark.tsx";
 import { Code, Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { RetryNow } from "../../ui/retry-now.tsx";
-import { TestMark } from "../../ui/test-mark.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./waiting-section.module.css";
 
@@ -34,7 +35,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 					<span className={classes.what}>
 						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
 						<Code>{event_type}</Code>
-						{test ? <TestMark /> : null}
+						<EventMark event={{ event_id, test }} />
 						{nameOf === undefined ? null : (
 							<Anchor
 								size="sm"
@@ -54,6 +55,13 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 					<span className={classes.due}>
 						attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
 						<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
+						{test ? (
+							<CancelTest
+								projectId={projectId}
+								delivery={{ webhook_id, event_id }}
+								inRowOf={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+							/>
+						) : null}
 						{queue !== "retry" || isPaused(webhook_id) ? null : (
 							<RetryNow
 								projectId={projectId}

@@ -3,6 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { healthQuery } from "../../api/health.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
@@ -11,6 +12,7 @@ import { ForRole } from "../../ui/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/states.tsx";
 import { EXAMPLE_ROWS } from "./example-rows.ts";
+import { SampleDialog } from "./sample-dialog.tsx";
 import { WebhookCards } from "./webhook-cards.tsx";
 import type { WebhookRow } from "./webhook-cells.tsx";
 import { WebhooksTable } from "./webhooks-table.tsx";
@@ -28,7 +30,17 @@ export function WebhooksPage() {
 	const rows = joined(webhooks.data, health.data);
 	return (
 		<Page>
-			<PageHeader title="Webhooks" actions={rows?.length === 0 ? undefined : <NewWebhook projectId={projectId} />}>
+			<PageHeader
+				title="Webhooks"
+				actions={
+					rows?.length === 0 ? undefined : (
+						<>
+							<PublishSample />
+							<NewWebhook projectId={projectId} />
+						</>
+					)
+				}
+			>
 				{rows === undefined
 					? error === null && <Skeleton height={16} width={220} my={4} />
 					: listSentence(
@@ -69,6 +81,22 @@ function joined(
 	if (webhooks === undefined || healths === undefined) return undefined;
 	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
 	return webhooks.map((webhook) => ({ webhook, health: byId.get(webhook.id) }));
+}
+
+function PublishSample() {
+	const [opened, setOpened] = useState(false);
+	return (
+		<>
+			<ForRole needs="developer">
+				{(disabled) => (
+					<Button variant="default" disabled={disabled} onClick={() => setOpened(true)}>
+						Publish a sample
+					</Button>
+				)}
+			</ForRole>
+			<SampleDialog opened={opened} onClose={() => setOpened(false)} />
+		</>
+	);
 }
 
 function NewWebhook({ projectId }: { projectId: string }) {

@@ -1,3 +1,4 @@
+import type { EventType } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
@@ -12,6 +13,7 @@ import {
 	EventTypeName,
 	encodeCursor,
 	givenTime,
+	id,
 	soughtId,
 	Time,
 	TimeOrNull,
@@ -61,7 +63,11 @@ const ReplayFilter = Type.Object(
 		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
 		until: Type.Optional(givenTime("Attempts that started before this time.")),
 	},
-	{ ...closed, description: "As for the list of attempts. A delivery matches if its newest attempt does." },
+	{
+		...closed,
+		description:
+			"As for the list of attempts. A delivery matches if its newest attempt does. Test events never match: replay those one by one.",
+	},
 );
 
 export const ReplaysRequest = Type.Object(
@@ -101,6 +107,29 @@ export const Replays = Type.Object(
 		skipped: Type.Optional(
 			Type.Integer({ minimum: 0, description: "With `deliveries`: how many are still attempting or don't exist." }),
 		),
+		left: Type.Optional(
+			Type.Integer({
+				minimum: 0,
+				description:
+					"With `deliveries`: how many of the last of them weren't reached, because storage failed. Call again with these. Absent if there are none.",
+			}),
+		),
+		groups: Type.Optional(
+			Type.Array(
+				Type.Object({
+					webhook_id: id("wh", "webhook"),
+					type: EventTypeName,
+					count: Type.Integer({ minimum: 1 }),
+				}),
+				{ description: "With `dry_run`: how many of this step, by webhook and event type." },
+			),
+		),
+		oldest_at: Type.Optional(
+			Type.Union([Time, Type.Null()], {
+				description: "With `dry_run`: when the last attempts of the first and last of this step started.",
+			}),
+		),
+		newest_at: Type.Optional(Type.Union([Time, Type.Null()])),
 		next_cursor: Type.Optional(
 			Type.Union([Type.String(), Type.Null()], {
 				description:
@@ -168,7 +197,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 		route("POST", `${webhook}/replay`, "replayFailed", {
 			summary: "Replay everything that failed",
 			description:
-				"Starts a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` limit when the failed attempt started.",
+				"Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.",
 			access: "developer",
 			body: ReplayRequest,
 			rate: "bulkReplays",
@@ -221,16 +250,23 @@ const STEP = 1_000;
 type Request = Static<typeof ReplaysRequest>;
 type DeliveryKey = NonNullable<Request["deliveries"]>[number];
 
-export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage" | "engine" | "clock">): Route[] {
+export function replayRoutes({ storage, engine, clock, logger }: DeliveryParts & Pick<ApiParts, "logger">): Route[] {
+	/** One after the other, each in its own transaction. If one fails, those before it stay replayed. */
 	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[]) {
 		const at = clock.now();
-		const results = await Promise.all(
-			deliveries.map(({ webhook_id, event_id }) =>
-				storage.replayDelivery({ projectId, webhookId: webhook_id, eventId: event_id, at }),
-			),
-		);
-		const count = results.filter(({ kind }) => kind === "queued").length;
-		return { count, skipped: deliveries.length - count };
+		let [count, skipped] = [0, 0];
+		for (const { webhook_id, event_id } of deliveries) {
+			try {
+				const { kind } = await storage.replayDelivery({ projectId, webhookId: webhook_id, eventId: event_id, at });
+				if (kind === "queued") count++;
+				else skipped++;
+			} catch (error) {
+				if (count === 0) throw error;
+				logger.warn({ err: error, projectId, count }, "failed to replay all of a selection");
+				return { count, skipped, left: deliveries.length - count - skipped };
+			}
+		}
+		return { count, skipped };
 	}
 
 	async function replayMatching(projectId: string, { filter = {}, dry_run = false, cursor, before }: Request) {
@@ -238,9 +274,26 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
 		const after = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
 		const matching = { projectId, selection: attemptFilter(filter), at, limit: STEP, after };
-		const step = dry_run ? storage.countMatching(matching) : storage.replayMatching(matching);
-		const { count, next } = await step;
-		return { count, next_cursor: next === null ? null : encodeCursor(next), before: formatTime(at) };
+		const rest = (next: string | null) => ({
+			next_cursor: next === null ? null : encodeCursor(next),
+			before: formatTime(at),
+		});
+		if (!dry_run) {
+			const { count, next } = await storage.replayMatching(matching);
+			return { count, ...rest(next) };
+		}
+		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching(matching);
+		return {
+			count,
+			groups: groups.map(({ webhookId, eventType, count }) => ({
+				webhook_id: webhookId,
+				type: eventType as EventType,
+				count,
+			})),
+			oldest_at: formatTimeOrNull(oldestAt),
+			newest_at: formatTimeOrNull(newestAt),
+			...rest(next),
+		};
 	}
 
 	return [

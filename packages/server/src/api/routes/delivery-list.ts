@@ -78,7 +78,7 @@ const DeliveryQuery = Type.Object(
 		unhandled: Type.Optional(
 			Type.Enum(["true"], {
 				type: "string",
-				description: "`true` leaves out failed deliveries that were replayed or dismissed.",
+				description: "`true` leaves out failed deliveries that were replayed or dismissed, and those of test events.",
 			}),
 		),
 		limit: Limit,

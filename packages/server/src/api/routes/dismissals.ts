@@ -1,6 +1,7 @@
+import type { Static } from "typebox";
 import { isId } from "../../base/ids.ts";
 import type { DeliveryKey } from "../../storage/port.ts";
-import { listDeliveries } from "../delivery-search.ts";
+import { type DeliveryFilter, listDeliveries } from "../delivery-search.ts";
 import { found, Problem } from "../http/problem.ts";
 import { timeRange } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
@@ -12,6 +13,8 @@ const route = routeIn("Delivery log");
 const MAX_DELIVERIES = 200;
 /** Deliveries dismissed per transaction. */
 const STEP = 50;
+/** Pages of dead letters read per call by filter. */
+const PAGES = 5;
 
 const DismissalsRequest = Type.Object(
 	{
@@ -30,7 +33,10 @@ const DismissalsRequest = Type.Object(
 					since: Type.Optional(givenTime("The last attempt started at this time or later.")),
 					until: Type.Optional(givenTime("The last attempt started before this time.")),
 				},
-				{ ...closed, description: "Dismisses one step of the dead letters that match, newest first." },
+				{
+					...closed,
+					description: "Dismisses one step of the dead letters that match, newest first, without those of test events.",
+				},
 			),
 		),
 		cursor: Type.Optional(cursor("the previous step")),
@@ -63,24 +69,35 @@ const Dismissed = Type.Object({ dismissed: Type.Boolean() }, { title: "Dismissed
 
 /** Users decide that dead letters need nothing more. Nothing is deleted. */
 export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "clock">): Route[] {
-	/** Returns how many are dismissed. Calls `audited` with it even if only some steps succeed. */
+	/** Calls `dismissed` after each step with how many it dismissed. */
 	async function dismissThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
-		audited: (count: number) => void,
-	): Promise<number> {
+		dismissed: (count: number) => void,
+	): Promise<void> {
 		const at = clock.now();
-		let count = 0;
-		try {
-			for (let from = 0; from < deliveries.length; from += STEP) {
-				const these = deliveries.slice(from, from + STEP);
-				const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
-				count += results.filter(Boolean).length;
-			}
-		} finally {
-			if (count > 0) audited(count);
+		for (let from = 0; from < deliveries.length; from += STEP) {
+			const these = deliveries.slice(from, from + STEP);
+			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
+			dismissed(results.filter(Boolean).length);
 		}
-		return count;
+	}
+
+	/** Returns where to continue, or null at the end. */
+	async function dismissMatching(
+		projectId: string,
+		filter: DeliveryFilter,
+		from: string | undefined,
+		dismissed: (count: number) => void,
+	): Promise<string | null> {
+		let before = from;
+		for (let page = 0; page < PAGES; page++) {
+			const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: MAX_DELIVERIES, before });
+			await dismissThese(projectId, rows, dismissed);
+			if (next === null) return null;
+			before = next;
+		}
+		return before ?? null;
 	}
 
 	return [
@@ -116,29 +133,35 @@ export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
 			async handler({ params: { project_id }, body, audit }) {
 				const { deliveries, filter = {} } = body;
-				const audited = (count: number) =>
-					audit({
-						projectId: project_id,
-						action: "deliveries.dismissed",
-						detail: { ...(body.filter && { filter }), count },
-					});
-				if (deliveries) {
-					const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
-					const count = await dismissThese(project_id, these, audited);
-					return { count, skipped: deliveries.length - count };
-				}
-				const before =
-					body.cursor === undefined ? undefined : decodeCursor(body.cursor, (text) => isId("attempt", text));
-				const failed = {
-					webhookIds: filter.webhook_id === undefined ? [] : [filter.webhook_id],
-					types: filter.type === undefined ? [] : [filter.type],
-					...{ states: ["failed"] as const, codes: [], errors: [], unhandled: true },
-					...timeRange(filter.since, filter.until),
+				let count = 0;
+				const dismissed = (more: number) => {
+					count += more;
 				};
-				const { rows, next } = await listDeliveries(storage, project_id, failed, { limit: MAX_DELIVERIES, before });
-				const count = await dismissThese(project_id, rows, audited);
-				return { count, next_cursor: next === null ? null : encodeCursor(next) };
+				try {
+					if (deliveries) {
+						const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
+						await dismissThese(project_id, these, dismissed);
+						return { count, skipped: deliveries.length - count };
+					}
+					const from =
+						body.cursor === undefined ? undefined : decodeCursor(body.cursor, (text) => isId("attempt", text));
+					const next = await dismissMatching(project_id, failedOf(filter), from, dismissed);
+					return { count, next_cursor: next === null ? null : encodeCursor(next) };
+				} finally {
+					// Even if a later step failed.
+					const detail = { ...(body.filter && { filter }), count };
+					if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail });
+				}
 			},
 		}),
 	];
 }
+
+type Filter = NonNullable<Static<typeof DismissalsRequest>["filter"]>;
+
+const failedOf = (filter: Filter): DeliveryFilter => ({
+	webhookIds: filter.webhook_id === undefined ? [] : [filter.webhook_id],
+	types: filter.type === undefined ? [] : [filter.type],
+	...{ states: ["failed"], codes: [], errors: [], unhandled: true },
+	...timeRange(filter.since, filter.until),
+});

@@ -366,7 +366,7 @@ export function presentPublished(projectId: string, { id, seq, type, createdAt }
 	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
 }
 
-function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
+export function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
 	const pointerOf = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
 	switch (result.kind) {
 		case "invalid":

@@ -17,6 +17,7 @@ import { problemRoutes } from "./problems.ts";
 import { projectRoutes } from "./projects.ts";
 import { quarantineRoutes } from "./quarantine.ts";
 import { retryRoutes } from "./retries.ts";
+import { sampleRoutes } from "./samples.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";
 import { docsRoutes, systemRoutes } from "./system.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -26,6 +27,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...apiKeyRoutes(parts),
 		...eventTypeRoutes(),
 		...eventRoutes(parts),
+		...sampleRoutes(parts),
 		...orderRoutes(parts),
 		...factRoutes(parts),
 		...webhookRoutes(parts),

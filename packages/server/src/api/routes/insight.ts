@@ -73,7 +73,7 @@ export const WebhookHealth = Type.Object(
 			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
 			{ description: "Pending retries and replays." },
 		),
-		dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed."),
+		dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
 		backlog: Backlog,
 		day: Type.Object(
 			{ ...outcomes, success_rate: SuccessRate, p95_ms: responseTimes.p95_ms },

@@ -33,7 +33,9 @@ const Retries = Type.Object(
 	{ title: "Retries" },
 );
 
-/** Users make the next attempts of deliveries early, for example after fixing a receiver. */
+const TestCancelled = Type.Object({ cancelled: Type.Boolean() }, { title: "TestCancelled" });
+
+/** Users make the next attempts of deliveries early, for example after fixing a receiver, or cancel those of tests. */
 export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage" | "engine" | "clock">): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
@@ -89,6 +91,32 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 				const target = { kind: "event", id: event_id, name: event_id };
 				audit({ projectId: project_id, action: "delivery.retried", target, detail: { webhook_id } });
 				return { state: "attempting" as const, attempt: result.attempt, replay: result.replay };
+			},
+		}),
+		route("POST", `${webhook}/deliveries/{event_id}/cancel`, "cancelTest", {
+			summary: "Cancel a test event",
+			description:
+				"Ends the delivery of a test event that is waiting for an attempt: instead of the attempt, the log gets an entry with the error code `test_cancelled`. An attempt in flight is finished first, and no other follows. Only test events can be cancelled.",
+			access: "developer",
+			rate: "replays",
+			success: { status: 202, description: "It won't be sent again.", schema: TestCancelled },
+			problems: { conflict: "It isn't a test event, or no attempt of it is waiting." },
+			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
+				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+				const result = await storage.cancelTest(of);
+				if (result !== "cancelled") {
+					found("delivery", await storage.getDelivery(of));
+					throw new Problem(
+						"conflict",
+						result === "not_a_test"
+							? "Only test events can be cancelled, because other events must not be lost. Pause the webhook to stop sending."
+							: "This test event has ended: no attempt is waiting.",
+					);
+				}
+				engine.wake(project_id);
+				const target = { kind: "event", id: event_id, name: event_id };
+				audit({ projectId: project_id, action: "test.cancelled", target, detail: { webhook_id } });
+				return { cancelled: true };
 			},
 		}),
 		route("POST", `${webhook}/retry`, "retryWebhook", {

@@ -130,8 +130,11 @@ export class LaneSet {
 	/** Another component stored retries of this webhook (of all webhooks, if null). */
 	invalidateRetries(webhookId: string | null): void {
 		for (const lane of webhookId === null ? this : [this.#lanes.get(webhookId)]) {
-			lane?.invalidateRetries();
-			if (lane) this.mark(lane);
+			if (!lane) continue;
+			lane.invalidateRetries();
+			// Paused lanes close cancelled tests.
+			lane.sweepingQueues = true;
+			this.mark(lane);
 		}
 	}
 

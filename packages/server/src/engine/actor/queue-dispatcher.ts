@@ -1,5 +1,5 @@
 import { SENDS } from "../../base/budgets.ts";
-import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import { cancelledMark, type LogEvent, type RetryQueue as QueueName, type Retry } from "../../storage/port.ts";
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
@@ -140,7 +140,8 @@ export class QueueDispatcher {
 	#startWanted({ lane, retry, slot }: Wanted, event: LogEvent | undefined, wasRead: boolean): void {
 		this.#work.open.end();
 		const closing = event && this.#closingReason(lane, retry, event);
-		if (event && this.#work.mayStart && (lane.active || lane.deleted || (closing === "expired" && !lane.gone))) {
+		const endsWhilePaused = closing === "expired" || closing === "test_cancelled";
+		if (event && this.#work.mayStart && (lane.active || lane.deleted || (endsWhilePaused && !lane.gone))) {
 			slot.holds(event.body.length);
 			if (closing) this.#attempts.close(lane, event, retry, slot, closing);
 			else this.#attempts.send(lane, event, retry, slot);
@@ -160,6 +161,7 @@ export class QueueDispatcher {
 
 	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
 		if (lane.deleted) return "deleted";
+		if (event.seq < 0 && event.publishedAt === cancelledMark(retry.replay)) return "test_cancelled";
 		const { retentionNow, retentionMs } = this.#work.context;
 		if (retry.dueAt <= retentionNow() - retentionMs) return "expired";
 		return lane.closingReason(retry, event);

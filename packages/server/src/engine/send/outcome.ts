@@ -79,7 +79,7 @@ export interface SentRequest {
 }
 
 /** Why a delivery was closed without a request. */
-export type ClosingReason = "expired" | "unsubscribed" | "skipped" | "deleted";
+export type ClosingReason = "expired" | "unsubscribed" | "skipped" | "deleted" | "test_cancelled";
 
 export type Reason = FailureReason | ClosingReason;
 
@@ -108,6 +108,7 @@ const REASON_TEXT: Record<Reason, string> = {
 	expired: "Expired: the event's retention ended before it could be delivered.",
 	unsubscribed: "Unsubscribed: the webhook no longer takes this event type, so it was not tried again.",
 	deleted: "Deleted: the webhook was deleted before this attempt was due, so it was not made.",
+	test_cancelled: "Cancelled: the test event was cancelled before this attempt, so it was not made.",
 	skipped: "Skipped: the webhook was resumed from now, leaving out what had waited.",
 };
 

@@ -143,6 +143,13 @@ export type TestEventResult = "queued" | "no_webhook" | "not_subscribed";
 /** The result of a settlement. */
 export type Verdict = "settled" | "stale" | "locked";
 
+export type CancelTestResult =
+	/** Its pending attempt is closed instead of sent. One in flight ends first. */
+	| "cancelled"
+	/** No attempt of this delivery is waiting in a queue. */
+	| "nothing_waits"
+	| "not_a_test";
+
 export type ReplayResult =
 	| { readonly kind: "queued"; readonly replay: number }
 	/** The delivery is still being attempted. */
@@ -259,6 +266,8 @@ export interface DeliveryStorage {
 	appendTestEvent(
 		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 	): Promise<TestEventResult>;
+	/** Cancels the pending attempts of a test event's current series. */
+	cancelTest(p: WebhookRef & { readonly eventId: string }): Promise<CancelTestResult>;
 	/**
 	 * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for
 	 * each whether it is dismissed now; false if it isn't a dead letter. One transaction.
@@ -282,7 +291,7 @@ export interface DeliveryStorage {
 	/** Begins a new series for a delivery that has ended. */
 	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
 	/**
-	 * Begins a new series for dead-lettered deliveries, oldest first, up to `limit` per call (a short transaction).
+	 * Begins a new series for dead letters, oldest first, up to `limit` per call (a short transaction). Skips test events.
 	 * `next` is where to continue, or null at the end.
 	 */
 	replayFailed(

@@ -137,7 +137,7 @@ export interface Gauges {
 	readonly backlog: number;
 	readonly oldestAt: number | null;
 	readonly retriesWaiting: number;
-	/** Deliveries in the log whose last series failed and that haven't been replayed or dismissed since. */
+	/** Deliveries in the log whose last series failed and that haven't been replayed or dismissed since, without tests. */
 	readonly deadLetters: number;
 }
 
@@ -195,7 +195,7 @@ export interface WebhookHealth {
 	readonly lastDeliveredAt: number | null;
 	/** Pending retries and replays. */
 	readonly waiting: { readonly count: number; readonly nextAt: number | null };
-	/** Deliveries whose last series failed and that haven't been replayed or dismissed since. */
+	/** Deliveries whose last series failed and that haven't been replayed or dismissed since, without tests. */
 	readonly deadLetters: number;
 }
 
@@ -210,7 +210,7 @@ export interface WaitingRetry {
 	readonly dueAt: number;
 }
 
-/** Selects deliveries that have ended, and whose newest attempt matches this filter. */
+/** Selects deliveries that have ended, and whose newest attempt matches this filter. Never those of test events. */
 export type ReplaySelection = Omit<AttemptFilter, "since" | "until"> & ReplayFilter;
 
 /** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */
@@ -225,6 +225,21 @@ export interface MatchingReplays extends ProjectRef {
 export interface ReplayedPage {
 	readonly count: number;
 	readonly next: string | null;
+}
+
+/** Deliveries of one event type to one webhook. */
+export interface ReplayGroup {
+	readonly webhookId: string;
+	readonly eventType: string;
+	readonly count: number;
+}
+
+/** A step of counting what would be replayed. */
+export interface CountedPage extends ReplayedPage {
+	readonly groups: readonly ReplayGroup[];
+	/** When the newest attempts of the first and last of them started, milliseconds since the Unix epoch; null if none. */
+	readonly oldestAt: number | null;
+	readonly newestAt: number | null;
 }
 
 /** Counts, health, pending attempts, and replays by filter, for the dashboard. */
@@ -247,5 +262,5 @@ export interface InsightStorage {
 	/** Begins a new series for each delivery that matches, see {@link ReplaySelection}. A short transaction. */
 	replayMatching(p: MatchingReplays): Promise<ReplayedPage>;
 	/** Counts the deliveries that {@link replayMatching} would replay. */
-	countMatching(p: MatchingReplays): Promise<ReplayedPage>;
+	countMatching(p: MatchingReplays): Promise<CountedPage>;
 }

@@ -11,11 +11,17 @@ export interface LogEvent {
 	readonly type: string;
 	/** When it was generated, as in the envelope; milliseconds since the Unix epoch. */
 	readonly createdAt: number;
-	/** When it was appended, which retention counts from. */
+	/** When it was appended, which retention counts from; or the {@link cancelledMark} of a cancelled test event. */
 	readonly publishedAt: number;
 	/** The exact bytes of the envelope. */
 	readonly body: Uint8Array;
 }
+
+/**
+ * The `publishedAt` of a test event whose series `replay` was cancelled: before every time. The event of a queued attempt
+ * is read just before it is made, so the mark also reaches attempts that are scheduled after it was set.
+ */
+export const cancelledMark = (replay: number): number => -1 - replay;
 
 export interface NewEvent {
 	readonly id: string;

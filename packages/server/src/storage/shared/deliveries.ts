@@ -5,6 +5,7 @@ import {
 	type AttemptStatus,
 	type AttemptSummary,
 	type CodeRange,
+	type CountedPage,
 	type Delivery,
 	type LaneState,
 	type NewAttempt,
@@ -131,6 +132,27 @@ export function attemptOf(row: AttemptRow, names: AttemptNames): Attempt {
 		sent,
 		requestBody: row.request_body as Uint8Array,
 	};
+}
+
+/** A delivery that would be replayed. */
+export interface Countable {
+	readonly webhookId: string;
+	readonly eventType: string;
+	/** When its newest attempt started. */
+	readonly startedAt: number;
+}
+
+/** @param chosen oldest first */
+export function countedPage(chosen: readonly Countable[], next: string | null): CountedPage {
+	const groups = new Map<string, { webhookId: string; eventType: string; count: number }>();
+	for (const { webhookId, eventType } of chosen) {
+		const key = `${webhookId} ${eventType}`;
+		const group = groups.get(key) ?? { webhookId, eventType, count: 0 };
+		group.count++;
+		groups.set(key, group);
+	}
+	const [oldestAt, newestAt] = [chosen[0]?.startedAt ?? null, chosen.at(-1)?.startedAt ?? null];
+	return { count: chosen.length, next, groups: [...groups.values()], oldestAt, newestAt };
 }
 
 /** How many of a delivery's attempts are shown: the newest. */

@@ -116,7 +116,7 @@ export function* dismissDeliveries({
 	const next = yield* together(...asked.map(([, { webhook, seq }]) => nextOf(project, webhook, seq)));
 	const changes: Part[] = [];
 	const dismissed = new Set<string>();
-	for (const [i, [key, { webhook, type }]] of asked.entries()) {
+	for (const [i, [key, { webhook, seq, type }]] of asked.entries()) {
 		const last = newest[i]![0];
 		if (last === undefined || next[i]![0] !== undefined || statusOf(last.status) !== "failed") continue;
 		dismissed.add(key);
@@ -127,7 +127,8 @@ export function* dismissDeliveries({
 				UPDATE posthorn.attempts SET dismissed_at = ${at}
 				WHERE project_no = ${project} AND webhook_no = ${webhook} AND status = ${STATUS_CODE.failed} AND type = ${type}
 					AND id = ${last.id as string}`,
-			forgetDeadLetters(project, webhook, 1),
+			// Failed tests don't count.
+			...(seq > 0 ? [forgetDeadLetters(project, webhook, 1)] : []),
 		);
 	}
 	if (changes.length > 0) yield* together(...changes);

@@ -79,10 +79,11 @@ const PROJECTS = {
 	endDeletion: writeInProject(webhooks.endDeletion),
 } satisfies Readonly<Record<string, Verb>>;
 
-/** Lists of deliveries, and retries made early. */
+/** Lists of deliveries, and pending attempts that are made early or cancelled. */
 const DELIVERIES = {
 	readLatest: read(deliveries.readLatest),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),
+	cancelTest: writeInProject(retries.cancelTest),
 	retryDelivery: writeInProject(retries.retryDelivery),
 	retryDeliveries: writeInProject(retries.retryDeliveries),
 	retryWaiting: writeInProject(retries.retryWaiting),

@@ -1,5 +1,13 @@
-/** Retries that users make early. The attempt keeps its number and its queue; only its time changes. */
-import type { DeliveryKey, RetriedPage, RetriedPosition, RetryNowResult, RetryPosition } from "../port/delivery.ts";
+/** Pending attempts that users make early or cancel. The attempt keeps its number and its queue. */
+import type {
+	CancelTestResult,
+	DeliveryKey,
+	RetriedPage,
+	RetriedPosition,
+	RetryNowResult,
+	RetryPosition,
+} from "../port/delivery.ts";
+import { cancelledMark } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE } from "../shared/deliveries.ts";
 import { findEvents, nextOf } from "./deliveries.ts";
@@ -61,6 +69,31 @@ export function* retryDeliveries({
 		const retry = retries.get(one as Known);
 		return retry === undefined ? nothing : { kind: "queued", attempt: retry.attempt, replay: retry.replay };
 	});
+}
+
+/** Due since 1970, so that its lane closes it immediately, even while it is paused. */
+export function* cancelTest({
+	projectId,
+	webhookId,
+	eventId,
+}: WebhookRef & { readonly eventId: string }): Steps<CancelTestResult> {
+	const found = yield* holdWebhook({ projectId, webhookId });
+	if (found === null) return "nothing_waits";
+	const { project, webhook } = found;
+	const [event] = yield* findEvents(project, [{ webhookId, eventId }]);
+	if (event === undefined) return "nothing_waits";
+	const { seq } = event;
+	if (seq > 0) return "not_a_test";
+	const retry = yield* row(nextOf(project, webhook, seq));
+	if (retry === undefined) return "nothing_waits";
+	yield* together(
+		sql`
+			UPDATE posthorn.events SET published_at = ${cancelledMark(retry.replay)}
+			WHERE project_no = ${project} AND seq = ${seq}`,
+		moveRetry(project, webhook, seq, 0),
+		wake(project),
+	);
+	return "cancelled";
 }
 
 /** Ends after as many as waited at first, so those that fail again meanwhile can't keep it going. */

@@ -287,6 +287,39 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await deadLetters()).toBe(1);
 		});
 
+		test("a failed test event is no dead letter, and replays by filter leave it out", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.finish(lease, webhook, { seq: -1, type: "a" }, "failed", { startedAt: START - HOUR });
+			const of = { projectId: project, webhookId: webhook };
+			const deadLetters = async () => (await world.storage.readHealth({ projectId: project }))[0]!.deadLetters;
+			expect(await deadLetters()).toBe(0);
+			await world.finish(lease, webhook, event!, "failed", { startedAt: START - HOUR });
+			expect(await deadLetters()).toBe(1);
+
+			const matching = { projectId: project, selection: {}, at: START, limit: 10 };
+			expect(await world.storage.countMatching(matching)).toMatchObject({
+				...{ count: 1, groups: [{ webhookId: webhook, eventType: "a", count: 1 }] },
+			});
+			const deliveries = [{ webhookId: webhook, eventId: sample.id }];
+			expect(await world.storage.dismissDeliveries({ projectId: project, deliveries, at: START })).toEqual([true]);
+			expect(await world.storage.replayDelivery({ ...of, eventId: sample.id, at: START })).toMatchObject({ replay: 1 });
+			await world.finish(lease, webhook, { seq: -1, type: "a" }, "failed", { replay: 1, startedAt: START - HOUR });
+			expect(await world.storage.replayDelivery({ ...of, eventId: sample.id, at: START })).toMatchObject({ replay: 2 });
+			await world.finish(lease, webhook, { seq: -1, type: "a" }, "failed", { replay: 2, startedAt: START - HOUR });
+			expect(await deadLetters()).toBe(1);
+			for (let from: number | null = 0; from !== null; )
+				from = (await world.storage.sweepAttempts({ cutoff: START - HOUR + 1, limit: 100, from })).next;
+			expect(await deadLetters()).toBe(0);
+			await world.finish(lease, webhook, event!, "failed", { replay: 1 });
+			expect(await deadLetters()).toBe(1);
+			expect((await world.storage.replayFailed({ ...of, filter: {}, at: START, limit: 10 })).count).toBe(1);
+		});
+
 		test("a step is limited, and takes the oldest first", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

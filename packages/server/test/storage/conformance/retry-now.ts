@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Lease, RetriedPosition } from "../../../src/storage/port.ts";
+import { cancelledMark, type Lease, type RetriedPosition } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -67,6 +67,39 @@ export function describeRetryNow(harness: StorageHarness): void {
 			expect(await retry(webhook, ids[1]!, await world.project())).toEqual(nothing);
 			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			expect(await retry(webhook, ids[1]!)).toEqual(nothing);
+		});
+
+		test("a cancelled test event is marked and due; others, and finished ones, aren't cancelled", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+			const of = { projectId: project, webhookId: webhook };
+			const before = (await world.storage.loadLanes({ projectId: project })).seen.revision;
+			expect(await world.storage.cancelTest({ ...of, eventId: event!.id })).toBe("not_a_test");
+			expect(await world.storage.cancelTest({ ...of, eventId: world.id("event") })).toBe("nothing_waits");
+			expect(await world.storage.cancelTest({ ...of, webhookId: world.id("webhook"), eventId: sample.id })).toBe(
+				"nothing_waits",
+			);
+			const [read] = await world.storage.readEvents({ projectId: project, seqs: [-1] });
+			expect(read!.publishedAt).toBeGreaterThan(0);
+			expect(await world.storage.cancelTest({ ...of, eventId: sample.id })).toBe("cancelled");
+			expect(await world.storage.readEvents({ projectId: project, seqs: [-1] })).toMatchObject([
+				{ publishedAt: cancelledMark(0) },
+			]);
+			// Long past, so that even a paused lane takes it.
+			expect(await world.queues(project, webhook)).toMatchObject([{ seq: -1, attempt: 1, replay: 0 }]);
+			expect((await world.queues(project, webhook))[0]!.dueAt).toBeLessThan(START - 365 * 86_400_000);
+			expect((await world.storage.loadLanes({ projectId: project })).seen.revision).toBe(before + 1);
+
+			const lease = await world.lease(project);
+			await world.finish(lease, webhook, { seq: -1, type: "a" }, "failed");
+			expect(await world.storage.cancelTest({ ...of, eventId: sample.id })).toBe("nothing_waits");
+			// The mark is of one series: a replay is sent.
+			expect(await world.storage.replayDelivery({ ...of, eventId: sample.id, at: START })).toMatchObject({ replay: 1 });
+			const [again] = await world.storage.readEvents({ projectId: project, seqs: [-1] });
+			expect(again!.publishedAt).not.toBe(cancelledMark(1));
 		});
 
 		test("a webhook's retries are made early in steps, soonest first, and no other webhook's", async () => {

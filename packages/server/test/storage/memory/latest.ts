@@ -45,7 +45,7 @@ export function dismissDeliveries(
 		if (newest.dismissedAt !== null) return true;
 		tables.attempts.put({ ...newest, dismissedAt: at });
 		const lane = tables.lanes.get(webhook.no);
-		if (lane !== undefined) tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
+		if (lane !== undefined && seq > 0) tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
 		return true;
 	});
 }

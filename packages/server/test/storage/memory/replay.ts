@@ -1,4 +1,5 @@
 import type {
+	CountedPage,
 	MatchingReplays,
 	Params,
 	ReplayedPage,
@@ -6,7 +7,14 @@ import type {
 	RetryQueue,
 	TestEventResult,
 } from "../../../src/storage/port.ts";
-import { idRange, QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../../src/storage/shared/deliveries.ts";
+import {
+	countedPage,
+	idRange,
+	QUEUE_CODE,
+	STATUS_CODE,
+	toAttemptId,
+	toStoredId,
+} from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import { type IdRange, walkAttempts, walkStatus } from "./attempt-walk.ts";
 import { endsDelivery, progressOf } from "./delivery.ts";
@@ -50,7 +58,7 @@ export function replayDelivery(
 	if (state === null) return { kind: "no_delivery" };
 	if (state.kind !== "ended") return { kind: "attempting" };
 	const replay = state.replay + 1;
-	const wasDead = state.status === "failed" && !state.dismissed;
+	const wasDead = event.seq > 0 && state.status === "failed" && !state.dismissed;
 	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
 	ringForChange(node, found.project);
 	return { kind: "queued", replay };
@@ -73,25 +81,29 @@ export function replayFailed(
 
 /** Scanned attempts that are the newest of an ended delivery of an existing webhook. */
 export function replayMatching(node: MemoryNode, p: MatchingReplays): ReplayedPage {
-	return walkMatching(node, p, (rows) => replayAll(node, p.projectId, rows, p.at));
+	const { rows, next } = walkMatching(node, p);
+	return { count: replayAll(node, p.projectId, rows, p.at), next };
 }
 
-export function countMatching(node: MemoryNode, p: MatchingReplays): ReplayedPage {
-	return walkMatching(node, p, (rows) => chosenOf(node, rows).length);
+export function countMatching(node: MemoryNode, p: MatchingReplays): CountedPage {
+	const { rows, next } = walkMatching(node, p);
+	const chosen = chosenOf(node, rows).map(({ entry: { webhookId, eventType, startedAt } }) => ({
+		...{ webhookId, eventType, startedAt },
+	}));
+	return countedPage(chosen, next);
 }
 
 function walkMatching(
 	node: MemoryNode,
 	{ projectId, selection, at, limit, after }: MatchingReplays,
-	count: (rows: readonly AttemptRow[]) => number,
-): ReplayedPage {
+): { readonly rows: readonly AttemptRow[]; readonly next: string | null } {
 	const project = node.database.project(projectId);
-	if (project === undefined) return { count: 0, next: null };
+	if (project === undefined) return { rows: [], next: null };
 	const times = { since: selection.since, until: Math.min(selection.until ?? at, at) };
 	const range = behind(idRange(times), after);
 	const { rows, end } = walkAttempts(node, project.no, selection, range, "ascending", limit);
 	const last = rows.length < limit ? end : rows.at(-1)!.id;
-	return { count: count(rows), next: last === null ? null : toAttemptId(last) };
+	return { rows, next: last === null ? null : toAttemptId(last) };
 }
 
 function behind({ from, to }: IdRange, after: string | undefined): IdRange {
@@ -101,7 +113,7 @@ function behind({ from, to }: IdRange, after: string | undefined): IdRange {
 }
 
 const chosenOf = (node: MemoryNode, rows: readonly AttemptRow[]): AttemptRow[] =>
-	rows.filter((row) => node.tables.lanes.get(row.webhookNo) !== undefined && endsDelivery(node, row));
+	rows.filter((row) => row.seq > 0 && node.tables.lanes.get(row.webhookNo) !== undefined && endsDelivery(node, row));
 
 /** Begins a new series for each delivery that ended with one of these attempts. Returns how many. */
 function replayAll(node: MemoryNode, projectId: string, rows: readonly AttemptRow[], at: number): number {

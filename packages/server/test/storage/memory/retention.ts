@@ -44,7 +44,7 @@ export function sweepAttempts(
 /** Without its last attempt in the log, a delivery is no longer a dead letter. */
 function forgetDeadLetter(node: MemoryNode, row: AttemptRow): void {
 	const lane = node.tables.lanes.get(row.webhookNo);
-	if (lane === undefined || row.status !== STATUS_CODE.failed || !endsDelivery(node, row)) return;
+	if (lane === undefined || row.status !== STATUS_CODE.failed || row.seq < 0 || !endsDelivery(node, row)) return;
 	node.tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
 }
 

@@ -1,4 +1,10 @@
-import type { Params, RetriedPage, RetryNowResult } from "../../../src/storage/port.ts";
+import {
+	type CancelTestResult,
+	cancelledMark,
+	type Params,
+	type RetriedPage,
+	type RetryNowResult,
+} from "../../../src/storage/port.ts";
 import { QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
@@ -21,6 +27,22 @@ export function retryDelivery(
 		ringForChange(node, found.project);
 	}
 	return { kind: "queued", attempt: retry.attempt, replay: retry.replay };
+}
+
+export function cancelTest(
+	node: MemoryNode,
+	{ projectId, webhookId, eventId }: Params<"cancelTest">,
+): CancelTestResult {
+	const found = findLive(node, projectId, webhookId);
+	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
+	if (!found || !event) return "nothing_waits";
+	if (event.seq > 0) return "not_a_test";
+	const retry = node.tables.retries.get(deliveryKey(found.webhook.no, event.seq));
+	if (!retry) return "nothing_waits";
+	node.tables.events.put({ ...event, publishedAt: cancelledMark(retry.replay) });
+	node.tables.retries.put({ ...retry, dueAt: 0 });
+	ringForChange(node, found.project);
+	return "cancelled";
 }
 
 export const retryDeliveries = (

@@ -96,8 +96,8 @@ function moveDeliveries(
 		drafts.set(webhookNo, draft);
 		return draft;
 	};
-	for (const { webhookNo, status } of rows) {
-		const lane = status === STATUS_CODE.failed ? draftOf(webhookNo) : null;
+	for (const { webhookNo, seq, status } of rows) {
+		const lane = status === STATUS_CODE.failed && seq > 0 ? draftOf(webhookNo) : null;
 		if (lane !== null) lane.deadLetters += 1;
 	}
 	for (const { webhookId, seq } of unschedule) {

@@ -60,6 +60,7 @@ export const HOLDING_VERBS = {
 	abandonBaskets: baskets.abandonBaskets,
 	appendTestEvent: replay.appendTestEvent,
 	cancelSubscription: facts.cancelSubscription,
+	cancelTest: retryNow.cancelTest,
 	createWebhook: registry.createWebhook,
 	deleteWebhook: registry.deleteWebhook,
 	dismissDeliveries,

@@ -112,6 +112,7 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	});
 	const { createdAtGiven: _, ...sample } = world.event(project, "a");
 	await storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+	await storage.cancelTest({ projectId: project, webhookId: webhook, eventId: sample.id });
 	const handedOver = { webhookId: webhook, seq: 4, replay: 0, queue: null, until: START + HOUR };
 	await storage.releaseLease({ lease, wakeAt: null, seen: { lastSeq: 0, revision: 0 }, inFlight: [handedOver] });
 	await storage.loadLanes({ projectId: project });

@@ -112,6 +112,7 @@ function runEveryOperation(c: Connection): void {
 		webhookId: "w",
 		event: { id: "evt_5", type: "a", createdAt: 0, body: new Uint8Array(2) },
 	});
+	verbs.cancelTest({ projectId: "p", webhookId: "w", eventId: "evt_5" });
 	const handedOver = { webhookId: "w", seq: 4, replay: 0, queue: null, until: 9 };
 	verbs.releaseLease({ lease, wakeAt: 5, seen: { lastSeq: 0, revision: 0 }, inFlight: [handedOver] });
 	verbs.loadLanes({ projectId: "p" });

@@ -1,4 +1,5 @@
 import type {
+	CountedPage,
 	MatchingReplays,
 	Params,
 	ReplayedPage,
@@ -7,11 +8,17 @@ import type {
 	RetryQueue,
 	TestEventResult,
 } from "../../port.ts";
-import { idRange, QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
+import { countedPage, idRange, QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { numberArray, sql } from "../connection/session.ts";
-import { AT_ENTRY, type IdRange, matchingStatement, queryMatching } from "../history/attempt-ranges.ts";
+import {
+	AT_ENTRY,
+	type IdRange,
+	matchingStatement,
+	queryMatching,
+	type ScopedStatement,
+} from "../history/attempt-ranges.ts";
 import { progressOf } from "../history/attempts.ts";
 import { findEventPosition } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
@@ -70,14 +77,15 @@ export async function replayDelivery(
 	if (event === null || state === null) return { kind: "no_delivery" };
 	if (state.kind !== "ended") return { kind: "attempting" };
 	const replay = state.replay + 1;
-	const wasDead = state.status === "failed" && !state.dismissed;
+	const wasDead = event.seq > 0 && state.status === "failed" && !state.dismissed;
 	await beginSeries(c, project, "requested", [{ webhook, seq: event.seq, replay, wasDead }], at);
 	return { kind: "queued", replay };
 }
 
-/** Scanned failed attempts whose delivery hasn't continued since. */
+/** Scanned failed attempts whose delivery hasn't continued since, without test events. */
 const FAILED = sql(`
-	SELECT f.id, f.seq, f.replay, newest.id = f.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL AS over
+	SELECT f.id, f.seq, f.replay,
+		f.seq > 0 AND newest.id = f.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL AS over
 	FROM (
 		SELECT id, seq, replay FROM posthorn.attempts
 		WHERE project_no = $1 AND webhook_no = $2 AND status = ${STATUS_CODE.failed}
@@ -96,7 +104,7 @@ const FAILED = sql(`
 	) waiting ON true
 	ORDER BY f.id`);
 
-/** Scans up to `limit` failed attempts, and skips those whose delivery has continued since. */
+/** Scans up to `limit` failed attempts, and skips test events and those whose delivery has continued since. */
 export async function replayFailed(
 	c: Session,
 	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
@@ -184,7 +192,7 @@ type Seen = {
 	readonly seq: number;
 	readonly replay: number;
 	readonly status: number;
-	/** Whether it's the newest of an ended delivery of an existing webhook, and wasn't dismissed. */
+	/** Whether it's the newest of an ended delivery of an existing webhook, wasn't dismissed, and isn't of a test event. */
 	readonly chosen: boolean;
 };
 
@@ -192,15 +200,17 @@ type Seen = {
  * A deleted webhook has no lane. Pending attempts are looked up by bounds and in an order that only the primary key
  * has: with equality, the planner may scan everything pending for the webhook.
  */
-const LOOK_AT = matchingStatement(
-	"ASC",
-	0,
-	(attempts) => `
-		SELECT a.id, a.webhook_no, a.seq, a.replay, a.status,
-			newest.id = a.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL AND lane.webhook_no IS NOT NULL AS chosen
+const lookAt = (columns: string) =>
+	matchingStatement(
+		"ASC",
+		0,
+		(attempts) => `
+		SELECT a.id, a.webhook_no, a.seq, a.replay, a.status, ${columns}
+			a.seq > 0 AND newest.id = a.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL
+				AND lane.webhook_no IS NOT NULL AS chosen
 		FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id LIMIT $6) entry
 		CROSS JOIN LATERAL (
-			SELECT id, webhook_no, seq, replay, status ${AT_ENTRY}
+			SELECT id, webhook_no, seq, replay, status, type, started_at ${AT_ENTRY}
 		) a
 		CROSS JOIN LATERAL (
 			SELECT n.id, n.dismissed_at FROM posthorn.attempts n
@@ -216,7 +226,18 @@ const LOOK_AT = matchingStatement(
 			SELECT webhook_no FROM posthorn.lanes WHERE project_no = $1 AND webhook_no = a.webhook_no LIMIT 1
 		) lane ON true
 		ORDER BY a.id`,
-);
+	);
+const LOOK_AT = lookAt("");
+const COUNT_AT = lookAt(`
+			a.started_at,
+			(SELECT t.name FROM posthorn.event_types t WHERE t.code = a.type) AS event_type,
+			(SELECT w.id FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.no = a.webhook_no) AS webhook_id,`);
+
+interface Named extends Seen {
+	readonly started_at: number;
+	readonly event_type: string;
+	readonly webhook_id: string;
+}
 
 /** Begins a new series for the deliveries of one step. */
 export async function replayMatching(
@@ -226,7 +247,7 @@ export async function replayMatching(
 	const project = await findProject(c, projectId);
 	if (project === null) return { count: 0, next: null };
 	await lockProject(c, project);
-	const { chosen, next } = await choose(c, project, selection, at, limit, after);
+	const { chosen, next } = await choose<Seen>(c, LOOK_AT, project, selection, at, limit, after);
 	if (chosen.length > 0) {
 		const series = chosen.map(({ webhook_no, seq, replay, status }) => ({
 			webhook: webhook_no,
@@ -243,23 +264,27 @@ export async function replayMatching(
 export async function countMatching(
 	c: Session,
 	{ projectId, selection, at, limit, after }: MatchingReplays,
-): Promise<ReplayedPage> {
+): Promise<CountedPage> {
 	const project = await findProject(c, projectId);
-	if (project === null) return { count: 0, next: null };
-	const { chosen, next } = await choose(c, project, selection, at, limit, after);
-	return { count: chosen.length, next };
+	if (project === null) return countedPage([], null);
+	const { chosen, next } = await choose<Named>(c, COUNT_AT, project, selection, at, limit, after);
+	const named = chosen.map(({ webhook_id: webhookId, event_type: eventType, started_at: startedAt }) => ({
+		...{ webhookId, eventType, startedAt },
+	}));
+	return countedPage(named, next);
 }
 
-async function choose(
+async function choose<Row extends Seen>(
 	c: Session,
+	statement: ScopedStatement,
 	project: number,
 	selection: ReplaySelection,
 	at: number,
 	limit: number,
 	after: string | undefined,
-): Promise<{ chosen: Seen[]; next: string | null }> {
+): Promise<{ chosen: Row[]; next: string | null }> {
 	const range = rangeOf(selection, at, after);
-	const { rows: seen, end } = await queryMatching<Seen>(c, LOOK_AT, project, selection, range, limit);
+	const { rows: seen, end } = await queryMatching<Row>(c, statement, project, selection, range, limit);
 	const last = seen.length < limit ? end : seen.at(-1)!.id;
 	return { chosen: seen.filter(({ chosen }) => chosen), next: last === null ? null : toAttemptId(last) };
 }

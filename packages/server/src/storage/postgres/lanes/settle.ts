@@ -112,7 +112,8 @@ async function numberOne(c: Session, settlement: Settlement, projectNo: number):
 		schedule: schedule.map((retry) => ({ ...retry, ...numbersOf(retry) })),
 		unschedule: unschedule.map((one) => ({ seq: one.seq, ...numbersOf(one) })),
 		lanes: settlement.lanes.map((lane) => ({ ...numbersOf(lane), ...lane })),
-		deadLetters: attempts.filter(({ attempt }) => attempt.status === "failed"),
+		// Failed tests need no decision.
+		deadLetters: attempts.filter(({ attempt }) => attempt.status === "failed" && attempt.seq > 0),
 	};
 	return { settlement, projectNo, attempts, moves };
 }

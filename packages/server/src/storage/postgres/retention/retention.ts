@@ -150,7 +150,7 @@ const FORGET_DEAD_LETTERS = sql(`
 				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
 				ORDER BY r.seq, r.webhook_no LIMIT 1
 			) waiting ON true
-		WHERE newest.id = g.id AND newest.status = ${STATUS_CODE.failed}
+		WHERE g.seq > 0 AND newest.id = g.id AND newest.status = ${STATUS_CODE.failed}
 			AND newest.dismissed_at IS NULL AND waiting.seq IS NULL
 		GROUP BY g.project_no, g.webhook_no
 	)

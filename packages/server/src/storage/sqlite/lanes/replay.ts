@@ -1,5 +1,6 @@
 import type {
 	AttemptStatus,
+	CountedPage,
 	MatchingReplays,
 	Params,
 	ReplayedPage,
@@ -9,7 +10,7 @@ import type {
 	RetryQueue,
 	TestEventResult,
 } from "../../port.ts";
-import { idRange, STATUS_CODE, statusOf, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
+import { countedPage, idRange, STATUS_CODE, statusOf, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
 import { type Connection, mergedRanges } from "../connection/connection.ts";
 import { type IdRange, walkAttempts } from "../history/attempt-ranges.ts";
 import { newestAttempt, progressOf } from "../history/attempts.ts";
@@ -59,12 +60,12 @@ export function replayDelivery(
 	if (state === null) return { kind: "no_delivery" };
 	if (state.kind !== "ended") return { kind: "attempting" };
 	beginSeries(c, project, webhook, "requested", event.seq, state.replay + 1, at);
-	addToCounters(c, webhook, 1, state.status === "failed" && !state.dismissed ? -1 : 0);
+	addToCounters(c, webhook, 1, event.seq > 0 && state.status === "failed" && !state.dismissed ? -1 : 0);
 	ringForChange(c, project);
 	return { kind: "queued", replay: state.replay + 1 };
 }
 
-/** Scans up to `limit` failed attempts, and skips those whose delivery has continued since. */
+/** Scans up to `limit` failed attempts, and skips test events and those whose delivery has continued since. */
 export function replayFailed(
 	c: Connection,
 	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
@@ -75,6 +76,7 @@ export function replayFailed(
 	const failed = readFailed(c, webhook, filter, limit, after);
 	let count = 0;
 	for (const { seq, replay, attempt } of failed) {
+		if (seq < 0) continue;
 		const newest = newestAttempt(c, project, webhook, seq);
 		if (newest?.replay !== replay || newest.attempt !== attempt || newest.dismissed) continue;
 		if (hasRetry(c, project, webhook, seq)) continue;
@@ -135,6 +137,8 @@ interface Chosen {
 	readonly seq: number;
 	readonly replay: number;
 	readonly status: AttemptStatus;
+	readonly type: number;
+	readonly startedAt: number;
 }
 
 /** Begins a new series for the deliveries of one step. */
@@ -154,17 +158,17 @@ export function replayMatching(
 }
 
 /** The same step, only counted. */
-export function countMatching(
-	c: Connection,
-	{ projectId, selection, at, limit, after }: MatchingReplays,
-): ReplayedPage {
+export function countMatching(c: Connection, { projectId, selection, at, limit, after }: MatchingReplays): CountedPage {
 	const project = c.names.project(projectId);
-	if (project === null) return { count: 0, next: null };
+	if (project === null) return countedPage([], null);
 	const { chosen, next } = choose(c, project, selection, at, limit, after);
-	return { count: chosen.length, next };
+	const named = chosen.map(({ webhook, type, startedAt }) => ({
+		...{ webhookId: c.names.webhookId(webhook), eventType: c.names.typeName(type), startedAt },
+	}));
+	return countedPage(named, next);
 }
 
-/** Scanned attempts that are the newest of an ended delivery of an existing webhook. */
+/** Scanned attempts that are the newest of an ended delivery of an existing webhook, without test events. */
 function choose(
 	c: Connection,
 	project: number,
@@ -173,16 +177,18 @@ function choose(
 	limit: number,
 	after: string | undefined,
 ): { chosen: Chosen[]; next: string | null } {
-	const columns = "webhook_no, seq, replay, attempt, status";
+	const columns = "type, started_at, webhook_no, seq, replay, attempt, status";
 	const range = rangeOf(selection, at, after);
 	const { rows, end } = walkAttempts(c, project, selection, range, { columns, order: "ASC", limit });
 	const chosen: Chosen[] = [];
 	for (const row of rows) {
 		const [webhook, seq, replay] = [row.webhook_no as number, row.seq as number, row.replay as number];
+		if (seq < 0) continue;
 		const newest = newestAttempt(c, project, webhook, seq);
 		if (newest?.replay !== replay || newest.attempt !== row.attempt || newest.dismissed) continue;
 		if (hasRetry(c, project, webhook, seq) || !hasLane(c, webhook)) continue;
-		chosen.push({ webhook, seq, replay, status: statusOf(row.status) });
+		const [type, startedAt] = [row.type as number, row.started_at as number];
+		chosen.push({ webhook, seq, replay, status: statusOf(row.status), type, startedAt });
 	}
 	const last = rows.length < limit ? end : rows.at(-1)!.id;
 	return { chosen, next: last === null ? null : toAttemptId(last) };

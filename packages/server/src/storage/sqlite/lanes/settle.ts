@@ -78,7 +78,9 @@ function moveDeliveries(
 	};
 
 	for (const attempt of attempts) {
-		if (attempt.number("status") === STATUS_CODE.failed) gain(webhookOf(c, projectNo, attempt.webhookId)).deadLetters++;
+		// Failed tests need no decision.
+		if (attempt.number("status") === STATUS_CODE.failed && attempt.number("seq")! > 0)
+			gain(webhookOf(c, projectNo, attempt.webhookId)).deadLetters++;
 	}
 	for (const { webhookId, seq } of unschedule) {
 		const webhookNo = webhookOf(c, projectNo, webhookId);

@@ -40,7 +40,7 @@ export function sweepAttempts(
 
 /** Without its last attempt in the log, a delivery is no longer a dead letter. */
 function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
-	if (row.status !== STATUS_CODE.failed) return;
+	if (row.status !== STATUS_CODE.failed || (row.seq as number) < 0) return;
 	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
 	const newest = newestAttempt(c, project, webhook, seq);
 	if (newest === null || newest.replay !== row.replay || newest.attempt !== row.attempt || newest.dismissed) return;

@@ -1,0 +1,109 @@
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, test } from "./dashboard.ts";
+
+test.describe("with long delays", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600,3600" } });
+
+	test("a test that waits for a retry is cancelled from its row or the drawer", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		for (let n = 1; n <= 2; n++) await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+		await receiver.count(2);
+		await page.goto(dashboard.project("/logs"));
+		const table = page.getByRole("table", { name: "Deliveries" });
+		await expect(table.getByRole("button", { name: /^Cancel the test/ })).toHaveCount(2);
+		await expectAccessible(page);
+		await table
+			.getByRole("button", { name: /^Cancel the test/ })
+			.first()
+			.click();
+		await expect(table.getByText("Cancelled", { exact: true })).toHaveCount(1);
+		await table.getByRole("row").filter({ hasText: "Waiting" }).getByRole("link").click();
+		const drawer = page.getByRole("dialog");
+		await drawer.getByRole("button", { name: "Cancel test" }).click();
+		await expect(drawer.getByText("Cancelled", { exact: true }).first()).toBeVisible();
+		await expect(drawer.getByRole("button", { name: "Cancel test" })).toHaveCount(0);
+		await expectAccessible(page);
+		await page.goto(dashboard.project());
+		// Failed tests need no decision.
+		await expect(page.getByRole("term").filter({ hasText: "To decide" }).locator("..")).toContainText("0");
+		expect(receiver.requests).toHaveLength(2);
+	});
+});
+
+test.describe("with short delays", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2" } });
+
+	test("a replay says what it will send, and failed deliveries are dismissed together", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+		broken.respondWith(() => ({ status: 500 }));
+		await shop.webhook(sound.url("/hooks"), { description: "Sound" });
+		await shop.webhook(broken.url("/hooks"), { description: "Broken" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+		await broken.count(6);
+		await page.goto(dashboard.project("/logs"));
+		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Failed")).toHaveCount(3);
+		await page.getByRole("button", { name: "Replay all matching" }).click();
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("This sends 3 deliveries again, oldest first");
+		const groups = dialog.getByRole("table", { name: "What matches" });
+		await expect(groups.getByRole("row")).toHaveText([/Event type/, /purchase\.completed\s*Broken\s*3/]);
+		await expect(dialog).toContainText("signed again with its current secret");
+		await expect(dialog).toContainText("up to 2 attempts");
+		await expect(dialog).not.toContainText("a second time");
+		await expectAccessible(page);
+		await dialog.getByRole("radio", { name: /all that have ended/ }).check();
+		await expect(dialog).toContainText("This sends 6 deliveries again");
+		await expect(groups.getByRole("row")).toHaveCount(3);
+		await expect(dialog).toContainText("a second time");
+		await dialog.getByRole("button", { name: "Cancel" }).click();
+
+		await page.getByRole("button", { name: "More actions" }).click();
+		await page.getByRole("menuitem", { name: "Dismiss all failed" }).click();
+		await expect(dialog).toContainText("3 failed deliveries need no decision any more");
+		await expectAccessible(page);
+		await dialog.getByRole("button", { name: "Dismiss 3 deliveries" }).click();
+		await expect(dialog).toContainText("3 deliveries are dismissed.");
+		await dialog.getByRole("button", { name: "Done" }).click();
+		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Dismissed")).toHaveCount(3);
+		expect(broken.requests).toHaveLength(6);
+	});
+
+	test("a sample is published only once the project's name is typed, and is marked in the log", async ({
+		dashboard,
+		page,
+	}) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting", events: ["purchase.completed"] });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		const { name } = (await shop.get(shop.path(""))).body;
+		await page.goto(dashboard.project("/webhooks"));
+		await page.getByRole("button", { name: "Publish a sample" }).click();
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("1 webhook gets it");
+		await expect(dialog.getByRole("listitem")).toHaveText(["Accounting"]);
+		const publish = dialog.getByRole("button", { name: "Publish to 1 webhook" });
+		await expect(publish).toBeDisabled();
+		await expectAccessible(page);
+		await dialog.getByRole("textbox", { name: /to confirm/ }).fill(name);
+		const data = dialog.getByRole("textbox", { name: "Data" });
+		const sample = JSON.parse(await data.inputValue());
+		await data.fill(JSON.stringify({ ...sample, amount_cents: "1" }));
+		await publish.click();
+		await expect(dialog).toContainText("/amount_cents must be a whole number");
+		await data.fill(JSON.stringify({ ...sample, order_id: "ord_sample" }));
+		await publish.click();
+		const { body } = await receiver.next();
+		expect(body).toMatchObject({ id: expect.stringMatching(/^evt_sample_/), data: { order_id: "ord_sample" } });
+		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Sample", { exact: true })).toBeVisible();
+	});
+});

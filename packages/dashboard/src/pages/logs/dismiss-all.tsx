@@ -1,0 +1,62 @@
+import { Modal, Stack, Text } from "@mantine/core";
+import { dismissMatching } from "../../api/deliveries.ts";
+import { formatCount } from "../../lib/numbers.ts";
+import { ActOnMatching } from "../../ui/act-on-matching.tsx";
+import { Groups } from "../../ui/replay-preview.tsx";
+import type { MatchingRequest } from "./replay-all.tsx";
+
+interface DismissAllProps {
+	projectId: string;
+	/** Null while nothing is requested. */
+	request: MatchingRequest | null;
+	nameOf: (webhookId: string) => string;
+	onClose: () => void;
+}
+
+/** Marks all failed deliveries that match a filter as needing no decision. Counts first, and shows progress. */
+export function DismissAll({ projectId, request, nameOf, onClose }: DismissAllProps) {
+	return (
+		<Modal opened={request !== null} onClose={onClose} title="Dismiss all failed" size="lg" closeOnClickOutside={false}>
+			{request === null ? null : <Question projectId={projectId} request={request} nameOf={nameOf} onClose={onClose} />}
+		</Modal>
+	);
+}
+
+function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { request: MatchingRequest }) {
+	const { webhook_id, type, since, until } = request.filter;
+	const filter = {
+		...(webhook_id === undefined ? {} : { webhook_id }),
+		...(type === undefined ? {} : { type }),
+		...(since === undefined ? {} : { since }),
+		...(until === undefined ? {} : { until }),
+	};
+	return (
+		<ActOnMatching
+			projectId={projectId}
+			filter={{ ...filter, status: "failed" }}
+			action={{
+				verb: "Dismiss",
+				run: (options) => dismissMatching(projectId, filter, options),
+				doing: "are dismissed",
+				done: (count) => `${count === 1 ? "is" : "are"} dismissed`,
+				skipped: "they were replayed or dismissed meanwhile",
+			}}
+			preview={(counted) => (
+				<Stack gap="sm">
+					<Text size="sm">
+						{counted.count === 1
+							? "1 failed delivery needs no decision any more:"
+							: `${formatCount(counted.count)} failed deliveries need no decision any more:`}
+					</Text>
+					<Groups counted={counted} nameOf={nameOf} />
+					<Text size="sm">
+						Nothing is sent and nothing is deleted. They stay in the log, no longer count as failed deliveries to decide
+						about, and aren’t replayed with others. You can still replay each of them. This can’t be undone in one step.
+					</Text>
+				</Stack>
+			)}
+			none="No failed delivery that matches needs a decision."
+			onClose={onClose}
+		/>
+	);
+}

@@ -1,0 +1,202 @@
+import { Anchor, Button, Group, JsonInput, List, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ApiError } from "../../api/error.ts";
+import { type EventTypeEntry, eventTypesQuery, publishSample } from "../../api/event-types.ts";
+import { useProject, useSession } from "../../api/session.ts";
+import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { plural } from "../../lib/numbers.ts";
+import { newSeriesWords } from "../../lib/track.ts";
+import { notifyDone } from "../../ui/notify.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+
+interface SampleDialogProps {
+	opened: boolean;
+	onClose: () => void;
+}
+
+/** Publishes a sample event into the project: says who gets it, and asks for the project's name if anyone does. */
+export function SampleDialog({ opened, onClose }: SampleDialogProps) {
+	return (
+		<Modal opened={opened} onClose={onClose} title="Publish a sample event" size="lg" closeOnClickOutside={false}>
+			<Body onClose={onClose} />
+		</Modal>
+	);
+}
+
+function Body({ onClose }: Pick<SampleDialogProps, "onClose">) {
+	const { id: projectId } = useProject();
+	const types = useQuery(eventTypesQuery);
+	const webhooks = useQuery(webhooksQuery(projectId));
+	if (types.data !== undefined && webhooks.data !== undefined)
+		return <SampleForm types={types.data} webhooks={webhooks.data} onClose={onClose} />;
+	const error = types.error ?? webhooks.error;
+	if (error !== null)
+		return <ErrorState error={error} onRetry={() => Promise.all([types.refetch(), webhooks.refetch()])} />;
+	return <Text size="sm">Loading the event types …</Text>;
+}
+
+interface SampleFormProps extends Pick<SampleDialogProps, "onClose"> {
+	types: readonly EventTypeEntry[];
+	webhooks: readonly Webhook[];
+}
+
+const textOf = ({ sample }: EventTypeEntry) => JSON.stringify(sample, null, 2);
+
+function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
+	const { id: projectId, name } = useProject();
+	const navigate = useNavigate();
+	const [entry, setEntry] = useState(
+		types.find(({ type }) => webhooks.some(({ events }) => events.includes(type))) ?? types[0]!,
+	);
+	const [text, setText] = useState(textOf(entry));
+	const [typed, setTyped] = useState("");
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<unknown>(null);
+	const subscribers = webhooks.filter(({ events }) => events.includes(entry.type));
+	const data = parsed(text);
+	const faults = problem instanceof ApiError ? problem.errors.filter(({ pointer }) => pointer.startsWith("/data")) : [];
+	const isConfirmed = subscribers.length === 0 || typed.trim() === name.trim();
+	const choose = (type: string | null) => {
+		const next = types.find((one) => one.type === type);
+		if (next === undefined) return;
+		setEntry(next);
+		setText(textOf(next));
+		setProblem(null);
+	};
+	const publish = async () => {
+		if (data === null) return;
+		setBusy(true);
+		setProblem(null);
+		try {
+			const id = await publishSample(projectId, { type: entry.type, data, webhooks: subscribers.length });
+			notifyDone("Sample event published.");
+			onClose();
+			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
+		} catch (error) {
+			setProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<form
+			onSubmit={(event) => {
+				event.preventDefault();
+				if (data !== null && isConfirmed && !busy) void publish();
+			}}
+		>
+			<Stack>
+				<Text size="sm">
+					A sample is a real event in this project’s log, except that its id begins with <code>evt_sample_</code>. A
+					receiver that doesn’t look at the id takes it for a real one. To try out only one webhook,{" "}
+					<Anchor
+						size="sm"
+						underline="always"
+						renderRoot={(props) => (
+							<Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} onClick={onClose} />
+						)}
+					>
+						send it a test event
+					</Anchor>{" "}
+					instead.
+				</Text>
+				<Select
+					label="Event type"
+					description={entry.description}
+					allowDeselect={false}
+					value={entry.type}
+					onChange={choose}
+					data={types.map(({ type }) => type)}
+				/>
+				<JsonInput
+					label="Data"
+					description="Checked with the type’s schema when it’s published."
+					value={text}
+					onChange={(next) => {
+						setText(next);
+						setProblem(null);
+					}}
+					error={
+						data === null
+							? "This isn’t a JSON object."
+							: faults.length === 0
+								? undefined
+								: faults
+										.map(({ pointer, detail }) => `${pointer.slice("/data".length) || "The data"} ${detail}`)
+										.join(" · ")
+					}
+					autosize
+					minRows={6}
+					maxRows={14}
+					spellCheck={false}
+				/>
+				<Receivers subscribers={subscribers} />
+				{subscribers.length === 0 ? null : (
+					<TextInput
+						label={
+							<>
+								Type <strong>{name}</strong> to confirm
+							</>
+						}
+						value={typed}
+						onChange={(event) => setTyped(event.currentTarget.value)}
+						autoComplete="off"
+						spellCheck={false}
+					/>
+				)}
+				{problem === null || faults.length > 0 ? null : <ErrorState error={problem} />}
+				<Group justify="flex-end" gap="xs">
+					<Button variant="default" onClick={onClose}>
+						Cancel
+					</Button>
+					<Button type="submit" loading={busy} disabled={data === null || !isConfirmed}>
+						{subscribers.length === 0 ? "Publish to the log" : `Publish to ${plural(subscribers.length, "webhook")}`}
+					</Button>
+				</Group>
+			</Stack>
+		</form>
+	);
+}
+
+/** Who gets it, and how. */
+function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
+	const plan = useSession();
+	if (subscribers.length === 0)
+		return (
+			<Text size="sm">
+				No webhook is subscribed to this type, so nothing is sent. The event is only written to the log, where programs
+				that read it find it.
+			</Text>
+		);
+	return (
+		<Stack gap={4}>
+			<Text size="sm">
+				{subscribers.length === 1 ? "1 webhook gets it" : `${subscribers.length} webhooks get it`}, signed, with{" "}
+				{newSeriesWords(plan)}. It can’t be taken back:
+			</Text>
+			<List size="sm">
+				{subscribers.map((webhook) => (
+					<List.Item key={webhook.id}>
+						{webhookName(webhook)}
+						{webhook.status === "paused" ? " (paused: once it’s resumed)" : ""}
+					</List.Item>
+				))}
+			</List>
+		</Stack>
+	);
+}
+
+/** The JSON object in a text; null if it isn't one. */
+function parsed(text: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null && !Array.isArray(value)
+			? (value as Record<string, unknown>)
+			: null;
+	} catch {
+		return null;
+	}
+}
