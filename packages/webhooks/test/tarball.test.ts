@@ -83,17 +83,28 @@ test("every entry works from the tarball", async () => {
 const RUNTIMES: readonly (readonly [name: string, ...command: string[]])[] = [
 	["Node", process.execPath],
 	["Bun", "bun"],
-	["Deno", "deno", "run", "--allow-read"],
+	["Deno", "deno", "run", "--allow-read", "--allow-net=127.0.0.1"],
 ];
+/** What a receiver responds: see adapters.program.mjs. */
+const ANSWERS = { genuine: 200, repeated: 200, large: 200, rotated: 200, altered: 401, stale: 400, unsigned: 400 };
 
-describe.each(RUNTIMES)("%s", (_name, program, ...args) => {
-	test.skipIf(spawnSync(program!, ["--version"]).status !== 0)("knows the signature vectors", async () => {
-		const file = join(folder, "vectors.mjs");
-		copyFileSync(join(import.meta.dirname, "vectors.program.mjs"), file);
-		const { stdout } = await run(program!, [...args, file, VECTORS], {
-			cwd: folder,
-			env: { HOME: folder, PATH: process.env.PATH },
-		});
+describe.each(RUNTIMES)("%s", (name, program, ...args) => {
+	const there = test.skipIf(spawnSync(program!, ["--version"]).status !== 0);
+
+	async function runThere(source: string, ...more: string[]): Promise<string> {
+		const file = join(folder, source);
+		copyFileSync(join(import.meta.dirname, source), file);
+		const env = { HOME: folder, PATH: process.env.PATH };
+		return (await run(program!, [...args, file, ...more], { cwd: folder, env })).stdout;
+	}
+
+	there("serves receivers with its own server and with node:http", async () => {
+		const answers = JSON.parse(await runThere("adapters.program.mjs"));
+		expect(answers).toEqual(name === "Node" ? { node: ANSWERS } : { node: ANSWERS, fetch: ANSWERS });
+	});
+
+	there("knows the signature vectors", async () => {
+		const stdout = await runThere("vectors.program.mjs", VECTORS);
 		// The file's, and three bodies that JSON can't hold.
 		expect(Number(stdout)).toBe(SIGNATURE_VECTORS.length + 3);
 	});
