@@ -28,7 +28,8 @@ Then, with the operator's key:
   curl -X POST http://127.0.0.1:8420/v1/projects -H "Authorization: Bearer $KEY" \\
     -H "Content-Type: application/json" -d '{"name": "My store"}'
 
-The API reference is at /docs while the service runs.`,
+The API reference is at /docs while the service runs. With --json, the log is JSON even at a terminal, and so are the
+addresses at the start, on standard error.`,
 	doctor: `
 It takes the settings of "posthorn serve", changes nothing, and can run alongside the service. With --reach it also
 connects to a receiver as a delivery would, up to the verified TLS connection, and sends nothing. Exit code 1 if the
@@ -73,7 +74,8 @@ Examples:
   posthorn restore /backups/posthorn-2026-11-24.db --database-url sqlite:/var/lib/posthorn/posthorn.db --yes
   posthorn restore --database-url postgres://posthorn@db.internal/posthorn`,
 	quarantine: `
-It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY or "posthorn login".
+It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY, "posthorn login", or on the service's machine
+the file posthorn.operatorkey next to the database.
 
 Examples:
   posthorn quarantine

@@ -33,7 +33,8 @@ export async function restore(file: string | undefined, { databaseUrl, yes, json
 		printJson({ database: done.database, backup_at: backupAt, replaced: done.replaced, quarantine: true });
 		return;
 	}
-	console.log(`${done.told}${backupAt === null ? "" : `, as it was at ${backupAt}`}.`);
+	const asOf = backupAt === null ? "" : `, as of about ${backupAt.slice(0, 16).replace("T", " ")} UTC`;
+	console.log(`${done.told}${asOf}.`);
 	if (done.replaced !== null) console.log(`The previous database is kept as ${done.replaced}.`);
 	console.log(NEXT);
 }

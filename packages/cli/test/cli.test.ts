@@ -264,33 +264,36 @@ test("the operator's commands print JSON, one value a line, and serve starts wit
 		cwd,
 		env: { PATH: process.env.PATH, ...env },
 	});
-	let err = "";
-	service.stderr.on("data", (text) => (err += text));
-	await until("the service to be ready", async () => err.includes("\n"));
-	expect(JSON.parse(err.split("\n")[0]!)).toMatchObject({
-		ready: true,
-		version: expect.any(String),
-		api: `http://127.0.0.1:${env.POSTHORN_PORT}/v1`,
-		database: "./data/posthorn.db",
-		set_up: expect.stringMatching(BANNER_END),
-	});
-	const backup = await run(["backup", "copy.db", "--json"], env, cwd);
-	expect(JSON.parse(backup.out)).toMatchObject({
-		database: "./data/posthorn.db",
-		file: "copy.db",
-		bytes: statSync(join(cwd, "copy.db")).size,
-		seconds: expect.any(Number),
-	});
-	const doctor = await run(["doctor", "--json"], env, cwd);
-	const findings = doctor.out
-		.trim()
-		.split("\n")
-		.map((line) => JSON.parse(line));
-	expect(findings[0]).toEqual({ state: "ok", name: "Configuration", text: "All settings are valid." });
-	for (const finding of findings) expect(Object.keys(finding)).toEqual(["state", "name", "text"]);
 	const closed = once(service, "close");
-	service.kill();
-	await closed;
+	try {
+		let err = "";
+		service.stderr.on("data", (text) => (err += text));
+		await until("the service to be ready", async () => err.includes("\n"));
+		expect(JSON.parse(err.split("\n")[0]!)).toMatchObject({
+			ready: true,
+			version: expect.any(String),
+			api: `http://127.0.0.1:${env.POSTHORN_PORT}/v1`,
+			database: "./data/posthorn.db",
+			set_up: expect.stringMatching(BANNER_END),
+		});
+		const backup = await run(["backup", "copy.db", "--json"], env, cwd);
+		expect(JSON.parse(backup.out)).toMatchObject({
+			database: "./data/posthorn.db",
+			file: "copy.db",
+			bytes: statSync(join(cwd, "copy.db")).size,
+			seconds: expect.any(Number),
+		});
+		const doctor = await run(["doctor", "--json"], env, cwd);
+		const findings = doctor.out
+			.trim()
+			.split("\n")
+			.map((line) => JSON.parse(line));
+		expect(findings[0]).toEqual({ state: "ok", name: "Configuration", text: "All settings are valid." });
+		for (const finding of findings) expect(Object.keys(finding)).toEqual(["state", "name", "text"]);
+	} finally {
+		service.kill();
+		await closed;
+	}
 	expect(JSON.parse((await run(["logout", "--json"], { HOME: cwd }, cwd)).out)).toEqual({
 		deleted: join(cwd, ".config/posthorn/login.json"),
 	});

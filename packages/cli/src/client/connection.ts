@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { type Client, createClient } from "@posthorn/client";
 import { readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
@@ -45,9 +46,9 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 }
 
 /**
- * The service as its operator calls it, for commands about all of it. The key is POSTHORN_OPERATOR_KEY, as the service
- * itself reads it, or what {@link connect} would use; the address is by default the one that a service would listen on
- * with these settings.
+ * The service as its operator calls it, for commands about all of it. The key is the one that the service itself reads
+ * from its settings or left in a file, or what {@link connect} would use. The address is by default the one that a
+ * service would listen on with these settings.
  *
  * @throws UsageError if there is no key
  */
@@ -57,15 +58,23 @@ export function connectAsOperator(
 ): Omit<Connection, "project"> {
 	const stored = readStored<Login>(loginFile());
 	const result = readConfig({ env });
-	const { operatorKey, port } = result.ok ? result.config : { operatorKey: env.POSTHORN_OPERATOR_KEY, port: 8420 };
-	const url = checkedUrl(options.url ?? env.POSTHORN_URL ?? stored?.url ?? `http://127.0.0.1:${port}`);
-	const key = operatorKey ?? env.POSTHORN_API_KEY ?? (stored?.url === url ? stored.key : undefined);
+	if (!result.ok && env.POSTHORN_API_KEY === undefined) throw new UsageError(result.faults);
+	const config = result.ok ? result.config : null;
+	const url = checkedUrl(options.url ?? env.POSTHORN_URL ?? stored?.url ?? `http://127.0.0.1:${config?.port ?? 8420}`);
+	const isHere = isLoopback(new URL(url));
+	const file = isHere && config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined;
+	const login = stored?.url === url ? stored.key : undefined;
+	const key = config?.operatorKey ?? env.POSTHORN_API_KEY ?? login ?? file;
 	if (!key)
 		throw new UsageError([
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY (in a file, with --env-file), or run "posthorn login" with it.`,
 		]);
 	warnIfReadable(url);
 	return { url, client: createClient({ url, key, project: "proj_unknown" }) };
+}
+
+function readKeyFile(path: string): string | undefined {
+	return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
 }
 
 /** Warns before an API key is sent to another machine without encryption. */

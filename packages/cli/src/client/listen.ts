@@ -62,7 +62,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	if (!options.json) console.log(`WEBHOOK_SECRET=${secret}`);
 	note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
 	note(start.told);
-	note("Replays and test events of the dashboard go to webhooks only. To send an event again: posthorn replay --to");
+	note(`Replays and test events go to webhooks, not here. Send one here: posthorn replay --event evt_… --to ${to}`);
 	if (process.stdin.isTTY) note("r sends the last event again, q or Ctrl-C ends.");
 	if (options.json)
 		printJson({ kind: "ready", target: target.href, project: connection.project, from: start.position });

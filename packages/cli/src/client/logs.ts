@@ -127,10 +127,10 @@ function filterOf({ webhook, type, status, event, since }: LogOptions): AttemptQ
 
 /** The widest name of an event type, and of an event id that the service made. */
 const [TYPE_WIDTH, ID_WIDTH] = [21, 30];
-/** Most error codes, and a count of milliseconds. */
-const [RESULT_WIDTH, MS_WIDTH] = [19, 6];
-/** The least of a URL that is shown. */
-const LEAST_URL = 20;
+/** The series, and a count of milliseconds. */
+const [SERIES_WIDTH, MS_WIDTH] = [4, 5];
+/** Where less is left for the URL, it is left out. */
+const LEAST_URL = 16;
 const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), failed: colors.red("✘") };
 
 function show(attempt: Attempt, json: boolean): void {
@@ -140,19 +140,17 @@ function show(attempt: Attempt, json: boolean): void {
 	}
 	const { started_at, event_type, event_id, status, status_code, error_code, response_ms, url } = attempt;
 	const time = new Date(started_at).toTimeString().slice(0, 8);
-	const result = status_code === null ? (error_code ?? "no response") : String(status_code);
-	const padded = result.padEnd(RESULT_WIDTH);
 	const cells = [
 		colors.dim(time),
 		`${MARKS[status]} ${event_type.padEnd(TYPE_WIDTH)}`,
 		colors.dim(clean(event_id).padEnd(ID_WIDTH)),
-		seriesOf(attempt).padEnd(4),
-		status_code === null ? colors.red(padded) : colored(status_code, padded),
+		seriesOf(attempt).padEnd(SERIES_WIDTH),
 		`${String(response_ms).padStart(MS_WIDTH)} ms`,
+		status_code === null ? colors.red(error_code ?? "no response") : colored(status_code),
 	];
-	const head = `${cells.join("  ")}  `;
-	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - stripVTControlCharacters(head).length;
-	console.log(head + cut(clean(url), Math.max(LEAST_URL, left)));
+	const row = cells.join("  ");
+	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - stripVTControlCharacters(row).length - 2;
+	console.log(left < LEAST_URL ? row : `${row}  ${cut(clean(url), left)}`);
 }
 
 /** `#2`, or `#1r3` for the first attempt of the third replay. */

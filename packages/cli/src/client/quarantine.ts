@@ -98,16 +98,21 @@ function skippedOf(waiting: readonly Waiting[], ids: readonly string[]): readonl
 	});
 }
 
-const n = (count: number, what: string): string => `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
+const n = (count: number, one: string, many = `${one}s`): string =>
+	`${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 const webhooks = (count: number): string => n(count, "webhook");
 
-/** What these webhooks would get. */
+/** What these webhooks would get, in words. */
 function totalOf(waiting: readonly Waiting[]): string {
 	const first = waiting.reduce((sum, { backlog }) => sum + backlog.events, 0);
 	const again = waiting.reduce((sum, one) => sum + one.waiting.count, 0);
-	if (first + again === 0) return "Nothing waits to be sent.";
-	const retries = again === 1 ? "1 retry or replay" : `${again.toLocaleString("en-US")} retries and replays`;
-	return `${n(first, "first attempt")} and ${retries} wait for ${webhooks(waiting.length)}.`;
+	const kinds = [
+		first > 0 && n(first, "first attempt"),
+		again > 0 && n(again, "retry or replay", "retries and replays"),
+	];
+	const parts = kinds.filter((kind) => kind !== false);
+	if (parts.length === 0) return "Nothing waits to be sent.";
+	return `${parts.join(" and ")} ${first + again === 1 ? "waits" : "wait"} for ${webhooks(waiting.length)}.`;
 }
 
 function show(waiting: readonly Waiting[]): void {

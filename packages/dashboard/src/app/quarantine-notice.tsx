@@ -19,6 +19,7 @@ export function QuarantineNotice() {
 			variant="light"
 			icon={<IconPlayerPause size={18} aria-hidden />}
 			title="Nothing is being delivered"
+			styles={{ title: { color: "var(--ph-text)" } }}
 		>
 			<Text size="sm">
 				<InlineCode text={account.operator ? `${WHAT} ${HOW}` : WHAT} />

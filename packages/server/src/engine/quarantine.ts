@@ -86,9 +86,12 @@ export class Quarantine {
 
 /** What an operator should know and do. */
 export function quarantineText({ since, backupAt }: QuarantineMark): string {
-	const from = backupAt === null ? "a backup" : `a backup of ${new Date(backupAt).toISOString()}`;
+	const from = backupAt === null ? "a backup" : `a backup of ${minute(backupAt)}`;
 	return (
-		`The database was restored from ${from} at ${new Date(since).toISOString()}, and is in quarantine: events are accepted, ` +
+		`The database was restored from ${from} at ${minute(since)}, and is in quarantine: events are accepted, ` +
 		"nothing is sent. posthorn quarantine shows what waits, and posthorn release sends it."
 	);
 }
+
+/** `2026-11-24 10:05 UTC`: the time of a backup is known to a minute. */
+const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { setUp } from "../../test/api/browser.ts";
+import type { QuarantineMark } from "../storage/verbs/quarantine.ts";
+
+let api: TestApi;
+let mark: QuarantineMark | null = { since: Date.UTC(2026, 10, 24, 10, 5), backupAt: Date.UTC(2026, 10, 23, 2) };
+beforeAll(async () => {
+	api = await TestApi.start({
+		parts: () => ({
+			quarantine: {
+				get mark() {
+					return mark;
+				},
+				async release() {
+					mark = null;
+				},
+			},
+		}),
+	});
+});
+afterAll(() => api.close());
+
+// e2e/restore.test.ts shows that nothing is sent.
+test("a restored database is shown to everyone, what waits to the operator, and test events are refused", async () => {
+	const browser = await setUp(api);
+	const [project, quiet] = [await api.project("Busy"), await api.project("Quiet")];
+	const webhook = await api.webhook(project);
+	await api.webhook(quiet);
+	await api.call("PATCH", webhook, { body: { status: "paused" } });
+	await api.publish(project);
+	await api.call("PATCH", webhook, { body: { description: "Accounting" } });
+
+	const key = await api.keyOf(project);
+	expect((await api.call("GET", "/v1/quarantine", { key })).json).toEqual({
+		active: true,
+		since: "2026-11-24T10:05:00.000Z",
+		backup_at: "2026-11-23T02:00:00.000Z",
+		detail: expect.stringMatching(/of 2026-11-23 02:00 UTC at 2026-11-24 10:05 UTC, .* posthorn release/),
+	});
+	expect((await browser.call("GET", "/v1/session")).json).toMatchObject({ quarantine: true });
+	expect((await api.call("GET", "/readyz")).json).toMatchObject({ notice: expect.stringMatching(/quarantine/) });
+
+	const idOf = (path: string) => path.split("/").at(-1)!;
+	const first = await api.call("GET", "/v1/quarantine/waiting?limit=1");
+	expect(first.json.data).toEqual([
+		{
+			id: idOf(project),
+			name: "Busy",
+			webhooks: [
+				{
+					id: idOf(webhook),
+					url: api.receiver.url(),
+					description: "Accounting",
+					status: "paused",
+					backlog: { events: 1, oldest_at: expect.any(String) },
+					waiting: { count: 0, next_at: null },
+				},
+			],
+		},
+	]);
+	const second = await api.call("GET", `/v1/quarantine/waiting?limit=1&cursor=${first.json.next_cursor}`);
+	expect(second.json).toEqual({ data: [{ id: idOf(quiet), name: "Quiet", webhooks: [] }], next_cursor: null });
+
+	await api.call("PATCH", webhook, { body: { status: "active", from: "now" } });
+	const tested = await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	expect([tested.status, tested.json.detail]).toEqual([409, expect.stringMatching(/restored from a backup/)]);
+
+	const released = await api.call("POST", "/v1/quarantine/release");
+	expect(released.json).toEqual({ active: false, since: null, backup_at: null, detail: null });
+	expect((await api.call("POST", "/v1/quarantine/release")).status).toBe(200);
+	expect((await browser.call("GET", "/v1/session")).json).toMatchObject({ quarantine: false });
+	expect((await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } })).status).toBe(202);
+});
