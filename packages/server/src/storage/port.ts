@@ -91,6 +91,7 @@ export * from "./port/facts.ts";
 export type * from "./port/history.ts";
 export * from "./port/log.ts";
 export type * from "./port/peers.ts";
+export { HINTED_MS } from "./port/peers.ts";
 export type * from "./port/registry.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";

@@ -85,6 +85,7 @@ export class Directory {
 			holder,
 			owned,
 			keeper: this.#keeper,
+			nodes: () => peers?.nodes ?? 1,
 			onTaken: this.#begin,
 		});
 		this.#epochChange = new EpochChange(context, {

@@ -284,6 +284,36 @@ test("does not miss the alarm of a project released while storage is asked for t
 	await taker.whenDone();
 });
 
+// Eight idle nodes made the database work half as much again as one.
+test("the more nodes share the database, the less often each polls for due projects", async () => {
+	const polls = async (nodes: number): Promise<number> => {
+		let count = 0;
+		for (let n = 0; n < nodes; n++) {
+			const clock = new VirtualClock();
+			const storage: Partial<Storage> = {
+				capabilities: { manyNodes: true },
+				acquireLeases: async () => {
+					count++;
+					return [];
+				},
+				nextAlarm: async () => null,
+			};
+			const taker = takerOf(storage, { clock, holder: `node ${n}`, nodes: () => nodes });
+			taker.takeDue();
+			for (const end = clock.now() + 100_000; clock.now() < end; ) {
+				await taker.whenDone();
+				clock.advanceTo(Math.min(end, clock.nextAt ?? end));
+			}
+			taker.sleep();
+		}
+		return count;
+	};
+	expect(await polls(1)).toBeGreaterThan(95);
+	expect(await polls(8)).toBeLessThan(200);
+	// None may poll less often than alarms are hinted at.
+	expect(await polls(100)).toBeGreaterThanOrEqual(100 * 5);
+});
+
 /** A node that may own two projects and owns "a" and "b", with more due projects than it can ever take. */
 async function crowded() {
 	const clock = new VirtualClock();
@@ -365,6 +395,7 @@ function takerOf(
 		{ storage: storage as Storage, clock, disk, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			holder: "node",
+			nodes: () => 1,
 			owned: new OwnedProjects(),
 			keeper: {
 				renewOverdue: async () => {},

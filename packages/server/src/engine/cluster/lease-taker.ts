@@ -9,8 +9,9 @@
  * projects that always have work, a node limited to L serves each poked project within 2 · ⌈N / L⌉ turns, each lasting a
  * quantum and a poll, and every other project within 4 · ⌈N / L⌉.
  */
+import { createHash } from "node:crypto";
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
-import type { Lease } from "../../storage/port.ts";
+import { HINTED_MS, type Lease } from "../../storage/port.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -19,7 +20,7 @@ import { LockedLeases, WaitingProjects } from "./waiting-projects.ts";
 
 /** Maximum number of leases taken in one step. */
 const ACQUIRE_BATCH = 200;
-/** How often to poll for due projects where other nodes publish too. */
+/** How often the nodes of a database together poll for due projects, roughly; a node that is alone polls this often. */
 const POLL_MS = 1_000;
 /**
  * Projects released first when due ones wait, since their number is unknown. Doubles while some still wait.
@@ -34,6 +35,8 @@ export interface LeaseTakerOptions {
 	readonly holder: string;
 	readonly owned: OwnedProjects;
 	readonly keeper: Pick<LeaseKeeper, "renew" | "renewOverdue" | "renewShare" | "makeRoom">;
+	/** How many nodes share the database. */
+	readonly nodes: () => number;
 	/** A lease was taken. @param since a moment before the request to storage */
 	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
@@ -57,6 +60,8 @@ export class LeaseTaker {
 	readonly #owned: OwnedProjects;
 	readonly #waiting: WaitingProjects;
 	readonly #locked: LockedLeases;
+	/** This node's place among others, from 0 to 1: each polls at its own interval, so that they don't poll together. */
+	readonly #place: number;
 	/** Due projects are waiting for capacity. */
 	#dueWait = false;
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
@@ -82,6 +87,7 @@ export class LeaseTaker {
 		this.#owned = options.owned;
 		this.#waiting = new WaitingProjects(context.clock, options.owned);
 		this.#locked = new LockedLeases(context.disk);
+		this.#place = createHash("sha256").update(options.holder).digest().readUInt32BE() / 2 ** 32;
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
@@ -296,11 +302,20 @@ export class LeaseTaker {
 		this.#alarmSet = Number.POSITIVE_INFINITY;
 		const next = await storage.nextAlarm();
 		const now = clock.now();
-		const longest = storage.capabilities.manyNodes ? POLL_MS : LONGEST_WAIT_MS;
+		const longest = storage.capabilities.manyNodes ? this.#pollMs : LONGEST_WAIT_MS;
 		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
 		this.#makeRoom(next !== null && next <= now);
 		const lapsed = this.#lapsing > now ? Math.min(this.#lapsing, now + POLL_MS) : Number.POSITIVE_INFINITY;
 		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, lapsed, now + longest));
+	}
+
+	/**
+	 * The interval of this node's polls. Hints and known alarms wake nodes in time; polls find what a lost hint or a
+	 * killed node leaves. With more nodes each polls less often, so that idle ones hardly add to the database's work.
+	 */
+	get #pollMs(): number {
+		const others = this.#options.nodes() - 1;
+		return Math.min(HINTED_MS, POLL_MS * (1 + 2 * this.#place * others));
 	}
 
 	/** Releases some projects if others wait for capacity. */

@@ -34,13 +34,16 @@ export interface PeerStorage {
 	 */
 	onEpoch(listener: () => void, keeper?: EpochKeeper): () => void;
 	/**
-	 * Calls `listener` soon after another node gave projects work or changed them. A hint: it may come late, twice or
-	 * never.
+	 * Calls `listener` soon after another node gave projects work or changed them, or released one with an alarm within
+	 * {@link HINTED_MS}. A hint: it may come late, twice or never.
 	 *
 	 * @returns unsubscribes
 	 */
 	subscribe(listener: HintListener): () => void;
 }
+
+/** Released projects that are due sooner are hinted at, milliseconds: every node asks for later alarms by then. */
+export const HINTED_MS = 20_000;
 
 /** @param unowned those of the projects that have work, and may have no holder */
 export type HintListener = (projectIds: readonly string[], unowned: readonly string[]) => void;

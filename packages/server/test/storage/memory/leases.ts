@@ -2,7 +2,7 @@
  * Leases and alarms use only the database's clock. A node's times are converted to offsets from its current time when
  * stored, and back when read.
  */
-import type { Lease, Params, Renewal } from "../../../src/storage/port.ts";
+import { HINTED_MS, type Lease, type Params, type Renewal } from "../../../src/storage/port.ts";
 import { QUARANTINE } from "../../../src/storage/verbs/quarantine.ts";
 import { areLeasesOpen } from "./epochs.ts";
 import { handOver } from "./handover.ts";
@@ -148,7 +148,7 @@ export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight =
 	const next = hasNews ? 0 : later;
 	node.tables.leases.put({ ...held, holder: null, until: null, wakeAt: next });
 	handOver(node, held, inFlight);
-	if (next !== null && next <= time.database) node.changed(lease.projectId, true);
+	if (next !== null && next <= time.database + HINTED_MS) node.changed(lease.projectId, true);
 }
 
 /** Frees projects that earlier processes held, which are gone if one process owns the database. */

@@ -3,7 +3,7 @@
  * offsets from its current time when stored, and back when read. Tests pass the time of both clocks.
  */
 import type { Clock } from "../../../base/clock.ts";
-import type { Lease, Params, Renewal } from "../../port.ts";
+import { HINTED_MS, type Lease, type Params, type Renewal } from "../../port.ts";
 import { QUARANTINE } from "../../verbs/quarantine.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
@@ -238,7 +238,7 @@ async function renewOn(
 
 /**
  * Events appended before this transaction locked the log are seen; later ones find the lease released. Returns whether
- * the project is due immediately.
+ * the project is due soon.
  */
 const RELEASE = sql(`
 	UPDATE posthorn.leases l
@@ -246,11 +246,11 @@ const RELEASE = sql(`
 		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0 ELSE ${NOW} + $6::bigint END
 	FROM posthorn.logs g
 	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL
-	RETURNING coalesce(l.wake_at <= ${NOW}, false) AS rung`);
+	RETURNING coalesce(l.wake_at <= ${NOW} + ${HINTED_MS}, false) AS is_due_soon`);
 
 /**
- * Does nothing if another node holds the lease by now. Other nodes get a hint if the project is due immediately, so
- * that it doesn't wait for their next poll.
+ * Does nothing if another node holds the lease by now. Other nodes get a hint if the project is due soon, so that it
+ * doesn't wait for their next poll.
  */
 export function releaseLease(connections: Connections, p: Params<"releaseLease">, node: PostgresNode): Promise<void> {
 	const time = node.time();
@@ -270,11 +270,11 @@ async function releaseOn(
 	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
 	const generation = c.storedGeneration(lease.generation);
 	const [given] = await Promise.all([
-		c.row<{ rung: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
+		c.row<{ is_due_soon: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
 		...(attempts.length > 0 ? [handOver(c, time, project, generation, attempts)] : []),
 		c.commit(),
 	]);
-	if (!given?.rung) return;
+	if (!given?.is_due_soon) return;
 	c.changed.add(project);
 	c.unowned.add(project);
 }

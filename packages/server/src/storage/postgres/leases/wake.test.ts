@@ -7,6 +7,7 @@ import { until } from "../../../../../testkit/src/until.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { worldOf } from "../../../../test/storage/postgres/world.ts";
+import { HINTED_MS } from "../../port.ts";
 import { openPostgresStorage, type PostgresStorage } from "../index.ts";
 
 describe("notifications between nodes", { timeout: 30_000 }, () => {
@@ -105,18 +106,29 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 	});
 
 	// A stopped node's projects were left to the node that polled next.
-	test("a node is only notified of projects that another releases with work pending, including as it leaves", async () => {
-		const [idle, busy] = [await world.project(), await world.project()];
+	test("a node is only notified of projects that another releases with work due soon, including as it leaves", async () => {
+		const [idle, late, soon, busy] = [
+			await world.project(),
+			await world.project(),
+			await world.project(),
+			await world.project(),
+		];
+		const now = Date.now();
 		const next = ears(holder);
 		await untilHeard(next);
 		const leaving = await node();
-		for (const [project, wakeAt] of [[idle, null] as const, [busy, Date.now()] as const]) {
+		for (const [project, wakeAt] of [
+			[idle, null] as const,
+			[late, now + 3_600_000] as const,
+			[soon, now + HINTED_MS - 1_000] as const,
+			[busy, now] as const,
+		]) {
 			const [lease] = await leaving.acquireLeases({ holder: "leaving", limit: 1, projectIds: [project] });
 			const { seen } = await leaving.loadLanes({ projectId: project });
 			await leaving.releaseLease({ lease: lease!, wakeAt, seen });
 		}
 		await leaving.close();
-		expect(await heard(next)).toBe(busy);
+		expect([await heard(next), await heard(next)]).toEqual([soon, busy]);
 	});
 
 	test("a node whose connection broke is notified again later", async () => {
