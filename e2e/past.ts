@@ -57,7 +57,10 @@ export async function writePast({ path, projectId, webhooks, times, onProgress }
 			);
 			const lanes = webhooks.map(({ id }) => ({ webhookId: id, position: seqs.at(-1)!, open: [] }));
 			const schedule = attempts
-				.filter(({ nextRetryAt }, i) => nextRetryAt !== null && attempts[i + 1]?.seq !== attempts[i]!.seq)
+				.filter(({ nextRetryAt, seq, webhookId }, i) => {
+					const next = attempts[i + 1];
+					return nextRetryAt !== null && !(next?.seq === seq && next.webhookId === webhookId);
+				})
 				.map(({ webhookId, seq, attempt, nextRetryAt }) => {
 					return { webhookId, seq, queue: "retry" as const, replay: 0, attempt: attempt + 1, dueAt: nextRetryAt! };
 				});

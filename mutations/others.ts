@@ -30,6 +30,24 @@ export const OTHERS = [
 			},
 		],
 	),
+	...of(
+		"server/src/registry/health.ts",
+		["server/src/registry/health.test.ts"],
+		[
+			{
+				name: "health-flaps",
+				find: "failedInARow >= HEALTH.failingAttempts &&",
+				replace: "failedInARow > 0 &&",
+				why: "A webhook is failing after a single failed attempt.",
+			},
+			{
+				name: "health-blip",
+				find: " && now - failingSince.startedAt >= HEALTH.failingSeconds * 1_000",
+				replace: "",
+				why: "A busy webhook is failing for as long as its receiver restarts.",
+			},
+		],
+	),
 	...of("server/src/api/live/changes.ts", inApi("remote-changes"), [
 		{
 			name: "remote-changes-first-read-ignored",

@@ -36,7 +36,7 @@ export const STORAGE_SHARED = [
 		},
 		{
 			name: "response-times-unsent",
-			find: "if (responseClass === NOT_SENT) return;",
+			find: "if (responseClass <= NOT_SENT) return;",
 			replace: "",
 			only: "statistics",
 			why: "Deliveries closed without a request count as answered within a millisecond.",

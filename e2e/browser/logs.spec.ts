@@ -42,7 +42,7 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
 	await expect(drawer).toContainText("This sends 1 delivery again");
 	await drawer.getByRole("button", { name: /^Replay/ }).click();
-	await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
+	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
 	await page.goto(dashboard.project(`/logs?event_id=${event.id}&status=delivered`));
 	await table.getByRole("link", { name: "purchase.completed" }).click();
 	await expect(drawer).toContainText("Delivered");

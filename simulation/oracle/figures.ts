@@ -1,4 +1,6 @@
 /** At the end: the service's statistics equal a recount. */
+import { isClosing } from "../../packages/server/src/storage/port/delivery.ts";
+import { MAX_FAILED_IN_A_ROW } from "../../packages/server/src/storage/port/history.ts";
 import type { Attempt, AttemptCounts, NewAttempt, Stats, Storage } from "../../packages/server/src/storage/port.ts";
 import type { About, Witness } from "./check.ts";
 import { type Delivery, isFirst, isWanted, type LedgerProject, type LedgerWebhook, lastOf } from "./ledger.ts";
@@ -163,19 +165,20 @@ async function checkHealth(
 	counts: ReadonlyMap<LedgerWebhook, Count>,
 ): Promise<void> {
 	const healths = new Map(
-		(await storage.readHealth({ projectId: project.id })).map((health) => [health.webhookId, health]),
+		(await storage.readHealth({ projectId: project.id, since: 0 })).map((health) => [health.webhookId, health]),
 	);
 	for (const [{ id: webhookId, isDeleted }, { entries, deadLetters, waiting }] of counts) {
 		const about = { projectId: project.id, webhookId };
 		const health = healths.get(webhookId);
 		if (isDeleted !== (health === undefined)) witness.broken(about, "it is listed though deleted, or not listed");
 		if (!health) continue;
-		// Failed attempts of test events don't matter to health.
-		const telling = entries.filter(({ seq, status }) => seq > 0 || status === "delivered");
+		// Test events and closed deliveries don't matter to health.
+		const telling = entries.filter(({ seq, errorCode }) => seq > 0 && !isClosing(errorCode));
 		const delivered = telling.findLastIndex(({ status }) => status === "delivered");
 		const told = {
 			lastAttempt: health.lastAttempt?.id ?? null,
 			failingSince: health.failingSince?.id ?? null,
+			failedInARow: health.failedInARow,
 			lastDeliveredAt: health.lastDeliveredAt,
 			waiting: health.waiting.count,
 			deadLetters: health.deadLetters,
@@ -183,7 +186,9 @@ async function checkHealth(
 		equal(witness, about, "the health", told, {
 			lastAttempt: telling.at(-1)?.id ?? null,
 			failingSince: telling[delivered + 1]?.id ?? null,
-			lastDeliveredAt: telling[delivered]?.startedAt ?? null,
+			failedInARow: Math.min(telling.length - 1 - delivered, MAX_FAILED_IN_A_ROW),
+			// Here test events count, too.
+			lastDeliveredAt: entries.findLast(({ status }) => status === "delivered")?.startedAt ?? null,
 			waiting: waiting.length,
 			deadLetters,
 		});

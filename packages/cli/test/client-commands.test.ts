@@ -266,7 +266,7 @@ test("webhooks are created, shown, paused, resumed, rotated and deleted", async 
 	const { id, secret, events } = JSON.parse((await user.run(hook)).out);
 	expect([secret, events]).toEqual([expect.stringMatching(/^whsec_/), EVENT_TYPES.map(({ type }) => type)]);
 	expect((await user.run(["webhooks", "list"])).out).toMatch(
-		new RegExp(`${id} +active +0 +https://example.com/hooks +all`),
+		new RegExp(`${id} +idle +0 +https://example.com/hooks +all`),
 	);
 	expect((await user.run(["webhooks", "pause", id])).out).toBe(`${id} is paused.\n`);
 	expect((await user.run(["webhooks", "get", id])).out).toMatch(/Status +paused/);
@@ -284,7 +284,7 @@ test("what waits includes retries, as in the dashboard", async () => {
 	await project.publish({ type: "delivery.success", data: {} });
 	await tail.until("the failed attempt", () => tail.lines.some(({ status }) => status === "retrying"));
 	await tail.end("SIGINT");
-	expect((await user.run(["webhooks", "list"])).out).toMatch(new RegExp(`${id} +active +1 `));
+	expect((await user.run(["webhooks", "list"])).out).toMatch(new RegExp(`${id} +failing +1 `));
 	expect((await user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 to be retried\n/);
 });
 

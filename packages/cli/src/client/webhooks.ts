@@ -23,23 +23,36 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	const webhooks = data!.data;
 	if (options.json) return printJson(webhooks);
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
-	const again = await retriesOf(client, project);
+	const healths = await healthsOf(client, project);
 	printTable(
-		["ID", "STATUS", "WAITING", "URL", "EVENTS"],
+		["ID", "HEALTH", "WAITING", "URL", "EVENTS"],
 		webhooks.map(({ id, status, url, events, backlog }) => [
 			id,
-			status === "active" ? colors.green(status) : colors.yellow(status),
-			String(backlog.events + (again.get(id) ?? 0)),
+			stateWord(status, healths.get(id)),
+			String(backlog.events + (healths.get(id)?.waiting.count ?? 0)),
 			clean(url),
 			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
 		]),
 	);
 }
 
-/** How many retries and replays are pending, by webhook: with the backlog, what the dashboard shows as waiting. */
-async function retriesOf({ api }: Client, project: string): Promise<ReadonlyMap<string, number>> {
+interface Health {
+	readonly state: keyof typeof COLORS;
+	readonly waiting: { readonly count: number };
+}
+
+/** By webhook. Pending retries and replays, with the backlog, are what the dashboard shows as waiting. */
+async function healthsOf({ api }: Client, project: string): Promise<ReadonlyMap<string, Health>> {
 	const { data } = await api.GET(`${COLLECTION}/health`, { params: { path: { project_id: project } } });
-	return new Map(data!.data.map(({ webhook_id, waiting }) => [webhook_id, waiting.count]));
+	return new Map(data!.data.map((health) => [health.webhook_id, health]));
+}
+
+const COLORS = { paused: "yellow", failing: "red", unstable: "yellow", healthy: "green", idle: "dim" } as const;
+
+/** The health as the dashboard shows it: `failing`. A webhook that was just created may not have one yet. */
+function stateWord(status: "active" | "paused", health: Health | undefined): string {
+	const state = status === "paused" ? "paused" : (health?.state ?? "idle");
+	return colors[COLORS[state]](state);
 }
 
 export async function getWebhook(id: string, options: ConnectionOptions): Promise<void> {
@@ -48,7 +61,8 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 	const webhook = data!;
 	if (options.json) return printJson(webhook);
 	const { backlog } = webhook;
-	const again = (await retriesOf(client, project)).get(id) ?? 0;
+	const health = (await healthsOf(client, project)).get(id);
+	const again = health?.waiting.count ?? 0;
 	const first = backlog.oldest_at ? `${backlog.events} new, the oldest from ${ago(backlog.oldest_at)}` : "";
 	const waiting = [first, again > 0 ? `${again} to be retried` : ""].filter(Boolean).join("; ");
 	printFields([
@@ -56,6 +70,7 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 		["URL", clean(webhook.url)],
 		["Description", clean(webhook.description ?? "") || colors.dim("none")],
 		["Status", webhook.status],
+		["Health", stateWord(webhook.status, health)],
 		["Events", webhook.events.join(", ")],
 		["Created", `${webhook.created_at}  ${colors.dim(ago(webhook.created_at))}`],
 		["Waiting", waiting || "nothing"],

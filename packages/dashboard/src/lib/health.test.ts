@@ -23,6 +23,7 @@ const HEALTHY: HealthFacts = {
 	state: "healthy",
 	last_attempt: answered(200, at(14, 28)),
 	failing_since: null,
+	recent: { since: at(14, 15), delivered: 40, failed: 0 },
 	last_delivered_at: at(14, 28),
 	waiting: { count: 0, next_at: null },
 	dead_letters: 0,
@@ -34,7 +35,13 @@ const FAILING: HealthFacts = {
 	state: "failing",
 	last_attempt: answered(500, at(14, 25)),
 	failing_since: answered(500, at(14, 2)),
+	recent: { since: at(14, 15), delivered: 0, failed: 9 },
 	waiting: { count: 37, next_at: at(14, 42) },
+};
+const UNSTABLE: HealthFacts = {
+	...HEALTHY,
+	state: "unstable",
+	recent: { since: at(14, 15), delivered: 51, failed: 9 },
 };
 const webhook = (id: string, description = "") => ({ id, description, url: `https://${id}.example/hooks` });
 const health = (id: string, facts: HealthFacts): HealthFacts => ({ ...facts, webhook_id: id });
@@ -61,7 +68,9 @@ describe("failingSince", () => {
 		expect(failingSince(FAILING, NOW)).toBe("Returning 500 since 14:02");
 		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
 		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. Refusing connections now");
-		expect(failingSince({ ...FAILING, failing_since: null }, NOW)).toBe("Returning 500");
+		expect(failingSince({ ...FAILING, recent: { since: at(14, 15), delivered: 1, failed: 40 } }, NOW)).toBe(
+			"40 of 41 attempts have failed in the last 15 minutes",
+		);
 		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
 	});
 });
@@ -87,6 +96,16 @@ describe("projectSentence", () => {
 		expect(projectSentence(four, healths(FAILING, FAILING, FAILING, FAILING), NOW)).toBe(
 			"4 of 4 webhooks are failing: Accounting, b.example, c.example and others.",
 		);
+	});
+
+	it("names the unstable webhooks if none is failing", () => {
+		expect(projectSentence(four, healths(UNSTABLE, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
+			"1 of 4 webhooks is unstable: Accounting. Some attempts fail and are retried.",
+		);
+		expect(projectSentence(four, healths(UNSTABLE, FAILING, HEALTHY, HEALTHY), NOW)).toMatch(
+			/^1 of 4 webhooks is failing/,
+		);
+		expect(projectSentence(four.slice(0, 1), healths(UNSTABLE), NOW)).toMatch(/^Your webhook is unstable: Accounting/);
 	});
 
 	it("only says that everything works if it does", () => {
@@ -128,6 +147,7 @@ describe("listSentence", () => {
 		expect(listSentence([FAILING, HEALTHY, HEALTHY, HEALTHY], 4)).toBe("4 webhooks, 1 is failing.");
 		expect(listSentence([HEALTHY], 1)).toBe("1 webhook, none is failing.");
 		expect(listSentence([FAILING, FAILING, { state: "paused" }], 3)).toBe("3 webhooks, 2 are failing, 1 is paused.");
+		expect(listSentence([UNSTABLE, HEALTHY], 2)).toBe("2 webhooks, none is failing, 1 is unstable.");
 		expect(listSentence([], 0)).toBe("Nothing is being sent yet.");
 	});
 });
@@ -147,7 +167,23 @@ describe("webhookSentence", () => {
 		});
 		expect(webhookSentence(FAILING, NOW)).toEqual({ text: "Returning 500 since 14:02.", action: "test" });
 		expect(webhookSentence({ ...FAILING, dead_letters: 1 }, NOW).action).toBe("replay");
-		expect(webhookSentence({ ...HEALTHY, state: "idle" }, NOW).action).toBe("test");
+		expect(webhookSentence(UNSTABLE, NOW)).toEqual({
+			text: "9 of 60 attempts have failed in the last 15 minutes.",
+			action: "test",
+		});
+		const again = { ...UNSTABLE, failing_since: FAILING.failing_since, last_attempt: FAILING.last_attempt };
+		expect(webhookSentence({ ...again, dead_letters: 2 }, NOW)).toEqual({
+			text: "9 of 60 attempts have failed in the last 15 minutes. Returning 500 now. 2 events failed for good and can be replayed.",
+			action: "replay",
+		});
+		const quiet = { ...again, recent: { ...UNSTABLE.recent, delivered: 0, failed: 0 } };
+		expect(webhookSentence(quiet, NOW).text).toBe("Returning 500 at the last attempt.");
+		const idle: HealthFacts = { ...HEALTHY, state: "idle", last_delivered_at: null };
+		expect(webhookSentence(idle, NOW).action).toBe("test");
+		expect(webhookSentence({ ...idle, last_delivered_at: at(14, 28) }, NOW)).toEqual({
+			text: "Tested: it accepted a test event 2 min ago. No event has been sent to it yet.",
+			action: null,
+		});
 		const waiting = { events: 1, oldest_at: at(14, 29) };
 		expect(webhookSentence({ ...HEALTHY, state: "idle", backlog: waiting }, NOW).action).toBeNull();
 		expect(webhookSentence({ ...HEALTHY, state: "paused", backlog: { ...waiting, events: 37 } }, NOW)).toEqual({

@@ -14,12 +14,15 @@ export interface WebhookFacts {
 	readonly description: string;
 }
 
+export type WebhookState = "paused" | "failing" | "unstable" | "healthy" | "idle";
+
 /** The fields of a webhook's health that the sentences need. */
 export interface HealthFacts {
 	readonly webhook_id: string;
-	readonly state: "paused" | "failing" | "healthy" | "idle";
+	readonly state: WebhookState;
 	readonly last_attempt: AttemptFacts | null;
 	readonly failing_since: AttemptFacts | null;
+	readonly recent: { readonly since: string; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
 	readonly waiting: { readonly count: number; readonly next_at: string | null };
 	readonly dead_letters: number;
@@ -37,21 +40,48 @@ export function webhookName({ description, url }: Omit<WebhookFacts, "id">): str
 export const deletedName = (url: string | undefined) =>
 	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} (deleted)`;
 
-/** `Returning 500 since 14:02`. Names both failures if the first one was different. */
+/**
+ * `Returning 500 since 14:02`. Names both failures if the first one was different, and how many attempts were accepted if
+ * some were.
+ */
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";
 	const { now: words } = responsePhrases(last);
-	if (first === null) return words;
+	if (first === null || health.recent.delivered > 0) return recentFailures(health, now);
 	const since = shortTime(Date.parse(first.started_at), now);
 	return responsePhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
+}
+
+/** `9 of 60 attempts have failed in the last 15 minutes`. */
+export function recentFailures({ recent: { since, delivered, failed } }: HealthFacts, now: number): string {
+	const minutes = Math.max(1, Math.ceil((now - Date.parse(since)) / 60_000));
+	const all = delivered + failed;
+	const few =
+		all === 1
+			? "Its only attempt has failed"
+			: `${formatCount(failed)} of ${plural(all, "attempt")} ${failed === 1 ? "has" : "have"} failed`;
+	return `${few} in the last ${minutes} minutes`;
+}
+
+/** What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. Returning 500 now`. */
+export function unstableWords(health: HealthFacts, now: number): string {
+	const { last_attempt: last, failing_since: first, recent } = health;
+	const isFailing = last !== null && first !== null;
+	if (recent.delivered + recent.failed === 0)
+		return isFailing ? `${responsePhrases(last).now} at the last attempt` : "Unstable";
+	const words = recentFailures(health, now);
+	return isFailing ? `${words}. ${responsePhrases(last).now} now` : words;
 }
 
 /** `Accounting has returned 500 since 14:02`. */
 function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
 	const name = webhookName(webhook);
 	const { last_attempt: last, failing_since: first } = health;
-	if (last === null || first === null) return `${name} is failing`;
+	if (last === null || first === null || health.recent.delivered > 0) {
+		const words = recentFailures(health, now);
+		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
+	}
 	const words = responsePhrases(last).has;
 	const since = shortTime(Date.parse(first.started_at), now);
 	return responsePhrases(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
@@ -83,7 +113,7 @@ export function projectSentence(
 		return `${share}: ${who}.${behindSentence(webhooks, byId, now)}`;
 	}
 	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
-	const [healthy, paused, idle] = [count("healthy"), count("paused"), count("idle")];
+	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), count("idle")];
 	const late = behindSentence(webhooks, byId, now);
 	if (healthy === total) {
 		const all =
@@ -93,6 +123,17 @@ export function projectSentence(
 					? "Both webhooks are healthy."
 					: `All ${total} webhooks are healthy.`;
 		return `${all}${late}`;
+	}
+	if (unstable > 0) {
+		const names = webhooks
+			.filter(({ id }) => byId.get(id)?.state === "unstable")
+			.slice(0, 3)
+			.map(webhookName)
+			.join(", ");
+		const share =
+			total === 1 ? "Your webhook is unstable" : `${unstable} of ${total} webhooks ${isAre(unstable)} unstable`;
+		const more = unstable > 3 ? " and others" : "";
+		return `${share}: ${names}${more}. Some attempts fail and are retried.${late}`;
 	}
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
@@ -106,10 +147,12 @@ export function projectSentence(
 export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number): string {
 	if (total === 0) return "Nothing is being sent yet.";
 	const failing = healths.filter(({ state }) => state === "failing").length;
+	const unstable = healths.filter(({ state }) => state === "unstable").length;
 	const paused = healths.filter(({ state }) => state === "paused").length;
 	const parts = [
 		plural(total, "webhook"),
 		failing === 0 ? "none is failing" : `${failing} ${isAre(failing)} failing`,
+		...(unstable === 0 ? [] : [`${unstable} ${isAre(unstable)} unstable`]),
 		...(paused === 0 ? [] : [`${paused} ${isAre(paused)} paused`]),
 	];
 	return `${parts.join(", ")}.`;
@@ -133,7 +176,15 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 		}
 		case "failing":
 			return { text: `${failingSince(health, now)}.`, action: dead > 0 ? "replay" : "test" };
+		case "unstable": {
+			const left = dead === 0 ? "" : ` ${failed}.`;
+			return { text: `${unstableWords(health, now)}.${left}`, action: dead > 0 ? "replay" : "test" };
+		}
 		case "idle":
+			if (backlog.events === 0 && health.last_delivered_at !== null) {
+				const at = relativeTime(Date.parse(health.last_delivered_at), now);
+				return { text: `Tested: it accepted a test event ${at}. No event has been sent to it yet.`, action: null };
+			}
 			return backlog.events === 0
 				? { text: "No event has been sent to it yet. Send a test event to see whether it works.", action: "test" }
 				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };

@@ -1,4 +1,5 @@
 import {
+	IconActivity,
 	IconAlertTriangle,
 	IconCheck,
 	IconCircleDashed,
@@ -7,6 +8,7 @@ import {
 	IconRefresh,
 	IconX,
 } from "@tabler/icons-react";
+import type { WebhookState } from "../lib/health.ts";
 import classes from "./outcome.module.css";
 
 export type OutcomeKind = "delivered" | "retrying" | "failed" | "paused" | "waiting" | "idle";
@@ -44,14 +46,15 @@ export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 }
 
 /** A webhook's health state, in the same style. */
-export function HealthState({ state }: { state: "paused" | "failing" | "healthy" | "idle" }) {
+export function HealthState({ state }: { state: WebhookState }) {
 	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
 	if (state === "paused") return <Outcome kind="paused" />;
 	if (state === "idle") return <Outcome kind="idle" label="No deliveries yet" />;
+	const Icon = state === "failing" ? IconAlertTriangle : IconActivity;
 	return (
-		<span className={classes.outcome} data-tone="failed">
-			<IconAlertTriangle size={13} stroke={2.5} aria-hidden />
-			Failing
+		<span className={classes.outcome} data-tone={state === "failing" ? "failed" : "retrying"}>
+			<Icon size={13} stroke={2.5} aria-hidden />
+			{state === "failing" ? "Failing" : "Unstable"}
 		</span>
 	);
 }

@@ -6,8 +6,12 @@ const HOUR_MS = 3_600_000;
 
 let api: TestApi;
 let attempts = 0;
+/** How far the API's clock is ahead. */
+let aheadMs = 0;
 beforeAll(async () => {
-	api = await TestApi.start();
+	api = await TestApi.start({
+		parts: ({ clock }) => ({ clock: { ...clock, now: () => clock.now() + aheadMs } }),
+	});
 });
 afterEach(() => {
 	api.receiver.answer = answered(200);
@@ -40,6 +44,8 @@ test("a webhook is idle until its first attempt", async () => {
 		state: "idle",
 		last_attempt: null,
 		failing_since: null,
+		failed_in_a_row: 0,
+		recent: { delivered: 0, failed: 0 },
 		last_delivered_at: null,
 		waiting: { count: 0, next_at: null },
 		dead_letters: 0,
@@ -48,14 +54,18 @@ test("a webhook is idle until its first attempt", async () => {
 	});
 });
 
-test("a webhook is healthy after a delivery, failing since the first failure after it, then healthy again", async () => {
+test("a webhook that fails from the start is failing; then it is judged over a window", async () => {
 	const project = await api.project();
 	await api.webhook(project);
-	await deliver(project, 500, 200);
+	await deliver(project, 500);
+	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 1 });
+	await deliver(project, 200);
 	const [, delivered] = await summaries(project);
 	expect(await health(project)).toEqual([
 		expect.objectContaining({
 			state: "healthy",
+			failed_in_a_row: 0,
+			recent: expect.objectContaining({ delivered: 1, failed: 1 }),
 			last_attempt: delivered,
 			failing_since: null,
 			last_delivered_at: delivered!.started_at,
@@ -65,15 +75,44 @@ test("a webhook is healthy after a delivery, failing since the first failure aft
 	await deliver(project, 500, 503);
 	const [, , first, last] = await summaries(project);
 	expect((await health(project))[0]).toMatchObject({
-		state: "failing",
+		state: "unstable",
+		failed_in_a_row: 2,
+		recent: { delivered: 1, failed: 3 },
 		last_attempt: last,
 		failing_since: first,
 		last_delivered_at: delivered!.started_at,
 		dead_letters: 3,
 		day: { delivered: 1, retrying: 0, failed: 3, success_rate: 0.25, p95_ms: expect.any(Number) },
 	});
+	await deliver(project, 500);
+	aheadMs = 60_000;
+	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 3 });
+	aheadMs = 0;
 	await deliver(project, 200);
-	expect((await health(project))[0]).toMatchObject({ state: "healthy", failing_since: null, dead_letters: 3 });
+	expect((await health(project))[0]).toMatchObject({ state: "unstable", failing_since: null, dead_letters: 4 });
+});
+
+test("neither tests nor closed deliveries change the health", async () => {
+	const patient = await TestApi.start({ retryDelaysMs: [HOUR_MS, HOUR_MS] });
+	const project = await patient.project();
+	const webhook = await patient.webhook(project);
+	await patient.publish(project);
+	await patient.attempted(1);
+	const before = (await health(project, patient))[0]!;
+	expect(before).toMatchObject({ state: "healthy", recent: { delivered: 1, failed: 0 } });
+	patient.receiver.answer = answered(500);
+	for (let i = 0; i < 3; i++) {
+		await patient.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+		await patient.attempted(2 + i);
+	}
+	const unchanged = { state: "healthy", recent: before.recent, last_attempt: before.last_attempt, failed_in_a_row: 0 };
+	expect((await health(project, patient))[0]).toMatchObject(unchanged);
+	// A paused webhook's backlog is closed as skipped when it is resumed from now.
+	await patient.call("PATCH", webhook, { body: { status: "paused" } });
+	for (let i = 0; i < 5; i++) await patient.publish(project);
+	await patient.call("PATCH", webhook, { body: { status: "active", from: "now" } });
+	expect((await health(project, patient))[0]).toMatchObject(unchanged);
+	await patient.close();
 });
 
 test("reports the day by hour, including the current one", async () => {
@@ -123,7 +162,7 @@ test("replaying a dead letter removes it from the count", async () => {
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${webhook}/deliveries/${event}/replay`);
 	await api.attempted(++attempts);
-	expect((await health(project))[0]).toMatchObject({ state: "healthy", dead_letters: 1 });
+	expect((await health(project))[0]).toMatchObject({ state: "unstable", dead_letters: 1 });
 });
 
 test("lists pending attempts with their times, soonest first", async () => {

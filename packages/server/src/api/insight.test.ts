@@ -34,7 +34,10 @@ async function deliver(project: string, ...statuses: number[]): Promise<string[]
 	return events;
 }
 
-const BODIES = ["request_headers", "request_body", "response_body", "response_truncated"];
+const BODIES = [
+	...["request_headers", "request_body", "response_body", "response_truncated"],
+	...["response_headers", "dns", "certificate"],
+];
 
 test("summaries are attempts without headers and bodies, with the same filters and pages", async () => {
 	const project = await api.project();
@@ -197,7 +200,7 @@ test.each(RANGES)("reports the last %s in %i steps, including the current one", 
 	expect(sum("delivered", one)).toBe(2);
 });
 
-test("attempts of test events are marked, and failed ones leave a webhook's health as it was", async () => {
+test("attempts of test events are marked, and leave a webhook's health as it was", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const healthOf = async () => (await get(`${project}/webhooks/health`)).data[0];
@@ -212,7 +215,37 @@ test("attempts of test events are marked, and failed ones leave a webhook's heal
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
 	await more(1);
-	expect(await healthOf()).toMatchObject({ state: "healthy", last_attempt: { test: true }, day: { delivered: 0 } });
+	const last = { state: "unstable", last_attempt: { test: false }, failed_in_a_row: 1 };
+	expect(await healthOf()).toMatchObject({ ...last, last_delivered_at: expect.any(String), day: { delivered: 0 } });
+});
+
+test("an outage is one incident, with what has become of its deliveries", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const list = async (query = "") => (await get(`${project}/incidents${query}`)).data;
+	expect(await list()).toEqual([]);
+	await deliver(project, 503, 503);
+	expect(await list()).toEqual([]);
+	await deliver(project, 503);
+	expect(await list()).toEqual([
+		{
+			webhook_id: idOf(webhook),
+			state: "ongoing",
+			started_at: expect.stringMatching(/T\d\d:\d\d:00\.000Z$/),
+			ended_at: null,
+			failed_attempts: 3,
+			delivered_attempts: 0,
+			status_code: 503,
+			error_code: null,
+			deliveries: { count: 3, capped: false, delivered: 0, waiting: 0, failed: 3, dismissed: 0 },
+			last_delivered_at: null,
+			next_retry_at: null,
+		},
+	]);
+	expect(await list(`?webhook_id=${idOf(webhook)}&limit=1`)).toHaveLength(1);
+	expect(await list("?webhook_id=wh_01kbjh6mrxe3q8z1v2t4w5y6a7")).toEqual([]);
+	expect((await api.call("GET", `${project}/incidents?webhook_id=x`)).status).toBe(404);
+	for (const limit of [0, 21]) expect((await api.call("GET", `${project}/incidents?limit=${limit}`)).status).toBe(422);
 });
 
 test("empty statistics are zeros and nulls, by default for the last day", async () => {

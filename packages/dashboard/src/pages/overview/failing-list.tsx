@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { failingSince, waitingSentence, webhookName } from "../../lib/health.ts";
+import { failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health.ts";
 import { HealthState } from "../../ui/outcome.tsx";
 import { Section } from "../../ui/page.tsx";
 import classes from "./failing-list.module.css";
@@ -22,6 +22,11 @@ interface FailingListProps {
 /** Any more would push the figures out of sight. */
 const SHOWN = 3;
 
+const titleOf = (states: ReadonlySet<Health["state"]>): string => {
+	if (!states.has("unstable")) return "Failing webhooks";
+	return states.has("failing") ? "Failing and unstable webhooks" : "Unstable webhooks";
+};
+
 /** The webhooks that need attention, each with what is wrong and how to fix it. */
 export function FailingList({ projectId, failing, now }: FailingListProps) {
 	const [all, setAll] = useState(false);
@@ -29,7 +34,7 @@ export function FailingList({ projectId, failing, now }: FailingListProps) {
 	const more = failing.length - shown.length;
 	return (
 		<Section
-			title="Failing webhooks"
+			title={titleOf(new Set(failing.map(({ health }) => health.state)))}
 			actions={
 				more === 0 ? undefined : (
 					<Button size="xs" variant="subtle" onClick={() => setAll(true)}>
@@ -44,10 +49,11 @@ export function FailingList({ projectId, failing, now }: FailingListProps) {
 						<div className={classes.words}>
 							<div className={classes.head}>
 								{webhookName(webhook)}
-								<HealthState state="failing" />
+								<HealthState state={health.state} />
 							</div>
 							<p>
-								{failingSince(health, now)}. {waitingSentence(health, now)}
+								{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}.{" "}
+								{waitingSentence(health, now)}
 							</p>
 						</div>
 						<Button

@@ -2,7 +2,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { newestAttemptsQuery } from "../../api/attempts.ts";
-import { healthQuery, waitingQuery } from "../../api/health.ts";
+import { type Health, healthQuery, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { projectSentence, webhookName } from "../../lib/health.ts";
@@ -41,10 +41,12 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const known = webhooks.data !== undefined && healths.data !== undefined;
 	const active = webhooks.data ?? [];
 	const byId = new Map(active.map((webhook) => [webhook.id, webhook]));
-	const failing = (healths.data ?? []).flatMap((health): FailingWebhook[] => {
-		const webhook = byId.get(health.webhook_id);
-		return webhook !== undefined && health.state === "failing" ? [{ webhook, health }] : [];
-	});
+	const inState = (state: Health["state"]) =>
+		(healths.data ?? []).flatMap((health): FailingWebhook[] => {
+			const webhook = byId.get(health.webhook_id);
+			return webhook !== undefined && health.state === state ? [{ webhook, health }] : [];
+		});
+	const failing = [...inState("failing"), ...inState("unstable")];
 	const retries = (healths.data ?? []).reduce((sum, health) => sum + health.waiting.count, 0);
 	const facts = {
 		appInstalled: true,

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Health } from "../../api/health.ts";
 import { adviceFor } from "../../lib/advice.ts";
-import { failingSince, waitingSentence } from "../../lib/health.ts";
+import { failingSince, unstableWords, waitingSentence } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { RetryAllNow } from "../../ui/retry-now.tsx";
@@ -16,19 +16,23 @@ interface FailingBannerProps {
 	onReplay: () => void;
 }
 
-/** What is wrong with a failing webhook, its pending events, and what to do. */
+/** What is wrong with a failing or unstable webhook, its pending events, and what to do. */
 export function FailingBanner({ projectId, health, onReplay }: FailingBannerProps) {
 	const { last_attempt: last } = health;
 	const next = health.waiting.next_at;
 	const now = useNow(next === null ? 0 : Date.parse(next));
 	const waits = waitingSentence(health, now);
-	const [advice = "Open the log to see the responses."] = last === null ? [] : adviceFor(last).tries;
+	// After a success, the last attempt says nothing about the failed ones.
+	const failed = last === null || last.status === "delivered" ? null : last;
+	const [advice = "Open the log to see the responses."] = failed === null ? [] : adviceFor(failed).tries;
 	return (
-		<section className={classes.banner} aria-label="What is wrong">
+		<section className={classes.banner} aria-label="What is wrong" data-state={health.state}>
 			<div className={classes.words}>
 				<IconAlertTriangle size={20} aria-hidden />
 				<div>
-					<p className={classes.title}>{failingSince(health, now)}</p>
+					<p className={classes.title}>
+						{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}
+					</p>
 					{waits === "" ? null : <p className={classes.text}>{waits}</p>}
 					<p className={classes.text}>{advice}</p>
 				</div>

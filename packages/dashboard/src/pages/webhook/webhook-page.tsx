@@ -70,7 +70,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 		health === undefined || state === undefined
 			? null
 			: webhookSentence({ ...health, state, backlog: webhook.backlog }, now);
-	const failing = state === "failing" && health !== undefined;
+	const failing = (state === "failing" || state === "unstable") && health !== undefined;
 	return (
 		<Page>
 			<PageHeader
@@ -78,7 +78,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				badge={state === undefined ? null : <HealthState state={state} />}
 				actions={
 					<Actions
-						// A failing webhook's banner says so and has the action.
+						// The banner of a failing or unstable webhook says so and has the action.
 						action={failing ? null : (sentence?.action ?? null)}
 						failed={health?.dead_letters ?? 0}
 						paused={webhook.status === "paused"}

@@ -34,6 +34,8 @@ function example(
 			state: "healthy",
 			last_attempt: null,
 			failing_since: null,
+			failed_in_a_row: 0,
+			recent: { since: new Date(NOW).toISOString(), delivered: 1, failed: 0 },
 			last_delivered_at: null,
 			waiting: { count: 0, next_at: null },
 			dead_letters: 0,

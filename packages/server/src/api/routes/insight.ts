@@ -2,7 +2,9 @@ import type { EventType } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { WAITERS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
+import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart } from "../../registry/health.ts";
 import type { WebhookView } from "../../registry/webhooks.ts";
+import { MAX_FAILED_IN_A_ROW } from "../../storage/port/history.ts";
 import type * as port from "../../storage/port.ts";
 import { principalName } from "../auth/callers.ts";
 import { comeAgain, notFound, RETRY_S } from "../http/problem.ts";
@@ -56,19 +58,36 @@ export const Stats = Type.Object(
 	{ title: "Stats" },
 );
 
+const percent = (share: number) => `${share * 100}%`;
+const STATE_WORDS = [
+	`Judged over the last ${HEALTH.windowMinutes} minutes; test events and deliveries closed without a request don't count.`,
+	`\`failing\`: at least ${HEALTH.failingAttempts} attempts in a row have failed over ${HEALTH.failingSeconds} seconds or more, or nothing was ever delivered, or fewer than ${percent(HEALTH.failingShare)} of at least ${HEALTH.failingOf} attempts were delivered.`,
+	`\`unstable\`: ${HEALTH.unstableAttempts} or more attempts have failed, and at least ${percent(HEALTH.unstableShare)} of them; or the last one failed and none was delivered.`,
+	"`idle`: the delivery log has no attempt.",
+].join(" ");
+
 const summaryOrNull = (description: string) => Type.Union([AttemptSummary, Type.Null()], { description });
 
 export const WebhookHealth = Type.Object(
 	{
 		webhook_id: id("wh", "webhook"),
-		state: Type.Enum(["paused", "failing", "healthy", "idle"], {
-			type: "string",
-			description:
-				"`failing`: the last attempt failed. `idle`: the delivery log has no attempt. Failed attempts of test events are left out.",
-		}),
-		last_attempt: summaryOrNull("The newest attempt in the log, without failed ones of test events."),
+		state: Type.Enum([...HEALTH_STATES], { type: "string", description: STATE_WORDS }),
+		last_attempt: summaryOrNull("The newest attempt in the log, without test events and closed deliveries."),
 		failing_since: summaryOrNull("If the last attempt failed: the first attempt since the last delivered one."),
-		last_delivered_at: TimeOrNull,
+		failed_in_a_row: Type.Integer({
+			minimum: 0,
+			maximum: MAX_FAILED_IN_A_ROW,
+			description: `How many attempts have failed since the last delivered one, counted up to ${MAX_FAILED_IN_A_ROW}.`,
+		}),
+		recent: Type.Object(
+			{
+				since: Time,
+				delivered: count("Attempts that were delivered."),
+				failed: count("Attempts that failed, whether they are retried or not."),
+			},
+			{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
+		),
+		last_delivered_at: Type.Union([Time, Type.Null()], { description: "Here test events count, too." }),
 		waiting: Type.Object(
 			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
 			{ description: "Pending retries and replays." },
@@ -117,21 +136,35 @@ export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): S
 	};
 }
 
+/** The health of a webhook that was created just now. */
+const NEW_HEALTH: Omit<port.WebhookHealth, "webhookId"> = {
+	lastAttempt: null,
+	failingSince: null,
+	failedInARow: 0,
+	recent: { delivered: 0, failed: 0 },
+	lastDeliveredAt: null,
+	waiting: { count: 0, nextAt: null },
+	deadLetters: 0,
+};
+
 /** @param day the webhook's last 24 hours by the hour */
 export function presentHealth(
 	{ webhook, backlog }: WebhookView,
-	health: port.WebhookHealth | undefined,
+	health: Omit<port.WebhookHealth, "webhookId"> = NEW_HEALTH,
 	day: port.Stats,
+	now: number,
 ): Static<typeof WebhookHealth> {
-	const { lastAttempt = null, failingSince = null, lastDeliveredAt = null, waiting, deadLetters = 0 } = health ?? {};
+	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
 	const { delivered, retrying, failed, p95Ms } = day.total;
 	return {
 		webhook_id: webhook.id,
-		state: stateOf(webhook, lastAttempt, failingSince),
+		state: healthOf({ ...health, status: webhook.status }, now),
 		last_attempt: lastAttempt && presentAttemptSummary(lastAttempt),
 		failing_since: failingSince && presentAttemptSummary(failingSince),
+		failed_in_a_row: health.failedInARow,
+		recent: { since: formatTime(healthWindowStart(now)), ...recent },
 		last_delivered_at: formatTimeOrNull(lastDeliveredAt),
-		waiting: { count: waiting?.count ?? 0, next_at: formatTimeOrNull(waiting?.nextAt ?? null) },
+		waiting: { count: waiting.count, next_at: formatTimeOrNull(waiting.nextAt) },
 		dead_letters: deadLetters,
 		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
 		day: { delivered, retrying, failed, success_rate: successRate(day.total), p95_ms: p95Ms },
@@ -155,16 +188,6 @@ export function presentWaiting(retry: port.WaitingRetry): Static<typeof WaitingA
 		test: retry.seq < 0,
 		due_at: formatTime(retry.dueAt),
 	};
-}
-
-function stateOf(
-	webhook: port.Webhook,
-	lastAttempt: port.AttemptSummary | null,
-	failingSince: port.AttemptSummary | null,
-): Static<typeof WebhookHealth>["state"] {
-	if (webhook.status === "paused") return "paused";
-	if (failingSince) return "failing";
-	return lastAttempt ? "healthy" : "idle";
 }
 
 const countsOf = (counts: port.AttemptCounts & { readonly events: number }) => ({
@@ -245,16 +268,17 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			rate: "reads",
 			success: { status: 200, description: "The health of every webhook, oldest first.", schema: WebhookHealthList },
 			async handler({ params: { project_id } }) {
-				const { since, until, stepMs } = statsSpan("day", clock.now());
+				const now = clock.now();
+				const { since, until, stepMs } = statsSpan("day", now);
 				const [views, healths] = await Promise.all([
 					webhooks.all(project_id),
-					storage.readHealth({ projectId: project_id }),
+					storage.readHealth({ projectId: project_id, since: healthWindowStart(now) }),
 				]);
 				const byId = new Map(healths.map((health) => [health.webhookId, health]));
 				const data = views.map(async (view) => {
 					const webhookId = view.webhook.id;
 					const day = await storage.readStats({ projectId: project_id, query: { since, until, stepMs, webhookId } });
-					return presentHealth(view, byId.get(webhookId), day);
+					return presentHealth(view, byId.get(webhookId), day, now);
 				});
 				return { data: await Promise.all(data) };
 			},

@@ -1,5 +1,6 @@
 import type { FailureReason } from "../../net/errors.ts";
 import type { Shortage } from "../../net/shortages.ts";
+import type { CLOSING_REASONS } from "../../storage/port/delivery.ts";
 
 /**
  * The result of an attempt. It is a value: sending never throws, and the lifecycle switches over `kind` exhaustively.
@@ -79,7 +80,7 @@ export interface SentRequest {
 }
 
 /** Why a delivery was closed without a request. */
-export type ClosingReason = "expired" | "unsubscribed" | "skipped" | "deleted" | "test_cancelled";
+export type ClosingReason = (typeof CLOSING_REASONS)[number];
 
 export type Reason = FailureReason | ClosingReason;
 

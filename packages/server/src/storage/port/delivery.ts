@@ -69,6 +69,32 @@ export interface RetryPosition {
 
 export type AttemptStatus = "delivered" | "retrying" | "failed";
 
+/**
+ * Error codes of deliveries that were closed without a request. Such an entry of the log is `failed`, but says nothing
+ * about the receiver.
+ */
+export const CLOSING_REASONS = ["expired", "unsubscribed", "skipped", "deleted", "test_cancelled"] as const;
+
+/** Whether this is such an error code. */
+export const isClosing = (errorCode: string | null): boolean =>
+	errorCode !== null && (CLOSING_REASONS as readonly string[]).includes(errorCode);
+
+/** What helps to explain an attempt that failed. Its texts are the receiver's, but visible and bounded. */
+export interface AttemptDetails {
+	/** Some header fields of the response, by name in lower case. */
+	readonly headers?: Readonly<Record<string, string>>;
+	/** What name servers answered: a stable code. */
+	readonly dns?: string;
+	/** The certificate that was rejected. Times are milliseconds since the Unix epoch. */
+	readonly certificate?: {
+		readonly subject: string;
+		readonly issuer: string;
+		readonly names: readonly string[];
+		readonly validFrom: number | null;
+		readonly validTo: number | null;
+	};
+}
+
 /** A new entry of the delivery log. */
 export interface NewAttempt {
 	/**
@@ -91,6 +117,8 @@ export interface NewAttempt {
 	/** 1,024 bytes at most. */
 	readonly responseBody: Uint8Array;
 	readonly responseTruncated: boolean;
+	/** Absent for most: there is nothing to explain, or nothing known. */
+	readonly details?: AttemptDetails;
 	readonly nextRetryAt: number | null;
 	readonly url: string;
 	/**

@@ -144,13 +144,15 @@ export interface Gauges {
 export type { LogEvent };
 
 /** An entry of the delivery log without its bodies and headers: a row of a list. */
-export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "sent">;
+export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "details" | "sent">;
 
 /** Attempts by outcome, and receivers' response times. Those of test events don't count. */
 export interface AttemptCounts {
 	readonly delivered: number;
 	readonly retrying: number;
 	readonly failed: number;
+	/** How many of the failed ones were deliveries closed without a request. */
+	readonly closed: number;
 	/**
 	 * Response times of attempts that were sent, milliseconds (nearest rank); null if there are none. Approximate:
 	 * within a tenth, or a millisecond.
@@ -183,15 +185,23 @@ export interface Stats {
 	readonly total: AttemptCounts & { readonly events: number };
 }
 
+/** How many failed attempts in a row are counted. */
+export const MAX_FAILED_IN_A_ROW = 10;
+
 /**
- * A webhook's health. Found by index, at a cost that doesn't grow with the log or the backlog. Failed attempts of test
- * events are left out: they don't make a webhook failing. Delivered ones count: they show that the receiver works.
+ * What a webhook's health is judged by (registry/health.ts). Found by index, at a cost that doesn't grow with the log or
+ * the backlog. Attempts of test events and deliveries that were closed without a request are left out.
  */
 export interface WebhookHealth {
 	readonly webhookId: string;
 	readonly lastAttempt: AttemptSummary | null;
 	/** The first attempt after the last delivered one; null if the last attempt was delivered. */
 	readonly failingSince: AttemptSummary | null;
+	/** How many attempts have failed since the last delivered one: at most {@link MAX_FAILED_IN_A_ROW}. */
+	readonly failedInARow: number;
+	/** Attempts that started at `since` or later, by outcome. */
+	readonly recent: { readonly delivered: number; readonly failed: number };
+	/** When the last delivered attempt started. Here test events count, too. */
 	readonly lastDeliveredAt: number | null;
 	/** Pending retries and replays. */
 	readonly waiting: { readonly count: number; readonly nextAt: number | null };
@@ -253,8 +263,12 @@ export interface InsightStorage {
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly max: number },
 	): Promise<{ readonly count: number; readonly capped: boolean }>;
 	readStats(p: ProjectRef & { readonly query: StatsQuery }): Promise<Stats>;
-	/** The health of the project's webhooks, without deleted ones, by webhook id. */
-	readHealth(p: ProjectRef): Promise<WebhookHealth[]>;
+	/**
+	 * The health of the project's webhooks, without deleted ones, by webhook id.
+	 *
+	 * @param since a whole minute of the last 48 hours, milliseconds since the Unix epoch
+	 */
+	readHealth(p: ProjectRef & { readonly since: number }): Promise<WebhookHealth[]>;
 	/** Pending retries and replays of a webhook, or of the whole project without one, soonest first. */
 	listWaitingRetries(
 		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },

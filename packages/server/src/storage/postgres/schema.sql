@@ -454,6 +454,7 @@ CREATE TABLE posthorn.attempts (
 	sent_signature bytea,
 	response_body bytea NOT NULL,
 	dismissed_at bigint,
+	details text,
 	CONSTRAINT attempts_pkey PRIMARY KEY (project_no, seq, webhook_no, replay, attempt, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX attempts_by_kind ON ONLY posthorn.attempts USING btree (project_no, status, type, id);

@@ -102,6 +102,10 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
+/** An attempt's details as they are stored. */
+export const storedDetails = ({ details }: NewAttempt): string | null =>
+	details === undefined ? null : JSON.stringify(details);
+
 const SIGNATURE_BYTES = 32;
 
 /** A request's signatures as they are stored, in hexadecimal: 32 bytes, and 32 more if it has one for Standard Webhooks. */
@@ -129,6 +133,7 @@ export function attemptOf(row: AttemptRow, names: AttemptNames): Attempt {
 		...summaryOf(row, names),
 		responseBody: row.response_body as Uint8Array,
 		responseTruncated: Boolean(row.response_truncated),
+		...(row.details !== null && { details: JSON.parse(row.details as string) }),
 		sent,
 		requestBody: row.request_body as Uint8Array,
 	};
@@ -209,7 +214,7 @@ export function closingLane(webhookId: string, url: string, lastSeq: number): La
 }
 
 /**
- * How many attempts of a type and status readers of health examine for one that isn't of a test event. Even a project
- * that sends nothing but tests costs no more.
+ * How many attempts of a type and status readers of health examine for one that counts: neither of a test event nor
+ * closed without a request. Even a project that sends nothing but tests costs no more.
  */
-export const MAX_TESTS_PASSED = 1_000;
+export const MAX_PASSED = 1_000;

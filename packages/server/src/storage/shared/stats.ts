@@ -1,4 +1,5 @@
-import type { AttemptCounts, Stats, StatsQuery } from "../port.ts";
+import { CLOSING_REASONS, isClosing } from "../port/delivery.ts";
+import type { AttemptCounts, NewAttempt, Stats, StatsQuery } from "../port.ts";
 import { statusOf } from "./deliveries.ts";
 
 export const MINUTE = 60_000;
@@ -56,9 +57,11 @@ export class Buckets {
 class Tally {
 	readonly #ended = { delivered: 0, retrying: 0, failed: 0 };
 	readonly #times = new ResponseTimes();
+	#closed = 0;
 
 	add({ status, class: responseClass, n }: Count): void {
 		this.#ended[statusOf(status)] += n;
+		if (responseClass === CLOSED) this.#closed += n;
 		this.#times.add(responseClass, n);
 	}
 
@@ -66,11 +69,17 @@ class Tally {
 		this.#ended.delivered += other.#ended.delivered;
 		this.#ended.retrying += other.#ended.retrying;
 		this.#ended.failed += other.#ended.failed;
+		this.#closed += other.#closed;
 		this.#times.addAll(other.#times);
 	}
 
 	counts(): AttemptCounts {
-		return { ...this.#ended, p50Ms: this.#times.percentile(0.5), p95Ms: this.#times.percentile(0.95) };
+		return {
+			...this.#ended,
+			closed: this.#closed,
+			p50Ms: this.#times.percentile(0.5),
+			p95Ms: this.#times.percentile(0.95),
+		};
 	}
 }
 
@@ -83,6 +92,20 @@ export const PER_OCTAVE = 4;
 /** The bucket of attempts that weren't sent, which have no response time. */
 export const NOT_SENT = -1;
 
+/** The bucket of deliveries that were closed without a request. Versions before this one counted them as not sent. */
+export const CLOSED = -2;
+
+/** In SQL: whether a row of `attempts` is such a closing; null without an error code. */
+export const IS_CLOSING = `error_code IN (${CLOSING_REASONS.map((reason) => `'${reason}'`).join(", ")})`;
+
+/** The response-time bucket in which an attempt is counted. */
+export function responseClass({ sent, responseMs, errorCode }: CountedAttempt): number {
+	if (sent === null) return isClosing(errorCode) ? CLOSED : NOT_SENT;
+	return Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
+}
+
+type CountedAttempt = Pick<NewAttempt, "sent" | "responseMs" | "errorCode">;
+
 /** The minute of attempts that don't count, those of test events, where counts accumulate. */
 export const NOT_COUNTED = 0;
 
@@ -93,7 +116,7 @@ class ResponseTimes {
 	#total = 0;
 
 	add(responseClass: number, count: number): void {
-		if (responseClass === NOT_SENT) return;
+		if (responseClass <= NOT_SENT) return;
 		this.#counts.set(responseClass, (this.#counts.get(responseClass) ?? 0) + count);
 		this.#total += count;
 	}

@@ -16,6 +16,8 @@ export function describeHealth(harness: StorageHarness): void {
 		const nothing = {
 			lastAttempt: null,
 			failingSince: null,
+			failedInARow: 0,
+			recent: { delivered: 0, failed: 0 },
 			lastDeliveredAt: null,
 			waiting: { count: 0, nextAt: null },
 			deadLetters: 0,
@@ -52,14 +54,19 @@ export function describeHealth(harness: StorageHarness): void {
 					webhookId: webhook,
 					lastAttempt: rows.at(-1) ?? null,
 					failingSince: failingSince === null ? null : rows[failingSince]!,
+					failedInARow: failingSince === null ? 0 : statuses.length - failingSince,
+					recent: {
+						delivered: statuses.filter((status) => status === D).length,
+						failed: statuses.filter((status) => status !== D).length,
+					},
 					lastDeliveredAt: lastDelivered === null ? null : START + lastDelivered * MINUTE,
 					deadLetters: statuses.filter((status) => status === F).length,
 				});
 			}
-			expect(await world.storage.readHealth({ projectId: project })).toEqual(wanted);
+			expect(await world.storage.readHealth({ projectId: project, since: START })).toEqual(wanted);
 		});
 
-		test("a failed test event doesn't make a webhook failing; a delivered one shows that it works", async () => {
+		test("attempts of test events are left out, except for when the last one was delivered", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const lease = await world.lease(project);
@@ -74,11 +81,12 @@ export function describeHealth(harness: StorageHarness): void {
 			};
 			const testEvent = (status: AttemptStatus, count = 1) => finish({ seq: --tests, type: "a" }, status, count);
 			const read = async () => {
-				const [health] = await world.storage.readHealth({ projectId: project });
+				const [health] = await world.storage.readHealth({ projectId: project, since: START });
 				return {
 					last: health!.lastAttempt?.id ?? null,
 					failing: health!.failingSince?.id ?? null,
 					delivered: health!.lastDeliveredAt,
+					row: health!.failedInARow,
 				};
 			};
 			for (let i = 0; i < 3; i++) {
@@ -88,18 +96,88 @@ export function describeHealth(harness: StorageHarness): void {
 				);
 			}
 			await testEvent("failed");
-			expect(await read()).toEqual({ last: null, failing: null, delivered: null });
+			expect(await read()).toEqual({ last: null, failing: null, delivered: null, row: 0 });
 			const [first, second] = await world.publish(project, "a", "a");
 			const failed = await finish(first!, "failed");
-			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null });
+			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null, row: 1 });
 			// More tests than are passed over from one end.
 			await testEvent("failed", 1_100);
-			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null });
+			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null, row: 1 });
 			const at = START + minute * MINUTE;
-			const test = await testEvent("delivered");
-			expect(await read()).toEqual({ last: test, failing: null, delivered: at });
+			await testEvent("delivered");
+			expect(await read()).toEqual({ last: failed, failing: failed, delivered: at, row: 1 });
 			const again = await finish(second!, "retrying");
-			expect(await read()).toEqual({ last: again, failing: again, delivered: at });
+			expect(await read()).toEqual({ last: again, failing: failed, delivered: at, row: 2 });
+			const [health] = await world.storage.readHealth({ projectId: project, since: START });
+			expect(health!.recent).toEqual({ delivered: 0, failed: 2 });
+		});
+
+		test("deliveries that were closed without a request are left out", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a", "b"]);
+			const lease = await world.lease(project);
+			const events = await world.publish(project, "a", "b", "a", "b", "a", "b", "a");
+			const closed = (errorCode: string) => ({ errorCode, statusCode: null, sent: null });
+			const finish = (nth: number, status: AttemptStatus, about: object = {}) =>
+				world.finish(lease, webhook, events[nth]!, status, { startedAt: START + nth * MINUTE, ...about });
+			const read = async () => {
+				const [health] = await world.storage.readHealth({ projectId: project, since: START });
+				const { lastAttempt, failingSince, failedInARow, recent } = health!;
+				return { last: lastAttempt?.id, failing: failingSince?.id, row: failedInARow, recent };
+			};
+			await finish(0, "failed", closed("expired"));
+			expect(await read()).toEqual({
+				...{ last: undefined, failing: undefined, row: 0 },
+				recent: { delivered: 0, failed: 0 },
+			});
+			const { id } = await finish(1, "delivered");
+			for (const [i, reason] of ["unsubscribed", "skipped", "deleted"].entries())
+				await finish(2 + i, "failed", closed(reason));
+			expect(await read()).toEqual({ last: id, failing: undefined, row: 0, recent: { delivered: 1, failed: 0 } });
+			// No connection is an attempt like any other.
+			const refused = await finish(5, "retrying", closed("connection_refused"));
+			expect(await read()).toEqual({
+				...{ last: refused.id, failing: refused.id, row: 1 },
+				recent: { delivered: 1, failed: 1 },
+			});
+		});
+
+		test("counts failures in a row up to ten, and recent attempts from a minute on, rolled up or not", async () => {
+			const project = await world.project();
+			const [webhook, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			let attempt = 0;
+			const log = (count: number, minute: number, status: AttemptStatus, to = webhook) =>
+				world.settle(lease, {
+					attempts: Array.from({ length: count }, () =>
+						world.attempt(to, event!, { attempt: ++attempt, status, startedAt: START + minute * MINUTE }),
+					),
+				});
+			const read = async (minute: number) => {
+				const [health] = await world.storage.readHealth({ projectId: project, since: START + minute * MINUTE });
+				return [health!.failedInARow, health!.recent.delivered, health!.recent.failed];
+			};
+			await log(2, 0, "delivered");
+			await log(9, 1, "retrying");
+			expect([await read(0), await read(1), await read(2)]).toEqual([
+				[9, 2, 9],
+				[9, 0, 9],
+				[9, 0, 0],
+			]);
+			await log(2, 2, "failed");
+			await log(5, 2, "failed", other);
+			expect([await read(0), await read(2)]).toEqual([
+				[10, 2, 11],
+				[10, 0, 2],
+			]);
+			await log(2_100, 3, "delivered");
+			await log(3, 4, "retrying");
+			expect([await read(0), await read(3), await read(5)]).toEqual([
+				[3, 2_102, 14],
+				[3, 2_100, 3],
+				[3, 0, 0],
+			]);
 		});
 
 		test("pending attempts are counted with the next due time, without deleted webhooks and other projects", async () => {
@@ -113,10 +191,10 @@ export function describeHealth(harness: StorageHarness): void {
 				dueAt: START + minutes * MINUTE,
 			}));
 			await world.settle(lease, { schedule });
-			const waiting = async () => (await world.storage.readHealth({ projectId: project }))[0]!.waiting;
+			const waiting = async () => (await world.storage.readHealth({ projectId: project, since: START }))[0]!.waiting;
 			expect(await waiting()).toEqual({ count: 2, nextAt: START + 3 * MINUTE });
 			await world.finish(lease, webhook, events[2]!, "failed");
-			expect((await world.storage.readHealth({ projectId: project }))[0]!.deadLetters).toBe(1);
+			expect((await world.storage.readHealth({ projectId: project, since: START }))[0]!.deadLetters).toBe(1);
 			await world.storage.replayDelivery({
 				projectId: project,
 				webhookId: webhook,
@@ -124,13 +202,15 @@ export function describeHealth(harness: StorageHarness): void {
 				at: START + MINUTE,
 			});
 			expect(await waiting()).toEqual({ count: 3, nextAt: START + MINUTE });
-			expect((await world.storage.readHealth({ projectId: project }))[0]!.deadLetters).toBe(0);
+			expect((await world.storage.readHealth({ projectId: project, since: START }))[0]!.deadLetters).toBe(0);
 			await world.storage.deleteWebhook({ projectId: project, webhookId: gone });
-			expect((await world.storage.readHealth({ projectId: project })).map(({ webhookId }) => webhookId)).toEqual([
-				webhook,
+			expect(
+				(await world.storage.readHealth({ projectId: project, since: START })).map(({ webhookId }) => webhookId),
+			).toEqual([webhook]);
+			expect(await world.storage.readHealth({ projectId: other, since: START })).toEqual([
+				{ ...nothing, webhookId: foreign },
 			]);
-			expect(await world.storage.readHealth({ projectId: other })).toEqual([{ ...nothing, webhookId: foreign }]);
-			expect(await world.storage.readHealth({ projectId: world.id("project") })).toEqual([]);
+			expect(await world.storage.readHealth({ projectId: world.id("project"), since: START })).toEqual([]);
 		});
 	});
 }

@@ -28,6 +28,33 @@ export function describeHistory(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
+		test("an attempt's details are returned with it, and not in summaries", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a");
+			const all = [
+				{ headers: { location: "/login", server: "é\ufffd'\"\0" } },
+				undefined,
+				{ dns: "nxdomain" },
+				{ certificate: { subject: "CN=a", issuer: "CN=b", names: ["a.example"], validFrom: 1, validTo: null } },
+			];
+			const attempts = all.map((details, i) =>
+				world.attempt(webhook, events[i]!, { status: "failed", ...(details && { details }), startedAt: START + i }),
+			);
+			expect(await world.settle(await world.lease(project), { attempts })).toBe("settled");
+			const filter = { webhookId: webhook };
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter, page: ALL });
+			expect(rows.map(({ details }) => details)).toEqual(all.toReversed());
+			const [, second] = attempts;
+			expect(await world.storage.getAttempt({ projectId: project, attemptId: second!.id })).not.toHaveProperty(
+				"details",
+			);
+			const summaries = await world.storage.listAttemptSummaries({ projectId: project, filter, page: ALL });
+			for (const row of summaries.rows) expect(row).not.toHaveProperty("details");
+			const delivery = { projectId: project, webhookId: webhook, eventId: events[2]!.id };
+			expect((await world.storage.getDelivery(delivery))!.attempts.at(-1)!.details).toEqual(all[2]);
+		});
+
 		test("every filter with any page size returns the same rows as a plain filter, newest first", async () => {
 			const shop = await stock(world);
 			const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });

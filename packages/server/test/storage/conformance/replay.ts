@@ -249,7 +249,8 @@ export function describeReplay(harness: StorageHarness): void {
 			const events = await world.publish(project, "a", "a", "a");
 			const lease = await world.lease(project);
 			for (const event of events) await world.finish(lease, webhook, event, "failed", { startedAt: START - HOUR });
-			const deadLetters = async () => (await world.storage.readHealth({ projectId: project }))[0]!.deadLetters;
+			const deadLetters = async () =>
+				(await world.storage.readHealth({ projectId: project, since: START }))[0]!.deadLetters;
 			const ids = events.map(({ id }) => id);
 			const dismiss = (...eventIds: string[]) =>
 				world.storage.dismissDeliveries({
@@ -296,7 +297,8 @@ export function describeReplay(harness: StorageHarness): void {
 			const lease = await world.lease(project);
 			await world.finish(lease, webhook, { seq: -1, type: "a" }, "failed", { startedAt: START - HOUR });
 			const of = { projectId: project, webhookId: webhook };
-			const deadLetters = async () => (await world.storage.readHealth({ projectId: project }))[0]!.deadLetters;
+			const deadLetters = async () =>
+				(await world.storage.readHealth({ projectId: project, since: START }))[0]!.deadLetters;
 			expect(await deadLetters()).toBe(0);
 			await world.finish(lease, webhook, event!, "failed", { startedAt: START - HOUR });
 			expect(await deadLetters()).toBe(1);

@@ -97,7 +97,7 @@ export function describeRetention(harness: StorageHarness): void {
 			await world.finish(lease, old, event!, "failed", { startedAt: START });
 			await world.finish(lease, young, event!, "failed", { startedAt: START + 2 * DAY });
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
-			const health = await world.storage.readHealth({ projectId: project });
+			const health = await world.storage.readHealth({ projectId: project, since: START });
 			const count = (webhook: string) => health.find(({ webhookId }) => webhookId === webhook)?.deadLetters;
 			expect([count(old), count(young)]).toEqual([0, 1]);
 		});

@@ -35,6 +35,7 @@ export function describeStats(harness: StorageHarness): void {
 						startedAt: START + random.below(3 * HOUR),
 						responseMs: random.below(2) === 0 ? random.below(40) : random.below(15_000),
 						...(random.below(20) === 0 && { sent: null, responseMs: 0 }),
+						...(status === "failed" && random.below(10) === 0 && { sent: null, responseMs: 0, errorCode: "skipped" }),
 					});
 				});
 				made.push(...batch);
@@ -90,7 +91,10 @@ export function describeStats(harness: StorageHarness): void {
 				await world.storage.readStats({ projectId: other, query: { ...query, webhookId: webhook } }),
 			]) {
 				expect(unknown.buckets).toHaveLength(60);
-				expect(unknown.total).toEqual({ events: 0, delivered: 0, retrying: 0, failed: 0, p50Ms: null, p95Ms: null });
+				expect(unknown.total).toEqual({
+					...{ events: 0, delivered: 0, retrying: 0, failed: 0, closed: 0 },
+					...{ p50Ms: null, p95Ms: null },
+				});
 			}
 		});
 
@@ -235,6 +239,7 @@ async function expectCounted(world: World, project: string, made: readonly NewAt
 function expectCounts(counts: AttemptCounts, attempts: readonly NewAttempt[]): void {
 	for (const status of ["delivered", "retrying", "failed"] as const)
 		expect(counts[status]).toBe(attempts.filter((attempt) => attempt.status === status).length);
+	expect(counts.closed).toBe(attempts.filter(({ errorCode }) => errorCode === "skipped").length);
 	const times = attempts
 		.filter(({ sent }) => sent !== null)
 		.map(({ responseMs }) => responseMs)

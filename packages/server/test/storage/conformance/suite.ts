@@ -8,6 +8,7 @@ import { describeHandover } from "./handover.ts";
 import type { StorageHarness } from "./harness.ts";
 import { describeHealth } from "./health.ts";
 import { describeHistory } from "./history.ts";
+import { describeIncidents } from "./incidents.ts";
 import { describeLeases } from "./leases.ts";
 import { describeLog } from "./log.ts";
 import { describeMembers } from "./members.ts";
@@ -35,6 +36,7 @@ export function describeStorage(harness: StorageHarness): void {
 		describeGauges(harness);
 		describeStats(harness);
 		describeHealth(harness);
+		describeIncidents(harness);
 		describeWaiting(harness);
 		describeColdVerbs(harness);
 		describeFacts(harness);

@@ -4,7 +4,7 @@ import type { AttemptRow, EventRow } from "./rows.ts";
 
 /** An entry of the log without its bodies. */
 export function toSummary(node: MemoryNode, row: AttemptRow): AttemptSummary {
-	const { responseBody: _, responseTruncated: __, sent: ___, ...entry } = row.entry;
+	const { responseBody: _, responseTruncated: __, details: ___, sent: ____, ...entry } = row.entry;
 	return { ...entry, eventId: eventOf(node, row).id };
 }
 

@@ -1,5 +1,8 @@
+import { isClosing } from "../../../src/storage/port/delivery.ts";
+import { MAX_FAILED_IN_A_ROW } from "../../../src/storage/port/history.ts";
 import type { Params, WaitingRetry, WebhookHealth } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS, QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
+import { CLOSED, MINUTE } from "../../../src/storage/shared/stats.ts";
 import { toSummary } from "./attempt-rows.ts";
 import type { MemoryNode } from "./node.ts";
 import { compareText, take } from "./ordered.ts";
@@ -7,40 +10,53 @@ import { findLive, liveWebhooks } from "./registry.ts";
 import { queueHeads, walkQueue } from "./retries.ts";
 import type { AttemptRow } from "./rows.ts";
 
-export function readHealth(node: MemoryNode, { projectId }: Params<"readHealth">): WebhookHealth[] {
+export function readHealth(node: MemoryNode, { projectId, since }: Params<"readHealth">): WebhookHealth[] {
 	const project = node.database.project(projectId);
 	if (project === undefined) return [];
 	return liveWebhooks(node, project.no).map(({ no, id }) => {
 		const { retriesWaiting, deadLetters } = node.tables.lanes.get(no)!;
 		const due = queueHeads(node, no).map(({ dueAt }) => dueAt);
 		const nextAt = due.length === 0 ? null : node.offset.toNode(Math.min(...due));
-		return { webhookId: id, ...readOutcomes(node, no), waiting: { count: retriesWaiting, nextAt }, deadLetters };
+		const waiting = { count: retriesWaiting, nextAt };
+		return { webhookId: id, ...readOutcomes(node, no), recent: countSince(node, no, since), waiting, deadLetters };
 	});
 }
+
+const isCounted = ({ seq, entry }: AttemptRow): boolean => seq > 0 && !isClosing(entry.errorCode);
 
 function readOutcomes(
 	node: MemoryNode,
 	webhookNo: number,
-): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "lastDeliveredAt"> {
+): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "failedInARow" | "lastDeliveredAt"> {
 	const { webhook: byWebhook } = node.tables.attempts.by;
-	const end = (status: number, from: string, which: "first" | "last"): AttemptRow | undefined =>
-		byWebhook[which]({ webhookNo, status, id: from }, { webhookNo, status, id: BEYOND_ALL_IDS });
-	const delivered = end(STATUS_CODE.delivered, "", "last");
+	const ofStatus = (status: number, from: string): AttemptRow[] => [
+		...byWebhook.ascending({ webhookNo, status, id: from }, { webhookNo, status, id: BEYOND_ALL_IDS }),
+	];
+	const successes = ofStatus(STATUS_CODE.delivered, "");
+	const delivered = successes.findLast(isCounted);
 	// All attempts after the last success failed.
 	const behind = delivered === undefined ? "" : `${delivered.id} `;
-	const others = [STATUS_CODE.retrying, STATUS_CODE.failed]
-		.flatMap((status) => [
-			...byWebhook.ascending({ webhookNo, status, id: behind }, { webhookNo, status, id: BEYOND_ALL_IDS }),
-		])
-		.filter(({ seq }) => seq > 0)
+	const failed = [STATUS_CODE.retrying, STATUS_CODE.failed]
+		.flatMap((status) => ofStatus(status, behind))
+		.filter(isCounted)
 		.sort((a, b) => compareText(a.id, b.id));
-	const first = others.at(0);
-	const last = others.at(-1) ?? delivered;
+	const first = failed.at(0);
+	const last = failed.at(-1) ?? delivered;
 	return {
 		lastAttempt: last === undefined ? null : toSummary(node, last),
 		failingSince: first === undefined ? null : toSummary(node, first),
-		lastDeliveredAt: delivered === undefined ? null : delivered.entry.startedAt,
+		failedInARow: Math.min(failed.length, MAX_FAILED_IN_A_ROW),
+		lastDeliveredAt: successes.at(-1)?.entry.startedAt ?? null,
 	};
+}
+
+function countSince(node: MemoryNode, webhookNo: number, since: number): WebhookHealth["recent"] {
+	const recent = { delivered: 0, failed: 0 };
+	for (const row of node.tables.stats.values()) {
+		if (row.webhookNo !== webhookNo || row.grain !== MINUTE || row.at * MINUTE < since) continue;
+		if (row.responseClass !== CLOSED) recent[row.status === STATUS_CODE.delivered ? "delivered" : "failed"] += row.n;
+	}
+	return recent;
 }
 
 export function listWaitingRetries(

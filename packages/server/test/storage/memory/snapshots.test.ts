@@ -137,7 +137,7 @@ class Shop {
 			await storage.listAttempts({ projectId: project, filter: {}, page: ALL }),
 			await storage.listAttempts({ projectId: project, filter: { webhookId: webhook, status: "failed" }, page: ALL }),
 			await storage.readStats({ projectId: project, query: QUERY }),
-			await storage.readHealth({ projectId: project }),
+			await storage.readHealth({ projectId: project, since: START }),
 			await storage.gauges(),
 			await storage.listAudit({ projectId: project, limit: 100 }),
 			await storage.nextBasketDue(),
@@ -235,7 +235,7 @@ test("readers get their own copies, including bytes", async () => {
 	spoil(await storage.readLog({ projectId: project, after: 0, window: WIDE }));
 	spoil(await storage.loadLanes({ projectId: project }));
 	spoil(await storage.listAttempts({ projectId: project, filter: {}, page: ALL }));
-	spoil(await storage.readHealth({ projectId: project }));
+	spoil(await storage.readHealth({ projectId: project, since: START }));
 	spoil(await storage.listWebhooks({ projectId: project, limit: 10 }));
 	expect(await storage.acquireLeases({ holder: NODE, limit: 1, projectIds: [webhook] })).toEqual([]);
 	expect(await shop.look()).toEqual(before);

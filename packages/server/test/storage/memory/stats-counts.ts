@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, MINUTES_KEPT_MS, NOT_SENT, PER_OCTAVE } from "../../../src/storage/shared/stats.ts";
+import { HOUR, MINUTE, MINUTES_KEPT_MS, responseClass as responseClassOf } from "../../../src/storage/shared/stats.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow } from "./rows.ts";
 
@@ -7,8 +7,8 @@ const GRAINS = [MINUTE, HOUR];
 /** Counts an attempt by minute and by hour. */
 export function countAttempt({ database, tables: { stats } }: MemoryNode, row: AttemptRow): void {
 	const { projectNo, webhookNo, status, entry } = row;
-	const { startedAt, sent, responseMs } = entry;
-	const responseClass = sent === null ? NOT_SENT : Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
+	const { startedAt } = entry;
+	const responseClass = responseClassOf(entry);
 	for (const grain of GRAINS) {
 		const at = Math.floor(startedAt / grain);
 		const key = { projectNo, webhookNo, grain, at, status, responseClass };

@@ -168,7 +168,7 @@ export async function readAll(storage: Storage, project: string, webhook: string
 		at: 1,
 	});
 	await storage.readLatest({ projectId: project, deliveries: [{ webhookId: webhook, seq: event!.seq }] });
-	await storage.readHealth({ projectId: project });
+	await storage.readHealth({ projectId: project, since: Number.MAX_SAFE_INTEGER });
 	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });
 	await storage.readBacklogs({ projectId: project, webhookIds: [webhook] });
 }

@@ -101,7 +101,7 @@ function runEveryOperation(c: Connection): void {
 	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1 });
 	verbs.dismissDeliveries({ projectId: "p", deliveries: [{ webhookId: "w", eventId: "evt_1" }], at: 1 });
 	verbs.readLatest({ projectId: "p", deliveries: [{ webhookId: "w", seq: 1 }] });
-	verbs.readHealth({ projectId: "p" });
+	verbs.readHealth({ projectId: "p", since: 0 });
 	verbs.listWaitingRetries({ projectId: "p", webhookId: null, limit: 10 });
 	verbs.listWaitingRetries({ projectId: "p", webhookId: "w", limit: 10 });
 	for (const stepMs of [60_000, 3_600_000])

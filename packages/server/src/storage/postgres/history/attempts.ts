@@ -25,7 +25,7 @@ const SUMMARY_COLUMNS = `
 	(SELECT w.id FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.no = a.webhook_no) AS webhook_id`;
 
 const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
-	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, e.body AS request_body`;
+	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, a.details, e.body AS request_body`;
 
 /** The event of an attempt `a` in the project $1. */
 const WITH_EVENT = `

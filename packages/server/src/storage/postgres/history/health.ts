@@ -1,5 +1,7 @@
+import { MAX_FAILED_IN_A_ROW } from "../../port/history.ts";
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
-import { MAX_TESTS_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { CLOSED, IS_CLOSING, MINUTE } from "../../shared/stats.ts";
 import { findProject } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/session.ts";
@@ -29,13 +31,18 @@ const ofKind = (columns: string, behind: string, order: "ASC" | "DESC", limit: n
 	WHERE project_no = $1 AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
 	ORDER BY id ${order} LIMIT ${limit}`;
 
-/** The first or last failed attempt of a range after the delivered one, without those of test events. */
-const failedOfKind = (order: "ASC" | "DESC") => `
-	SELECT id FROM (${ofKind("id, seq", "AND id > coalesce(d.id, '')", order, MAX_TESTS_PASSED)}) failed
-	WHERE seq > 0 ORDER BY id ${order} LIMIT 1`;
+/** The first or last attempts of a range, without tests and closings. */
+const countedOfKind = (after: string, order: "ASC" | "DESC", limit: number) => `
+	SELECT id FROM (${ofKind("id, seq, error_code", after, order, MAX_PASSED)}) counted
+	WHERE seq > 0 AND NOT coalesce(${IS_CLOSING}, false) ORDER BY id ${order} LIMIT ${limit}`;
+
+/** The failed ones after the delivered one. */
+const failedOfKind = (order: "ASC" | "DESC", limit: number) =>
+	countedOfKind("AND id > coalesce(d.id, '')", order, limit);
 
 /**
- * The attempts that determine each webhook's health: its last delivered one, and the first and last failures after it.
+ * The attempts that determine each webhook's health: its last delivered ones with and without tests, and the first and
+ * last failures after it.
  */
 const DECIDING = sql(
 	summariesAt(
@@ -47,48 +54,91 @@ const DECIDING = sql(
 			UNION ALL
 			SELECT kind.webhook_no, next.status, next.type
 			FROM kind CROSS JOIN LATERAL (${nextKind("kind.webhook_no", "(kind.status, kind.type)")}) next
-		), delivered AS MATERIALIZED (
+		), tested AS MATERIALIZED (
 			SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
 			FROM kind CROSS JOIN LATERAL (${ofKind("id", "", "DESC", 1)}) a
 			WHERE kind.status = ${STATUS_CODE.delivered}
 			ORDER BY kind.webhook_no, a.id DESC
-		), other AS MATERIALIZED (
-			-- Among very many tests, only one of the two may be found.
+		), delivered AS MATERIALIZED (
+			SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
+			FROM kind CROSS JOIN LATERAL (${countedOfKind("", "DESC", 1)}) a
+			WHERE kind.status = ${STATUS_CODE.delivered}
+			ORDER BY kind.webhook_no, a.id DESC
+		), failed AS MATERIALIZED (
+			-- Among very many tests, only one end may be found.
 			SELECT kind.webhook_no, kind.status, kind.type, coalesce(first.id, last.id) AS first_id,
-				coalesce(last.id, first.id) AS last_id
+				coalesce(last.id, first.last_id) AS last_id, greatest(first.n, 1) AS n
 			FROM kind
 				LEFT JOIN delivered d ON d.webhook_no = kind.webhook_no
-				LEFT JOIN LATERAL (${failedOfKind("ASC")}) first ON true
-				LEFT JOIN LATERAL (${failedOfKind("DESC")}) last ON true
+				LEFT JOIN LATERAL (
+					SELECT min(id) AS id, max(id) AS last_id, count(*) AS n
+					FROM (${failedOfKind("ASC", MAX_FAILED_IN_A_ROW)}) firsts
+				) first ON true
+				LEFT JOIN LATERAL (${failedOfKind("DESC", 1)}) last ON true
 			WHERE kind.status <> ${STATUS_CODE.delivered} AND coalesce(first.id, last.id) IS NOT NULL
 		)
-		SELECT status, type, id, 'delivered' AS deciding FROM delivered
+		SELECT status, type, id, 'tested' AS deciding, 0 AS n FROM tested
 		UNION ALL
-		(SELECT DISTINCT ON (webhook_no) status, type, first_id, 'failing since' FROM other ORDER BY webhook_no, first_id)
+		SELECT status, type, id, 'delivered', 0 FROM delivered
 		UNION ALL
-		(SELECT DISTINCT ON (webhook_no) status, type, last_id, 'last' FROM other ORDER BY webhook_no, last_id DESC)`,
-		", entry.deciding",
+		(
+			SELECT DISTINCT ON (webhook_no) status, type, first_id, 'failing since',
+				sum(n) OVER (PARTITION BY webhook_no)::integer
+			FROM failed ORDER BY webhook_no, first_id
+		)
+		UNION ALL
+		(SELECT DISTINCT ON (webhook_no) status, type, last_id, 'last', 0 FROM failed ORDER BY webhook_no, last_id DESC)`,
+		", entry.deciding, entry.n",
 	),
 );
 
+/** Attempts since a minute ($2), rolled-up ones and those not yet rolled up, without closings and tests. */
+const RECENT = sql(`
+	WITH gathered AS MATERIALIZED (
+		SELECT one.webhook_no, one.status, count(*) AS n
+		FROM posthorn.attempt_counts c CROSS JOIN LATERAL unnest(c.project_no, c.webhook_no, c.minute, c.status, c.class)
+			AS one (project_no, webhook_no, minute, status, class)
+		WHERE one.project_no = $1 AND one.minute >= $2 AND one.class <> ${CLOSED}
+		GROUP BY 1, 2
+	)
+	SELECT w.id, sum(counts.n) FILTER (WHERE counts.status = ${STATUS_CODE.delivered})::bigint AS delivered,
+		sum(counts.n) FILTER (WHERE counts.status <> ${STATUS_CODE.delivered})::bigint AS failed
+	FROM posthorn.webhooks w CROSS JOIN LATERAL (
+		SELECT status, n FROM posthorn.attempt_stats
+		WHERE project_no = $1 AND (webhook_no, grain, at) >= (w.no, ${MINUTE}, $2::bigint)
+			AND (webhook_no, grain, at) < (w.no, ${MINUTE + 1}, 0) AND class <> ${CLOSED}
+		UNION ALL
+		SELECT status, n FROM gathered WHERE webhook_no = w.no
+	) counts
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL
+	GROUP BY w.id`);
+
 /** From one state of the database. */
-export async function readHealth(c: Session, { projectId }: Params<"readHealth">): Promise<WebhookHealth[]> {
+export async function readHealth(c: Session, { projectId, since }: Params<"readHealth">): Promise<WebhookHealth[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
-	const [webhooks, rows] = await Promise.all([c.rows(WEBHOOKS, project), c.rows(DECIDING, project)]);
+	const [webhooks, rows, counts] = await Promise.all([
+		c.rows(WEBHOOKS, project),
+		c.rows(DECIDING, project),
+		c.rows(RECENT, project, Math.ceil(since / MINUTE)),
+	]);
 	const deciding = new Map(rows.map((row) => [`${row.deciding} ${row.webhook_id}`, row]));
+	const recent = new Map(counts.map((row) => [row.id, row]));
 	const summary = (kind: string, webhookId: string): AttemptSummary | null => {
 		const row: Row | undefined = deciding.get(`${kind} ${webhookId}`);
 		return row === undefined ? null : toSummary(row);
 	};
 	return webhooks.map((row) => {
 		const webhookId = row.id as string;
-		const delivered = summary("delivered", webhookId);
+		const failed = (deciding.get(`failing since ${webhookId}`)?.n as number) ?? 0;
+		const { delivered, failed: unaccepted } = recent.get(webhookId) ?? {};
 		return {
 			webhookId,
-			lastAttempt: summary("last", webhookId) ?? delivered,
+			lastAttempt: summary("last", webhookId) ?? summary("delivered", webhookId),
 			failingSince: summary("failing since", webhookId),
-			lastDeliveredAt: delivered?.startedAt ?? null,
+			failedInARow: Math.min(failed, MAX_FAILED_IN_A_ROW),
+			recent: { delivered: (delivered as number) ?? 0, failed: (unaccepted as number) ?? 0 },
+			lastDeliveredAt: summary("tested", webhookId)?.startedAt ?? null,
 			waiting: {
 				count: row.retries_waiting as number,
 				nextAt: row.next_at === null ? null : c.offset.toNode(row.next_at as number),

@@ -1,6 +1,6 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
-import { QUEUE_CODE, STATUS_CODE, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
-import { MINUTE, NOT_COUNTED, NOT_SENT, PER_OCTAVE } from "../../shared/stats.ts";
+import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
+import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
 import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { idArray, numberArray, pack, sql, textArray, withoutNul } from "../connection/session.ts";
@@ -22,23 +22,24 @@ const LOG = sql(`
 		INSERT INTO posthorn.attempts (
 			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
 			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_signature,
-			response_body)
+			response_body, details)
 		SELECT g.project_no, g.webhook_no, g.seq, ${of("replay", "$4::integer[]")}, ${of("attempt", "$5::integer[]")},
 			${of("type", "$6::integer[]")}, g.status, nullif(${of("status_code", "$8::integer[]")}, 0), g.started_at,
 			g.response_ms, ${of("response_truncated", "$11::boolean[]")},
 			nullif(${of("next_retry_at", "$12::bigint[]")}, 0), nullif(${of("sent_timestamp", "$13::bigint[]")}, 0), g.id,
 			($23::text[])[${of("url", "$15::integer[]")}], ($23::text[])[${of("error_code", "$16::integer[]")}],
 			($23::text[])[${of("error", "$17::integer[]")}], ($23::text[])[${of("sent_brand", "$18::integer[]")}],
-			substring($24::bytea FROM g.sent_start + 1 FOR ${of("sent_length", "$27::integer[]")}), substring($25::bytea FROM g.start + 1 FOR g.length)
+			substring($24::bytea FROM g.sent_start + 1 FOR ${of("sent_length", "$27::integer[]")}), substring($25::bytea FROM g.start + 1 FOR g.length),
+			($23::text[])[${of("details", "$28::integer[]")}]
 		FROM unnest(
 			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
 			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
 			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[],
-			$27::integer[]
+			$27::integer[], $28::integer[]
 		) AS g (
 			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
 			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
-			length, sent_length
+			length, sent_length, details
 		)
 	)
 	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class)
@@ -54,6 +55,8 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 	const signedTo = signatures.map((signature) => (signed += signature.length / 2));
 	const numbers = (each: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(each));
 	const mostlySame = (each: (attempt: NewAttempt) => number | null) => column(attempts.map((one) => each(one) ?? 0));
+	// Before the texts are sent, which it adds to.
+	const details = mostlySame((attempt) => texts.indexOf(storedDetails(attempt)));
 	await c.run(
 		LOG,
 		numberArray(rows.map((row) => row.projectNo)),
@@ -77,12 +80,13 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		numberArray(signatures.map(({ length }, i) => (length === 0 ? null : signedTo[i]! - length / 2))),
 		numberArray(bodies.starts),
 		numberArray(bodies.lengths),
-		numbers((attempt) => responseClass(attempt)),
+		numbers(responseClass),
 		textArray(texts.texts),
 		Buffer.from(signatures.join(""), "hex"),
 		bodies.bytes,
 		numbers(({ seq, startedAt }) => (seq > 0 ? Math.floor(startedAt / MINUTE) : NOT_COUNTED)),
 		column(signatures.map(({ length }) => length / 2)),
+		details,
 	);
 }
 
@@ -201,11 +205,6 @@ export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 		numberArray(lanes.map(({ position }) => position)),
 		textArray(lanes.map(({ open }) => numberArray(open))),
 	);
-}
-
-/** The response-time bucket in which an attempt is counted. */
-function responseClass({ sent, responseMs }: { sent: object | null; responseMs: number }): number {
-	return sent === null ? NOT_SENT : Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
 }
 
 /**

@@ -173,6 +173,9 @@ ALTER TABLE posthorn.webhooks
 /** When a dead letter was dismissed: on the last attempt of its series, which nothing else changes. */
 const dismissals = "ALTER TABLE posthorn.attempts ADD COLUMN dismissed_at bigint;";
 
+/** What helps to explain a failed attempt, as JSON; null for most. */
+const details = "ALTER TABLE posthorn.attempts ADD COLUMN details text;";
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -193,4 +196,5 @@ export const MIGRATIONS: readonly string[] = [
 	keysAndLinks,
 	standardWebhooks,
 	dismissals,
+	details,
 ];

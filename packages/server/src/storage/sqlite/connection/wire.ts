@@ -1,5 +1,5 @@
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
-import { STATUS_CODE, storedSignatures } from "../../shared/deliveries.ts";
+import { STATUS_CODE, storedDetails, storedSignatures } from "../../shared/deliveries.ts";
 import type { ErrorNote } from "./errors.ts";
 
 /** Many byte strings in one piece of memory, with the end of each. */
@@ -133,6 +133,8 @@ type SettleBatch = readonly [
 	errors: readonly (string | null)[],
 	/** As they are stored. */
 	signatures: readonly (string | null)[],
+	/** Of the attempts that have any, by index. */
+	details: readonly (readonly [index: number, stored: string])[],
 	/** A row of {@link COLUMNS} for each attempt. */
 	numbers: Float64Array<ArrayBuffer>,
 	responseBodies: Packed,
@@ -180,9 +182,19 @@ export function packSettlements(settlements: readonly Settlement[]): SettleBatch
 		attempts.map((attempt) => attempt.id),
 		attempts.map((attempt) => attempt.error),
 		attempts.map(({ sent }) => sent && storedSignatures(sent)),
+		detailsOf(attempts),
 		numbers,
 		pack(attempts.map((attempt) => attempt.responseBody)),
 	];
+}
+
+function detailsOf(attempts: readonly NewAttempt[]): [number, string][] {
+	const all: [number, string][] = [];
+	for (let i = 0; i < attempts.length; i++) {
+		const stored = storedDetails(attempts[i]!);
+		if (stored !== null) all.push([i, stored]);
+	}
+	return all;
 }
 
 const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }: Settlement): SettlementRow => [
@@ -229,6 +241,7 @@ interface Columns {
 	readonly ids: readonly string[];
 	readonly errors: readonly (string | null)[];
 	readonly signatures: readonly (string | null)[];
+	readonly details: ReadonlyMap<number, string>;
 	readonly numbers: Float64Array;
 	readonly responseBodies: Packed;
 }
@@ -237,8 +250,8 @@ interface Columns {
 export type UnpackedSettlement = Omit<Settlement, "attempts"> & { readonly attempts: readonly AttemptRow[] };
 
 export function unpackSettlements(batch: SettleBatch): UnpackedSettlement[] {
-	const [settlements, names, ids, errors, signatures, numbers, responseBodies] = batch;
-	const columns: Columns = { names, ids, errors, signatures, numbers, responseBodies };
+	const [settlements, names, ids, errors, signatures, details, numbers, responseBodies] = batch;
+	const columns: Columns = { names, ids, errors, signatures, details: new Map(details), numbers, responseBodies };
 	let next = 0;
 	return settlements.map(([projectId, generation, count, schedule, unschedule, lanes]) => {
 		const first = next;
@@ -278,6 +291,10 @@ export class AttemptRow {
 
 	get signature(): string | null {
 		return this.#columns.signatures[this.#index]!;
+	}
+
+	get details(): string | null {
+		return this.#columns.details.get(this.#index) ?? null;
 	}
 
 	get responseBody(): Uint8Array {

@@ -1,7 +1,10 @@
+import { MAX_FAILED_IN_A_ROW } from "../../port/history.ts";
 import type { Params, WebhookHealth } from "../../port.ts";
-import { MAX_TESTS_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { IS_CLOSING } from "../../shared/stats.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readSummary } from "./attempts.ts";
+import { countSince } from "./stats.ts";
 
 /** A position in the log: a row and its stored id. */
 interface LogPosition {
@@ -15,7 +18,7 @@ interface Kind {
 	readonly type: number;
 }
 
-export function readHealth(c: Connection, { projectId }: Params<"readHealth">): WebhookHealth[] {
+export function readHealth(c: Connection, { projectId, since }: Params<"readHealth">): WebhookHealth[] {
 	return c
 		.sql(`
 			SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
@@ -26,6 +29,7 @@ export function readHealth(c: Connection, { projectId }: Params<"readHealth">): 
 			return {
 				webhookId: row.id as string,
 				...readOutcomes(c, webhook),
+				recent: countSince(c, webhook, since),
 				waiting: { count: row.retries_waiting as number, nextAt: nextDue(c, webhook) },
 				deadLetters: row.dead_letters as number,
 			};
@@ -35,25 +39,23 @@ export function readHealth(c: Connection, { projectId }: Params<"readHealth">): 
 function readOutcomes(
 	c: Connection,
 	webhook: number,
-): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "lastDeliveredAt"> {
+): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "failedInARow" | "lastDeliveredAt"> {
 	const kinds = kindsOf(c, webhook);
-	const others = kinds.filter(({ status }) => status !== STATUS_CODE.delivered);
-	const delivered = lastOf(
-		c,
-		webhook,
-		kinds.filter(({ status }) => status === STATUS_CODE.delivered),
+	const { successes = [], others = [] } = Object.groupBy(kinds, ({ status }) =>
+		status === STATUS_CODE.delivered ? "successes" : "others",
 	);
-	// All attempts after the last success failed. Among very many tests, only one of the two may be found.
+	const delivered = newest(read(c, webhook, successes, "", "DESC", 1));
+	// All attempts after the last success failed. Among very many tests, only one end may be found.
 	const behind = delivered?.id ?? "";
-	const [first, last] = [
-		failedBehind(c, webhook, others, behind, "ASC"),
-		failedBehind(c, webhook, others, behind, "DESC"),
-	];
-	const [failingSince, lastAttempt] = [first ?? last, last ?? first ?? delivered];
+	const failed = read(c, webhook, others, behind, "ASC", MAX_FAILED_IN_A_ROW).sort(byId);
+	const last = newest(read(c, webhook, others, behind, "DESC", 1));
+	const [failingSince, lastAttempt] = [failed[0] ?? last, last ?? failed.at(-1) ?? delivered];
+	const deliveredAt = newest(lastOf(c, webhook, successes));
 	return {
-		lastAttempt: lastAttempt === null ? null : readSummary(c, lastAttempt.no),
-		failingSince: failingSince === null ? null : readSummary(c, failingSince.no),
-		lastDeliveredAt: delivered === null ? null : readSummary(c, delivered.no).startedAt,
+		lastAttempt: lastAttempt && readSummary(c, lastAttempt.no),
+		failingSince: failingSince && readSummary(c, failingSince.no),
+		failedInARow: Math.min(Math.max(failed.length, last === null ? 0 : 1), MAX_FAILED_IN_A_ROW),
+		lastDeliveredAt: deliveredAt && readSummary(c, deliveredAt.no).startedAt,
 	};
 }
 
@@ -70,38 +72,39 @@ function kindsOf(c: Connection, webhook: number): Kind[] {
 	});
 }
 
-function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosition | null {
+/** The last attempt of each range. */
+function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosition[] {
 	const last = c.sql(
 		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1",
 	);
-	const positions = kinds.map(({ status, type }) => last.get(webhook, status, type) as LogPosition | undefined);
-	return positions.reduce<LogPosition | null>(
-		(best, position) => (position && (!best || position.id > best.id) ? position : best),
-		null,
-	);
+	return kinds.flatMap(({ status, type }) => (last.get(webhook, status, type) as LogPosition | undefined) ?? []);
 }
 
-/** The first or last failed attempt after an id, without those of test events. */
-function failedBehind(
+/** The first or last attempts of each range after an id, without tests and closings: at most `limit` of each. */
+function read(
 	c: Connection,
 	webhook: number,
 	kinds: readonly Kind[],
 	after: string,
 	order: "ASC" | "DESC",
-): LogPosition | null {
-	const end = c.sql(`
-		SELECT no, id FROM (
-			SELECT no, id, seq FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? AND id > ?
-			ORDER BY id ${order} LIMIT ${MAX_TESTS_PASSED}
-		)
-		WHERE seq > 0 ORDER BY id ${order} LIMIT 1`);
-	const positions = kinds.map(({ status, type }) => end.get(webhook, status, type, after) as LogPosition | undefined);
-	return positions.reduce<LogPosition | null>(
-		(best, position) =>
-			position && (!best || (order === "ASC" ? position.id < best.id : position.id > best.id)) ? position : best,
-		null,
-	);
+	limit: number,
+): LogPosition[] {
+	const rows = c.sql(`
+		SELECT no, id, seq > 0 AND NOT coalesce(${IS_CLOSING}, 0) AS counts FROM attempts
+		WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id ${order} LIMIT ${MAX_PASSED}`);
+	return kinds.flatMap(({ status, type }) => {
+		const found: LogPosition[] = [];
+		// Reads no further than to the last one that it needs.
+		for (const { no, id, counts } of rows.iterate(webhook, status, type, after)) {
+			if (counts === 1) found.push({ no: no as number, id: id as string });
+			if (found.length === limit) break;
+		}
+		return found;
+	});
 }
+
+const byId = (a: LogPosition, b: LogPosition): number => (a.id < b.id ? -1 : 1);
+const newest = (positions: readonly LogPosition[]): LogPosition | null => positions.toSorted(byId).at(-1) ?? null;
 
 function nextDue(c: Connection, webhook: number): number | null {
 	const first = c.sql("SELECT min(due_at) AS at FROM retries WHERE webhook_no = ? AND queue = ?");

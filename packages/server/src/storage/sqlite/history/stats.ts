@@ -1,9 +1,12 @@
 import type { Params, Stats, StatsQuery } from "../../port.ts";
+import { STATUS_CODE } from "../../shared/deliveries.ts";
 import {
 	Buckets,
+	CLOSED,
 	type Count,
 	grainOf,
 	HOUR,
+	IS_CLOSING,
 	MINUTE,
 	MINUTES_KEPT_MS,
 	NOT_SENT,
@@ -35,6 +38,23 @@ function count(c: Connection, project: number, webhook: number | null, query: St
 			AND seq > 0 AND project_no = ?1 AND (?2 IS NULL OR webhook_no = ?2) AND started_at >= ?3 AND started_at < ?4`);
 	for (const row of gathered.iterate(project, webhook, since, until))
 		buckets.add(row.started_at as number, row as unknown as Count);
+}
+
+/** A webhook's attempts since a whole minute, without closings and test events. */
+export function countSince(c: Connection, webhook: number, since: number): { delivered: number; failed: number } {
+	const { delivered, failed } = c
+		.sql(`
+			SELECT total(n) FILTER (WHERE status = ${STATUS_CODE.delivered}) AS delivered,
+				total(n) FILTER (WHERE status <> ${STATUS_CODE.delivered}) AS failed
+			FROM (
+				SELECT status, n FROM attempt_stats WHERE scope = ?1 AND grain = ${MINUTE} AND at >= ?2 AND class <> ${CLOSED}
+				UNION ALL
+				SELECT status, 1 FROM attempts NOT INDEXED
+				WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
+					AND seq > 0 AND webhook_no = ?1 AND started_at >= ?3 AND NOT coalesce(${IS_CLOSING}, 0)
+			)`)
+		.get(webhook, Math.ceil(since / MINUTE), since)!;
+	return { delivered: delivered as number, failed: failed as number };
 }
 
 /**
@@ -110,5 +130,5 @@ export function sweepStats(c: Connection, cutoff: number, now: number, limit: nu
 
 /** The response-time bucket of a row of `attempts`. */
 const CLASS_OF_ATTEMPT = `
-	CASE WHEN sent_timestamp IS NULL THEN ${NOT_SENT}
+	CASE WHEN sent_timestamp IS NULL THEN CASE WHEN ${IS_CLOSING} THEN ${CLOSED} ELSE ${NOT_SENT} END
 	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;

@@ -118,8 +118,9 @@ function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProg
 const INSERT_ATTEMPT = `
 	INSERT INTO attempts (
 		id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, error_code, error, started_at,
-		response_ms, response_truncated, next_retry_at, url, sent_brand, sent_timestamp, sent_signature, response_body)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+		response_ms, response_truncated, next_retry_at, url, sent_brand, sent_timestamp, sent_signature, response_body,
+		details)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 function insertAttempt(c: Connection, projectNo: number, webhookNo: number, attempt: AttemptRow): number | bigint {
 	const { signature } = attempt;
@@ -146,6 +147,7 @@ function insertAttempt(c: Connection, projectNo: number, webhookNo: number, atte
 			attempt.number("timestamp"),
 			signature === null ? null : Buffer.from(signature, "hex"),
 			attempt.responseBody,
+			attempt.details,
 		);
 	return lastInsertRowid;
 }

@@ -82,6 +82,9 @@ ALTER TABLE webhooks ADD COLUMN standard_webhooks INTEGER NOT NULL DEFAULT 0;
 /** When a dead letter was dismissed: on the last attempt of its series, which nothing else changes. */
 const dismissals = "ALTER TABLE attempts ADD COLUMN dismissed_at INTEGER;";
 
+/** What helps to explain a failed attempt, as JSON; null for most. */
+const details = "ALTER TABLE attempts ADD COLUMN details TEXT;";
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -96,4 +99,5 @@ export const MIGRATIONS: readonly string[] = [
 	keysAndLinks,
 	standardWebhooks,
 	dismissals,
+	details,
 ];

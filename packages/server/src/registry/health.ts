@@ -1,0 +1,59 @@
+/**
+ * The health of a webhook: one rule over a window, so that it doesn't flip with every response. Pure: no clock, no
+ * storage. `docs/concepts/health.md` states the same thresholds, and a test compares the two.
+ *
+ * Attempts of test events don't count, nor do deliveries that were closed without a request.
+ */
+import type { WebhookHealth, WebhookStatus } from "../storage/port.ts";
+
+export const HEALTH_STATES = ["paused", "failing", "unstable", "healthy", "idle"] as const;
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+export const HEALTH = {
+	/** The current minute and those before it, together as many minutes. */
+	windowMinutes: 15,
+	/** So many attempts in a row must have failed … */
+	failingAttempts: 3,
+	/** … over so many seconds. */
+	failingSeconds: 60,
+	/** Or, of at least so many attempts in the window, … */
+	failingOf: 20,
+	/** … a smaller share than this was delivered. */
+	failingShare: 0.1,
+	/** So many attempts in the window must have failed … */
+	unstableAttempts: 2,
+	/** … and at least this share of them. */
+	unstableShare: 0.05,
+} as const;
+
+const MINUTE_MS = 60_000;
+
+/** When the window begins: a whole minute. */
+export const healthWindowStart = (now: number): number =>
+	(Math.floor(now / MINUTE_MS) - HEALTH.windowMinutes + 1) * MINUTE_MS;
+
+export interface HealthFigures
+	extends Pick<WebhookHealth, "recent" | "failedInARow" | "lastDeliveredAt" | "lastAttempt" | "failingSince"> {
+	readonly status: WebhookStatus;
+}
+
+/** @param figures read with `since` at {@link healthWindowStart} */
+export function healthOf(figures: HealthFigures, now: number): HealthState {
+	const { status, recent, lastAttempt } = figures;
+	if (status === "paused") return "paused";
+	if (lastAttempt === null) return "idle";
+	const attempts = recent.delivered + recent.failed;
+	if (failsInARow(figures, now)) return "failing";
+	if (attempts >= HEALTH.failingOf && recent.delivered < HEALTH.failingShare * attempts) return "failing";
+	if (recent.failed >= HEALTH.unstableAttempts && recent.failed >= HEALTH.unstableShare * attempts) return "unstable";
+	// The last attempt failed, and the window has no success to weigh against it.
+	if (figures.failedInARow > 0 && recent.delivered === 0) return "unstable";
+	return "healthy";
+}
+
+function failsInARow({ failedInARow, failingSince, lastDeliveredAt }: HealthFigures, now: number): boolean {
+	if (failingSince === null) return false;
+	// A receiver that has never accepted anything isn't unstable.
+	if (lastDeliveredAt === null) return true;
+	return failedInARow >= HEALTH.failingAttempts && now - failingSince.startedAt >= HEALTH.failingSeconds * 1_000;
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LIMITS, listIncidents } from "../../../src/api/incident-search.ts";
+import type { AttemptStatus, Lease, NewAttempt } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOW = START + 24 * HOUR;
+
+/** A webhook and its attempts, by minutes before {@link NOW}. */
+class Course {
+	readonly #attempts: NewAttempt[] = [];
+	readonly #waiting = new Map<number, { attempt: number; dueAt: number }>();
+	readonly #made = new Map<number, number>();
+	readonly #world: World;
+	readonly #webhook: string;
+	readonly #events: readonly { seq: number; type: string }[];
+
+	constructor(world: World, webhook: string, events: readonly { seq: number; type: string }[]) {
+		this.#world = world;
+		this.#webhook = webhook;
+		this.#events = events;
+	}
+
+	/** An attempt of the nth event. */
+	add(nth: number, minutesAgo: number, status: AttemptStatus, about: Partial<NewAttempt> = {}): this {
+		const event = this.#events[nth]!;
+		const attempt = (this.#made.get(event.seq) ?? 0) + 1;
+		this.#made.set(event.seq, attempt);
+		const startedAt = NOW - minutesAgo * MINUTE;
+		const statusCode = status === "delivered" ? 200 : 500;
+		this.#attempts.push(
+			this.#world.attempt(this.#webhook, event, { attempt, status, statusCode, startedAt, responseMs: 250, ...about }),
+		);
+		if (status === "retrying") this.#waiting.set(event.seq, { attempt: attempt + 1, dueAt: NOW + nth * MINUTE });
+		else this.#waiting.delete(event.seq);
+		return this;
+	}
+
+	async settle(lease: Lease): Promise<void> {
+		const schedule = [...this.#waiting].map(([seq, waiting]) => ({
+			...{ webhookId: this.#webhook, seq, queue: "retry" as const, replay: 0 },
+			...waiting,
+		}));
+		const lanes = [{ webhookId: this.#webhook, position: this.#events.at(-1)!.seq, open: [] }];
+		expect(await this.#world.settle(lease, { attempts: this.#attempts, schedule, lanes })).toBe("settled");
+	}
+}
+
+export function describeIncidents(harness: StorageHarness): void {
+	describe("incidents", () => {
+		let world: World;
+		beforeEach(async () => {
+			world = await World.open(harness);
+		});
+		afterEach(() => world.dispose());
+
+		async function begin(events: number) {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const published = await world.publish(project, ...Array.from({ length: events }, () => "a"));
+			world.clock.time = NOW;
+			return { project, webhook, published, course: new Course(world, webhook, published) };
+		}
+		const list = (project: string, webhooks: readonly string[], limit = 5) =>
+			listIncidents(world.storage, project, webhooks, { now: NOW, limit });
+
+		test("an outage is one thing, with what has become of its deliveries", async () => {
+			const { project, webhook, published, course } = await begin(7);
+			course.add(0, 300, "delivered");
+			for (const nth of [1, 2, 3, 4]) course.add(nth, 200, "retrying");
+			course.add(5, 190, "failed", { statusCode: 503 });
+			course.add(1, 150, "retrying").add(1, 147, "delivered");
+			course.add(2, 146, "retrying").add(3, 146, "failed");
+			course.add(2, 144, "delivered").add(6, 144, "delivered");
+			const lease = await world.lease(project);
+			await course.settle(lease);
+			const dismissed = {
+				projectId: project,
+				at: NOW,
+				deliveries: [{ webhookId: webhook, eventId: published[5]!.id }],
+			};
+			await world.storage.dismissDeliveries(dismissed);
+			expect(await list(project, [webhook])).toEqual([
+				{
+					webhookId: webhook,
+					from: NOW - 200 * MINUTE,
+					until: NOW - 145 * MINUTE,
+					isOngoing: false,
+					// One was delivered within the five minutes before it failed again.
+					failed: 8,
+					delivered: 1,
+					response: { statusCode: 500, errorCode: null },
+					held: { count: 5, capped: false, delivered: 2, waiting: 1, failed: 1, dismissed: 1 },
+					lastDeliveredAt: NOW - 144 * MINUTE + 250,
+					nextRetryAt: NOW + 4 * MINUTE,
+				},
+			]);
+		});
+
+		test("an ongoing one has no end, and names why there is no response", async () => {
+			const { project, webhook, course } = await begin(4);
+			course.add(0, 60, "delivered");
+			for (const nth of [1, 2, 3])
+				course.add(nth, 10 - nth, "retrying", { statusCode: null, errorCode: "connection_refused", sent: null });
+			await course.settle(await world.lease(project));
+			expect(await list(project, [webhook])).toMatchObject([
+				{
+					from: NOW - 9 * MINUTE,
+					isOngoing: true,
+					response: { statusCode: null, errorCode: "connection_refused" },
+					held: { count: 3, waiting: 3 },
+					lastDeliveredAt: null,
+				},
+			]);
+		});
+
+		test("closed deliveries and test events make none", async () => {
+			const { project, webhook, course } = await begin(5);
+			for (const nth of [0, 1, 2, 3, 4])
+				course.add(nth, 30, "failed", { statusCode: null, errorCode: "skipped", sent: null });
+			const lease = await world.lease(project);
+			await course.settle(lease);
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+			const attempts = [1, 2, 3, 4].map((attempt) =>
+				world.attempt(webhook, { seq: -1, type: "a" }, { attempt, status: "retrying", startedAt: NOW - 20 * MINUTE }),
+			);
+			await world.settle(lease, { attempts });
+			expect(await list(project, [webhook])).toEqual([]);
+			expect(await list(project, [])).toEqual([]);
+			expect(await list(world.id("project"), [webhook])).toEqual([]);
+		});
+
+		test("those of several webhooks are listed newest first, up to a limit, for two days", async () => {
+			const { project, webhook, published, course } = await begin(60);
+			const other = await world.webhook(project, ["a"]);
+			const second = new Course(world, other, published);
+			const fail = (on: Course, first: number, minutesAgo: number) => {
+				for (let i = 0; i < 4; i++) on.add(first + i, minutesAgo - i, "failed");
+				on.add(first + 4, minutesAgo - 5, "delivered");
+			};
+			fail(course, 0, 24 * 60 + 30);
+			fail(course, 5, 700);
+			fail(second, 0, 690);
+			fail(course, 10, 20);
+			const lease = await world.lease(project);
+			await course.settle(lease);
+			await second.settle(lease);
+			const found = await list(project, [webhook, other]);
+			expect(found.map(({ webhookId, from }) => [webhookId, (NOW - from) / MINUTE])).toEqual([
+				[webhook, 20],
+				[other, 690],
+				[webhook, 700],
+				[webhook, 24 * 60 + 30],
+			]);
+			expect(await list(project, [webhook, other], 2)).toEqual(found.slice(0, 2));
+			expect(await list(project, [other])).toEqual([found[1]]);
+			const late = { now: NOW + 46 * HOUR, limit: 5 };
+			expect(await listIncidents(world.storage, project, [webhook, other], late)).toEqual([found[0]]);
+		});
+
+		test("of a long outage, the newest deliveries are examined", async () => {
+			const count = 2 * LIMITS.attempts + 50;
+			const { project, webhook, course } = await begin(count);
+			for (let nth = 0; nth < count; nth++)
+				course.add(nth, 90 - nth / 10, nth < LIMITS.attempts ? "failed" : "retrying");
+			await course.settle(await world.lease(project));
+			const [incident] = await list(project, [webhook]);
+			expect(incident).toMatchObject({
+				failed: count,
+				isOngoing: true,
+				held: { count: LIMITS.attempts, capped: true, waiting: LIMITS.attempts, failed: 0 },
+			});
+		});
+	});
+}
