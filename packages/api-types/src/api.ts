@@ -862,6 +862,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/incidents": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List incidents
+         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Of a project, the 20 webhooks that failed last are examined.
+         */
+        readonly get: operations["listIncidents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/changes": {
         readonly parameters: {
             readonly query?: never;
@@ -3050,6 +3070,21 @@ export interface components {
             /** @description The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD. */
             readonly response_body: string;
             readonly response_truncated: boolean;
+            /** @description Some header fields of a response that isn't 2xx, names in lower case: allow, cf-mitigated, cf-ray, content-encoding, content-type, date, location, retry-after, server, via, www-authenticate, x-powered-by, x-request-id. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD. */
+            readonly response_headers: {
+                readonly [key: string]: string;
+            };
+            /** @description What name servers answered, if the host name could not be resolved: `nxdomain` (the name doesn't exist), `no_address` (it has no A or AAAA record), `invalid_name`, `servfail`, `refused`, `timeout`, `unusable`, `only_private` or `only_denied` (it has addresses, but none that requests may go to). */
+            readonly dns: ("nxdomain" | "no_address" | "invalid_name" | "servfail" | "refused" | "timeout" | "unusable" | "only_private" | "only_denied") | null;
+            /** @description The receiver's certificate, if it was rejected. */
+            readonly certificate: {
+                readonly subject: string;
+                readonly issuer: string;
+                /** @description The first of the host names and addresses that it is for. */
+                readonly names: readonly string[];
+                readonly valid_from: string | null;
+                readonly valid_to: string | null;
+            } | null;
             /**
              * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
              * @enum {string}
@@ -3413,14 +3448,30 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description `failing`: the last attempt failed. `idle`: the delivery log has no attempt. Failed attempts of test events are left out.
+             * @description Judged over the last 15 minutes; test events and deliveries closed without a request don't count. `failing`: at least 3 attempts in a row have failed over 60 seconds or more, or nothing was ever delivered, or fewer than 10% of at least 20 attempts were delivered. `unstable`: 2 or more attempts have failed, and at least 5% of them; or the last one failed and none was delivered. `idle`: the delivery log has no attempt.
              * @enum {string}
              */
-            readonly state: "paused" | "failing" | "healthy" | "idle";
-            /** @description The newest attempt in the log, without failed ones of test events. */
+            readonly state: "paused" | "failing" | "unstable" | "healthy" | "idle";
+            /** @description The newest attempt in the log, without test events and closed deliveries. */
             readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
             /** @description If the last attempt failed: the first attempt since the last delivered one. */
             readonly failing_since: components["schemas"]["AttemptSummary"] | null;
+            /** @description How many attempts have failed since the last delivered one, counted up to 10. */
+            readonly failed_in_a_row: number;
+            /** @description The window that `state` is judged by. Test events and closed deliveries are left out. */
+            readonly recent: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601 in UTC with milliseconds.
+                 * @example 2026-11-21T03:47:36.123Z
+                 */
+                readonly since: string;
+                /** @description Attempts that were delivered. */
+                readonly delivered: number;
+                /** @description Attempts that failed, whether they are retried or not. */
+                readonly failed: number;
+            };
+            /** @description Here test events count, too. */
             readonly last_delivered_at: string | null;
             /** @description Pending retries and replays. */
             readonly waiting: {
@@ -3500,6 +3551,51 @@ export interface components {
         };
         readonly WaitingList: {
             readonly data: readonly components["schemas"]["WaitingAttempt"][];
+        };
+        readonly Incident: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description `ongoing`: nothing has been delivered since its last failed attempt.
+             * @enum {string}
+             */
+            readonly state: "ongoing" | "over";
+            /** @description The beginning of the first minute in which more attempts failed than were delivered. */
+            readonly started_at: string;
+            /** @description The end of the last such minute; null if ongoing. */
+            readonly ended_at: string | null;
+            /** @description Attempts that failed meanwhile. */
+            readonly failed_attempts: number;
+            /** @description Attempts that were delivered meanwhile. */
+            readonly delivered_attempts: number;
+            /** @description Of the most frequent response. */
+            readonly status_code: number | null;
+            /** @description The most frequent reason for no response. */
+            readonly error_code: string | null;
+            /** @description What has become of the deliveries that it held up. */
+            readonly deliveries: {
+                /** @description How many had a failed attempt in the incident. The counts below sum up to it. */
+                readonly count: number;
+                /** @description Whether there are more: of each incident, the newest 200 deliveries are examined. */
+                readonly capped: boolean;
+                /** @description Delivered by now. */
+                readonly delivered: number;
+                /** @description Waiting for a retry or a replay. */
+                readonly waiting: number;
+                /** @description Dead-lettered and neither replayed nor dismissed. */
+                readonly failed: number;
+                /** @description Dead-lettered and dismissed. */
+                readonly dismissed: number;
+            };
+            /** @description When the last of them was delivered. */
+            readonly last_delivered_at: string | null;
+            readonly next_retry_at: string | null;
+        };
+        readonly IncidentList: {
+            readonly data: readonly components["schemas"]["Incident"][];
         };
         readonly SetupState: {
             /** @description Whether the operator's account has yet to be created. */
@@ -6372,6 +6468,42 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["WaitingList"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listIncidents: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only this webhook's. */
+                readonly webhook_id?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The incidents. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["IncidentList"];
                 };
             };
             readonly 400: components["responses"]["malformed-request"];

@@ -79,6 +79,9 @@ export function exactLocal(at: number): string {
 /** Whether local time is UTC at that time, so that showing both would say the same twice. */
 export const isLocalUtc = (at: number) => new Date(at).getTimezoneOffset() === 0;
 
+/** `2026-11-21`, in UTC. */
+export const dateUtc = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
 /** The exact time in UTC: `2026-11-21 14:02:11.123 UTC`. */
 export function exactUtc(at: number): string {
 	return `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;

@@ -241,3 +241,35 @@ test("refuses a body on calls without one", async () => {
 	const { status } = await api.call("POST", `${webhook}/rotate-secret`, { body: { secret: "mine" } });
 	expect(status).toBe(422);
 });
+
+test("a failed attempt has the headers that explain its response, and a delivered one has none", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	const headers = "Location: /login\r\nSet-Cookie: secret=1\r\nServer: nginx\r\n";
+	for (const [status, kept] of [
+		[302, { location: "/login", server: "nginx" }],
+		[200, {}],
+	] as const) {
+		api.receiver.answer = answered(status, "", headers);
+		await api.publish(project);
+		await more(1);
+		const [attempt] = (await api.call("GET", `${project}/attempts?limit=1`)).json.data;
+		expect(attempt).toMatchObject({ status_code: status, response_headers: kept, dns: null, certificate: null });
+	}
+});
+
+test("a failed attempt has the certificate that was rejected, and what name servers answered", async () => {
+	const project = await api.project();
+	// The receiver's certificate is for another name.
+	await api.webhook(project, { url: api.receiver.url("/hook", "127.0.0.1") });
+	await api.publish(project);
+	await more(1);
+	const [attempt] = (await api.call("GET", `${project}/attempts?limit=1`)).json.data;
+	expect(attempt).toMatchObject({
+		...{ status_code: null, error_code: "tls_wrong_host", response_headers: {}, dns: null },
+		certificate: {
+			...{ subject: "CN=Test receiver", issuer: expect.stringMatching(/^CN=Test authority/), names: ["localhost"] },
+			...{ valid_from: expect.any(String), valid_to: expect.any(String) },
+		},
+	});
+});

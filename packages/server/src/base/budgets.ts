@@ -272,6 +272,12 @@ export const RECEIVERS = {
 	leastBytesPerRead: 256,
 	/** Stored part of a response's body, bytes. */
 	keptBytes: 1_024,
+	/** Stored header fields of a response that isn't 2xx: bytes of each value, and of all names and values. */
+	headerValueBytes: 512,
+	headerBytes: 1_024,
+	/** Stored text of a certificate that was rejected: characters of each name, and how many of its host names. */
+	certificateNameLength: 128,
+	certificateNames: 10,
 	/** How long to wait for the body after the status line, milliseconds; never past the attempt's deadline. */
 	bodyMs: 1_000,
 	/**

@@ -1,7 +1,9 @@
+import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { SENDS } from "../base/budgets.ts";
 import { type Clock, Stopwatch, type Timer } from "../base/clock.ts";
 import { Turns } from "../base/turns.ts";
+import { withCertificate } from "./certificate.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import type { Handshake, HandshakeUser, Metering } from "./handshake.ts";
@@ -119,6 +121,8 @@ class Dial implements Dialing, HandshakeUser {
 	readonly #unreachable: Error[] = [];
 	#socket: Socket | null = null;
 	#accepted = false;
+	/** The receiver's, until it is checked. */
+	#certificate: X509Certificate | null = null;
 	#timer: Timer | null = null;
 	#handshake: Handshake | null = null;
 	/** Runs while it waits for a turn. */
@@ -231,6 +235,9 @@ class Dial implements Dialing, HandshakeUser {
 			address,
 			metering: this.#metering,
 			received: this.#received,
+			presented: (certificate) => {
+				this.#certificate = certificate;
+			},
 			flooded: () => this.#handshake?.flooded(),
 		});
 		this.#socket = socket;
@@ -274,7 +281,7 @@ class Dial implements Dialing, HandshakeUser {
 			this.#shared.tls.dropSession(this.#host);
 			this.#handshake?.failed();
 			// The connection may already have failed for another reason when it turned out what the handshake took.
-			this.#end(this.#handshake?.failure ?? error, null);
+			this.#end(this.#handshake?.failure ?? withCertificate(error, this.#certificate), null);
 		} else {
 			this.#giveUp(error);
 			this.#connectNext();
@@ -297,6 +304,7 @@ class Dial implements Dialing, HandshakeUser {
 	#end(error: Error | null, socket: Socket | null): void {
 		if (this.#over) return;
 		this.#over = true;
+		this.#certificate = null;
 		this.#timer?.cancel();
 		this.#handshake?.cancel();
 		if (socket === null) this.#socket?.destroy();

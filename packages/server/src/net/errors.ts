@@ -19,15 +19,63 @@ export type FailureReason =
 	| "malformed_response"
 	| "sender_failed";
 
+/** What name servers answered, or that they didn't: stable codes. */
+export const DNS_ANSWERS = [
+	/** The name doesn't exist (NXDOMAIN). */
+	"nxdomain",
+	/** The name exists, but has no address: no A or AAAA record. */
+	"no_address",
+	/** It can't be a name. */
+	"invalid_name",
+	/** The name servers of its domain failed (SERVFAIL). */
+	"servfail",
+	/** The name servers refuse to answer (REFUSED). */
+	"refused",
+	/** No answer came in time. */
+	"timeout",
+	/** The answer was malformed, or resolving failed in another way. */
+	"unusable",
+	/** None of its addresses is public. */
+	"only_private",
+	/** None of its addresses is allowed; at least one is public, but denied by the operator. */
+	"only_denied",
+] as const;
+export type DnsAnswer = (typeof DNS_ANSWERS)[number];
+
+/** A certificate that was rejected. Its text is the receiver's, but visible and bounded. */
+export interface RejectedCertificate {
+	readonly subject: string;
+	readonly issuer: string;
+	/** The host names and addresses that it is for: the first ones. */
+	readonly names: readonly string[];
+	/** Milliseconds since the Unix epoch; null if it can't be read. */
+	readonly validFrom: number | null;
+	readonly validTo: number | null;
+}
+
+/** What else is known about a failure. */
+export interface FailureDetails {
+	readonly dns?: DnsAnswer;
+	readonly certificate?: RejectedCertificate;
+}
+
 /** A failure that this service detected itself, with its reason. */
 export class SendFailure extends Error {
 	readonly reason: FailureReason;
+	readonly details: FailureDetails | null;
 
-	constructor(reason: FailureReason, message: string, options?: ErrorOptions) {
+	constructor(reason: FailureReason, message: string, options?: ErrorOptions & { readonly details?: FailureDetails }) {
 		super(message, options);
 		this.name = "SendFailure";
 		this.reason = reason;
+		this.details = options?.details ?? null;
 	}
+}
+
+/** What else is known about the failure that ended a send. */
+export function detailsOf(error: unknown): FailureDetails | null {
+	if (error instanceof AggregateError) return error.errors.map(detailsOf).find((details) => details !== null) ?? null;
+	return error instanceof SendFailure ? error.details : null;
 }
 
 /** A local shortage that this service detected itself. Outside of a send it is a failure like any other. */

@@ -132,6 +132,32 @@ test("an unknown name and a name without addresses are both not found", async ()
 	expect(await reasonOf(resolver().lookup(`${"x".repeat(64)}.example`))).toBe("dns_not_found");
 });
 
+test("says what the name servers answered", async () => {
+	const dns = (lookup: Promise<unknown>): Promise<unknown> =>
+		lookup.then(
+			() => "resolved",
+			(error: unknown) => (error instanceof SendFailure ? error.details?.dns : error),
+		);
+	for (const [answer, code] of [
+		["nxdomain", "nxdomain"],
+		[[], "no_address"],
+		["servfail", "servfail"],
+		["refused", "refused"],
+		["silence", "timeout"],
+		[["10.0.0.1"], "only_private"],
+	] as const) {
+		server.answer = (name, type) => (name === "" ? "refused" : type === "AAAA" && answer.length === 1 ? [] : answer);
+		expect(await dns(resolver({ timeoutMs: 50 }).lookup("some.example")), code).toBe(code);
+	}
+	expect(await dns(resolver().lookup(`${"x".repeat(64)}.example`))).toBe("invalid_name");
+	// One family exists: the name does, too.
+	server.answer = (_, type) => (type === "A" ? "nxdomain" : []);
+	expect(await dns(resolver().lookup("half.example"))).toBe("no_address");
+	server.answer = (_, type) => (type === "A" ? ["8.8.8.8", "10.0.0.1"] : []);
+	const denying = createGuard({ allow: [], deny: ["8.8.8.8/32"] });
+	expect(await dns(resolver({ guard: denying }).lookup("denied.example"))).toBe("only_denied");
+});
+
 test("a lookup fails if a server fails, refuses or ignores it but answers other queries", async () => {
 	for (const answer of ["servfail", "refused", "silence"] as const) {
 		const shortages = new Shortages(systemClock);

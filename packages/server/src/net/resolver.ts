@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
 import { RECEIVERS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
-import { SendFailure, ShortageFailure } from "./errors.ts";
+import { type DnsAnswer, SendFailure, ShortageFailure } from "./errors.ts";
 import type { AddressRefusal, Guard } from "./guard.ts";
 import { HostsFile, WatchedFile } from "./machine-files.ts";
 import type { Shortages } from "./shortages.ts";
@@ -64,6 +64,25 @@ const RESOLUTION_DELAY_MS = 50;
 /** Responses which establish that the name doesn't exist, has no address, or can't have one. */
 const NOT_FOUND = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
+const ANSWER_BY_CODE: ReadonlyMap<string, DnsAnswer> = new Map<string, DnsAnswer>([
+	["ENOTFOUND", "nxdomain"],
+	["ENODATA", "no_address"],
+	["EBADNAME", "invalid_name"],
+	["ESERVFAIL", "servfail"],
+	["EREFUSED", "refused"],
+	["ETIMEOUT", "timeout"],
+	["ECONNREFUSED", "timeout"],
+]);
+
+const answerOfCode = (error: Error): DnsAnswer =>
+	("code" in error ? ANSWER_BY_CODE.get(String(error.code)) : undefined) ?? "unusable";
+
+/** Of the answers for both families: if one says that the name exists, it does. */
+function worstAnswer(errors: readonly Error[]): DnsAnswer {
+	const answers = errors.map(answerOfCode);
+	return answers.includes("no_address") ? "no_address" : (answers[0] ?? "nxdomain");
+}
+
 type Answer = { readonly addresses: readonly string[]; readonly error: Error | null };
 
 export function createResolver(options: ResolverOptions): Resolver {
@@ -83,7 +102,10 @@ export function createResolver(options: ResolverOptions): Resolver {
 			// The more specific of the two.
 			else if (refusal === "address_not_allowed") refused = refusal;
 		}
-		if (permitted.length === 0) throw new SendFailure(refused, `${hostname} has no address that requests may go to`);
+		if (permitted.length === 0) {
+			const dns = refused === "address_not_public" ? "only_private" : "only_denied";
+			throw new SendFailure(refused, `${hostname} has no address that requests may go to`, { details: { dns } });
+		}
 		return permitted.slice(0, RECEIVERS.addresses);
 	}
 
@@ -103,10 +125,14 @@ export function createResolver(options: ResolverOptions): Resolver {
 			if (addresses.length > 0) return addresses;
 			const fault = errors.find((error) => !isNotFound(error));
 			if (answers !== null && fault === undefined)
-				throw new SendFailure("dns_not_found", `${hostname} does not exist`, { cause: errors[0] });
+				throw new SendFailure("dns_not_found", `${hostname} does not exist`, {
+					cause: errors[0],
+					details: { dns: worstAnswer(errors) },
+				});
 			if (!(await probe.isAnswered(begun))) throw new ShortageFailure("name_servers", "no name server answers", true);
 			shortages?.passed("name_servers");
-			throw new SendFailure("dns_failed", `${hostname} could not be resolved`, { cause: fault });
+			const dns = fault === undefined ? "timeout" : answerOfCode(fault);
+			throw new SendFailure("dns_failed", `${hostname} could not be resolved`, { cause: fault, details: { dns } });
 		} finally {
 			early.cancel();
 		}

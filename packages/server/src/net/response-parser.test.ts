@@ -212,3 +212,67 @@ describe("bounds on what a receiver sends", () => {
 		expect(touched).toBeLessThan(6 * text.length);
 	});
 });
+
+describe("of a response that isn't 2xx", () => {
+	const head = (status: number, ...lines: string[]) =>
+		read([`HTTP/1.1 ${status}`, ...lines, "content-length: 0", "", ""].join("\r\n"));
+
+	test("keeps the fields that explain it, and no others", () => {
+		expect(
+			head(
+				302,
+				"Location: https://example.com/login?next=%2Fhook",
+				"Retry-After: 120",
+				"Set-Cookie: session=secret",
+				"Authorization: secret",
+				"X-Signature: secret",
+				"Server: nginx",
+				"Via: 1.1 a",
+				"Via: 1.1 b",
+				"Server: second",
+			).headers,
+		).toEqual({
+			location: "https://example.com/login?next=%2Fhook",
+			"retry-after": "120",
+			server: "nginx",
+			via: "1.1 a, 1.1 b",
+		});
+		expect(head(500).headers).toBeNull();
+		expect(head(200, "Server: nginx").headers).toBeNull();
+		expect(head(299, "Server: nginx").headers).toBeNull();
+		expect(head(300, "Server: nginx").headers).toEqual({ server: "nginx" });
+	});
+
+	test("not those of an interim response before it", () => {
+		const interim = "HTTP/1.1 103 Early\r\nserver: early\r\n\r\n";
+		expect(read(`${interim}HTTP/1.1 500\r\ncontent-length: 0\r\n\r\n`).headers).toBeNull();
+	});
+
+	test("hostile values are shown harmlessly, and without credentials", () => {
+		const utf8 = (text: string) => Buffer.from(text).toString("latin1");
+		expect(head(500, `Server: ${utf8("caf\u00e9 \u202egnp.exe")}`).headers).toEqual({ server: "café \ufffdgnp.exe" });
+		expect(head(500, "Server: \xe9\x9b\ta").headers).toEqual({ server: "é\ufffd a" });
+		for (const [given, kept] of [
+			["https://user:secret@example.com/a@b", "https://example.com/a@b"],
+			["//user@example.com/", "//example.com/"],
+			["/users/@me", "/users/@me"],
+		] as const)
+			expect(head(301, `Location: ${given}`).headers).toEqual({ location: kept });
+	});
+
+	test("values and all fields together are bounded", () => {
+		const long = "x".repeat(2_000);
+		const { location, server, via, date } = head(
+			301,
+			`Location: ${long}`,
+			`Server: ${long}`,
+			`Via: ${long}`,
+			"Date: now",
+		).headers as Record<string, string>;
+		expect(location).toBe(`${"x".repeat(RECEIVERS.headerValueBytes - 1)}…`);
+		// There is no room for these, but still for a short one.
+		expect([server, via, date]).toEqual([undefined, undefined, "now"]);
+		const many = Array.from({ length: 500 }, (_, i) => `Via: 1.1 proxy-${i}`);
+		expect(head(500, ...many).headers!.via!.length).toBeLessThanOrEqual(RECEIVERS.headerValueBytes);
+	});
+});

@@ -1,4 +1,5 @@
 import { RECEIVERS } from "../base/budgets.ts";
+import { KeptHeaders } from "./kept-headers.ts";
 import { LineBuffer } from "./line-buffer.ts";
 
 const SWITCHING_PROTOCOLS = 101;
@@ -32,8 +33,9 @@ export type ResponseState =
 
 /**
  * Reads the response to one request from a connection (RFC 9112). It keeps the status, the beginning of the body, and
- * only those header fields that say where the response ends and whether the connection may be reused. Interim responses
- * are skipped (RFC 9110, 15.2). Nothing is decompressed.
+ * those header fields that say where the response ends and whether the connection may be reused. Of a response that
+ * isn't 2xx it also keeps a few that help to explain it. Interim responses are skipped (RFC 9110, 15.2). Nothing is
+ * decompressed.
  *
  *     head ──▶ body ──▶ rest
  *       │       ├────────┴───▶ complete, cut
@@ -77,6 +79,11 @@ export class ResponseParser {
 	get status(): number {
 		if (this.#status !== 0 || this.#state !== "head") return this.#status;
 		return this.#headStatus >= 200 ? this.#headStatus : 0;
+	}
+
+	/** Header fields that explain a response that isn't 2xx, as far as they were read; null if there are none. */
+	get headers(): Readonly<Record<string, string>> | null {
+		return this.#headers.kept?.fields ?? null;
 	}
 
 	/** At most the first {@link RECEIVERS.keptBytes} of the body. */
@@ -147,6 +154,7 @@ export class ResponseParser {
 		if (status === SWITCHING_PROTOCOLS) return false;
 		if (status < 200 && ++this.#interim > RECEIVERS.interimResponses) return false;
 		this.#headStatus = status;
+		if (status >= 300) this.#headers.kept = new KeptHeaders();
 		this.#headers.persistent = line[1] === "1";
 		return true;
 	}
@@ -227,13 +235,17 @@ class Headers {
 	coding: string | null = null;
 	persistent = false;
 	idleSeconds = Number.POSITIVE_INFINITY;
+	/** Of a response that isn't 2xx. */
+	kept: KeptHeaders | null = null;
 
 	/** Returns false if the line isn't a header line, or contradicts an earlier one. */
 	add(line: string): boolean {
 		const header = HEADER_LINE.exec(line);
 		if (header === null) return false;
 		const value = header[2]!.trimEnd();
-		switch (header[1]!.toLowerCase()) {
+		const name = header[1]!.toLowerCase();
+		this.kept?.add(name, value);
+		switch (name) {
 			case "content-length":
 				if (!DIGITS.test(value) || (this.length !== null && this.length !== value)) return false;
 				this.length = value;

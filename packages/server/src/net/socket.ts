@@ -1,3 +1,4 @@
+import type { X509Certificate } from "node:crypto";
 import { isIPv6, type TcpNetConnectOpts } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import type { ConnectionOptions } from "node:tls";
@@ -15,6 +16,10 @@ export interface Socket {
 	setSession(session: Buffer): void;
 	/** Calls back after this long without a read or write. */
 	setTimeout(ms: number, callback?: () => void): unknown;
+	/** The receiver's certificate, while the socket is open; absent if there is no real TLS. */
+	getPeerX509Certificate?(): X509Certificate | undefined;
+	/** Node emits `secure` once the handshake is over, before it checks the certificate. */
+	prependListener?(event: "secure", listener: () => void): unknown;
 	on(event: "error", listener: (error: Error) => void): unknown;
 	on(event: "session", listener: (session: Buffer) => void): unknown;
 	/** Calls back with each line of the key log, as OpenSSL derives a secret. */

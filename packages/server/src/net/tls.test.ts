@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import tls, { connect, type DetailedPeerCertificate } from "node:tls";
@@ -5,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RECEIVERS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
 import { createHttpSender, type HttpSenderOptions } from "../engine/send/http-sender.ts";
+import type { Unanswered } from "../engine/send/outcome.ts";
 import { answered, Receiver, shipment } from "../engine/send/receiver.fixture.ts";
 import { makeHandshakes } from "../engine/send/rig.fixture.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
@@ -75,6 +77,41 @@ const withoutVerification = async (run: () => Promise<void>): Promise<void> => {
 };
 
 describe("certificates", () => {
+	test("one that is rejected is reported with its names and dates, and no other", async () => {
+		for (const [reason, credentials] of Object.entries(untrusted))
+			for (const random of [0, 1]) {
+				const receiver = await listen(credentials);
+				const sender = makeSender({ handshakes: makeHandshakes({ random: () => random }) });
+				const certificate = new X509Certificate(credentials.cert);
+				expect(await sender.send(shipment(receiver.url()))).toMatchObject({
+					reason,
+					details: {
+						certificate: {
+							subject: "CN=Test receiver",
+							issuer: certificate.issuer,
+							names: [reason === "tls_wrong_host" ? "elsewhere.example" : "localhost"],
+							validFrom: Date.parse(certificate.validFrom),
+							validTo: Date.parse(certificate.validTo),
+						},
+					},
+				});
+			}
+		const outcome = await makeSender().send(shipment("https://localhost:1/"));
+		expect(outcome).toMatchObject({ reason: "connection_refused", details: null });
+	});
+
+	test("its names are bounded, and shown harmlessly", async () => {
+		const names = Array.from({ length: 50 }, (_, i) => `${"long-".repeat(11)}${i}.${"a.".repeat(40)}example`);
+		const receiver = await listen(authority.issue({ names: ["a\u001b[31m.example", ...names] }));
+		const outcome = await makeSender().send(shipment(receiver.url()));
+		const { certificate } = (outcome as Unanswered).details!;
+		expect(certificate!.names).toHaveLength(RECEIVERS.certificateNames);
+		for (const name of certificate!.names) {
+			expect(name.length).toBeLessThanOrEqual(RECEIVERS.certificateNameLength);
+			expect(name).not.toMatch(/\p{C}/u);
+		}
+	});
+
 	for (const [reason, credentials] of Object.entries(untrusted)) {
 		test(`${reason}: nothing is sent`, async () => {
 			const receiver = await listen(credentials);

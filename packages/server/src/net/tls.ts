@@ -1,4 +1,4 @@
-import { constants } from "node:crypto";
+import { constants, type X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import {
 	checkServerIdentity,
@@ -36,6 +36,8 @@ export interface TlsTarget {
 	/** Given if the handshake is metered. */
 	readonly metering: Metering | undefined;
 	readonly received: Received;
+	/** Called with the receiver's certificate before it is checked. */
+	readonly presented: (certificate: X509Certificate) => void;
 	/** Called if the receiver floods the connection, before the socket fails. */
 	readonly flooded: () => void;
 }
@@ -53,7 +55,7 @@ export class TlsConnector {
 	}
 
 	/** Starts a connection; may throw. The caller listens to its errors. */
-	connect({ host, hostname, port, address, metering, received, flooded }: TlsTarget): Socket {
+	connect({ host, hostname, port, address, metering, received, presented, flooded }: TlsTarget): Socket {
 		const sessions = this.#sessions;
 		const buffer = this.#buffer;
 		const known = sessions.find(host);
@@ -77,6 +79,11 @@ export class TlsConnector {
 		});
 		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
 		if (known !== undefined && metering === undefined && !setSession(socket, known.session)) sessions.drop(host);
+		// If the check fails, Node closes the socket before it reports that, and the certificate is gone.
+		socket.prependListener?.("secure", () => {
+			const certificate = socket.getPeerX509Certificate?.();
+			if (certificate !== undefined) presented(certificate);
+		});
 		let isFlooded = false;
 		watchFloods(socket, (what) => {
 			if (isFlooded) return;

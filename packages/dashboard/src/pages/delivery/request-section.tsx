@@ -10,6 +10,7 @@ import { useNow } from "../../ui/use-now.ts";
 import { requestOf, signatureWords } from "../logs/copy-curl.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
+import { HeadersTable } from "./headers-table.tsx";
 
 /** The exact request. */
 export function RequestSection({ attempt }: { attempt: Attempt }) {
@@ -48,31 +49,10 @@ export function RequestSection({ attempt }: { attempt: Attempt }) {
 						The curl command is the complete request, including its signature. {signatureWords(request, now)} A replay
 						has a new signature.
 					</Text>
-					<Headers headers={request.headers} />
+					<HeadersTable headers={request.headers} label="Request headers" />
 				</>
 			)}
 			<BodyView body={attempt.request_body} label="request body" />
 		</section>
-	);
-}
-
-function Headers({ headers }: { headers: Attempt["request_headers"] }) {
-	const text = Object.entries(headers)
-		.map(([name, value]) => `${name}: ${value}`)
-		.join("\n");
-	return (
-		<div className={classes.headers}>
-			<table aria-label="Request headers">
-				<tbody>
-					{Object.entries(headers).map(([name, value]) => (
-						<tr key={name}>
-							<th scope="row">{name}</th>
-							<td>{inertText(value)}</td>
-						</tr>
-					))}
-				</tbody>
-			</table>
-			<Copy text={text} label="Copy headers" />
-		</div>
 	);
 }

@@ -1,38 +1,73 @@
 import { Text, Title } from "@mantine/core";
 import type { Attempt } from "../../api/attempts.ts";
 import { statusText } from "../../lib/attempt-words.ts";
+import { certificateFields, dnsWords } from "../../lib/failure-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
+import { HeadersTable } from "./headers-table.tsx";
 
-/** The response. Its body is untrusted, so it is only shown as text. */
+/** The response, or why there was none. What the receiver sent is untrusted, so it is only shown as text. */
 export function ResponseSection({ attempt }: { attempt: Attempt }) {
-	const { status_code, error, response_ms, response_body, response_truncated } = attempt;
 	return (
 		<section aria-labelledby="response">
 			<Title order={3} size="h5" id="response" mb="sm">
 				Response
 			</Title>
-			{status_code === null ? (
-				<Text size="sm">{error ?? "There was no response."}</Text>
+			{attempt.status_code === null ? (
+				<NoResponse attempt={attempt} />
 			) : (
-				<>
-					<p className={classes.line}>
-						<strong>{statusText(status_code)}</strong> after {formatMs(response_ms)}
-					</p>
-					{response_body === "" ? (
-						<Text size="sm" c="dimmed">
-							{response_truncated ? "None of its body arrived in time." : "It had no body."}
-						</Text>
-					) : (
-						<BodyView body={response_body} label="response body" />
-					)}
-					<Text size="xs" c="dimmed" mt={8}>
-						{response_truncated && response_body !== "" ? "Only the first 1,024 bytes of the body are stored. " : ""}
-						Response headers aren't stored.
-					</Text>
-				</>
+				<Received attempt={attempt} status={attempt.status_code} />
 			)}
 		</section>
+	);
+}
+
+function NoResponse({ attempt: { error, dns, certificate } }: { attempt: Attempt }) {
+	return (
+		<>
+			<Text size="sm">{error ?? "There was no response."}</Text>
+			{dns === null ? null : (
+				<Text size="sm" mt={6}>
+					{dnsWords(dns)}
+				</Text>
+			)}
+			{certificate === null ? null : (
+				<>
+					<Text size="sm" mt={10} mb={6}>
+						The certificate that the receiver presented:
+					</Text>
+					<HeadersTable headers={certificateFields(certificate)} label="Certificate" />
+				</>
+			)}
+		</>
+	);
+}
+
+function Received({ attempt, status }: { attempt: Attempt; status: number }) {
+	const { response_ms, response_body, response_headers, response_truncated } = attempt;
+	const isAccepted = status >= 200 && status < 300;
+	return (
+		<>
+			<p className={classes.line}>
+				<strong>{statusText(status)}</strong> after {formatMs(response_ms)}
+			</p>
+			{Object.keys(response_headers).length === 0 ? null : (
+				<HeadersTable headers={response_headers} label="Response headers" />
+			)}
+			{response_body === "" ? (
+				<Text size="sm" c="dimmed">
+					{response_truncated ? "None of its body arrived in time." : "It had no body."}
+				</Text>
+			) : (
+				<BodyView body={response_body} label="response body" />
+			)}
+			<Text size="xs" c="dimmed" mt={8}>
+				{response_truncated && response_body !== "" ? "Only the first 1,024 bytes of the body are stored. " : ""}
+				{isAccepted
+					? "Headers of accepted requests aren't stored."
+					: "Only headers that help to explain a failure are stored."}
+			</Text>
+		</>
 	);
 }

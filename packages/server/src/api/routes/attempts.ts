@@ -2,6 +2,8 @@ import { type EventType, requestHeaders } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS, RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
+import { DNS_ANSWERS } from "../../net/errors.ts";
+import { KEPT_HEADERS } from "../../net/kept-headers.ts";
 import type * as port from "../../storage/port.ts";
 import type { AttemptFilter, CodeRange } from "../../storage/port.ts";
 import { found } from "../http/problem.ts";
@@ -62,6 +64,29 @@ const response = {
 	}),
 };
 
+const details = {
+	response_headers: Type.Record(Type.String(), Type.String(), {
+		description: `Some header fields of a response that isn't 2xx, names in lower case: ${[...KEPT_HEADERS].join(", ")}. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD.`,
+	}),
+	dns: Type.Union([Type.Enum([...DNS_ANSWERS], { type: "string" }), Type.Null()], {
+		description:
+			"What name servers answered, if the host name could not be resolved: `nxdomain` (the name doesn't exist), `no_address` (it has no A or AAAA record), `invalid_name`, `servfail`, `refused`, `timeout`, `unusable`, `only_private` or `only_denied` (it has addresses, but none that requests may go to).",
+	}),
+	certificate: Type.Union(
+		[
+			Type.Object({
+				subject: Type.String(),
+				issuer: Type.String(),
+				names: Type.Array(Type.String(), { description: "The first of the host names and addresses that it is for." }),
+				valid_from: TimeOrNull,
+				valid_to: TimeOrNull,
+			}),
+			Type.Null(),
+		],
+		{ description: "The receiver's certificate, if it was rejected." },
+	),
+};
+
 const outcome = {
 	status: AttemptStatusName,
 	next_retry_at: TimeOrNull,
@@ -79,6 +104,7 @@ export const Attempt = Type.Object(
 		...response,
 		response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
 		response_truncated: Type.Boolean(),
+		...details,
 		...outcome,
 	},
 	{ title: "Attempt" },
@@ -163,6 +189,26 @@ export function presentAttempt(attempt: port.Attempt): Static<typeof Attempt> {
 		request_body: text.decode(attempt.requestBody),
 		response_body: text.decode(attempt.responseBody),
 		response_truncated: attempt.responseTruncated,
+		...presentDetails(attempt),
+	};
+}
+
+type Details = Pick<Static<typeof Attempt>, keyof typeof details>;
+
+function presentDetails({ details: { headers = {}, dns, certificate } = {} }: port.Attempt): Details {
+	return {
+		response_headers: { ...headers },
+		dns: DNS_ANSWERS.find((each) => each === dns) ?? null,
+		certificate:
+			certificate === undefined
+				? null
+				: {
+						subject: certificate.subject,
+						issuer: certificate.issuer,
+						names: [...certificate.names],
+						valid_from: formatTimeOrNull(certificate.validFrom),
+						valid_to: formatTimeOrNull(certificate.validTo),
+					},
 	};
 }
 

@@ -41,6 +41,7 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 	const reason = explain(outcome);
 	const waitedMs = outcome.kind === "not_sent" ? 0 : outcome.waitedMs;
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;
+	const details = outcome.kind === "not_sent" ? null : (outcome.details ?? null);
 	return {
 		attempt: {
 			id: inFlight.attemptId,
@@ -57,6 +58,7 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 			responseMs: outcome.endedAt - outcome.startedAt - waitedMs,
 			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
 			responseTruncated: outcome.kind === "answered" && outcome.truncated,
+			...(details !== null && { details }),
 			nextRetryAt: dueAt,
 			url: outcome.kind === "unanswered" ? outcome.url : (sent?.url ?? lane.target.url),
 			sent,

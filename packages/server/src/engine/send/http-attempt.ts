@@ -1,7 +1,15 @@
 import { RECEIVERS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Connection, ConnectionPool, ConnectionUser } from "../../net/connections.ts";
-import { asError, isConnectionClosed, reasonOf, SendFailure, ShortageFailure, shortageOf } from "../../net/errors.ts";
+import {
+	asError,
+	detailsOf,
+	isConnectionClosed,
+	reasonOf,
+	SendFailure,
+	ShortageFailure,
+	shortageOf,
+} from "../../net/errors.ts";
 import { ResponseParser } from "../../net/response-parser.ts";
 import type { Shortages } from "../../net/shortages.ts";
 import type { Deadlines, HasDeadline } from "./deadlines.ts";
@@ -181,7 +189,9 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		const connection = this.#connection;
 		if (this.#response.status !== 0) this.#endAnswered();
 		else if (connection?.isResolving)
-			this.#endFailed(new SendFailure("dns_failed", "the name was not resolved in time"));
+			this.#endFailed(
+				new SendFailure("dns_failed", "the name was not resolved in time", { details: { dns: "timeout" } }),
+			);
 		else if (connection?.isHeld)
 			this.#endFailed(new SendFailure("tls_costly", "costly handshakes of the project left no time for this one"));
 		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
@@ -193,12 +203,13 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 			this.#endFailed(new SendFailure("malformed_response", "a response came before the request"));
 			return;
 		}
-		const { status, body, truncated, persistent, state } = this.#response;
+		const { status, headers, body, truncated, persistent, state } = this.#response;
+		const details = headers === null ? null : { headers };
 		const then = persistent ? "keep" : state === "rest" ? "drain" : "destroy";
 		this.#endExchange(then, () => {
 			// Time spent waiting for the rest of an unfinished body isn't the receiver's response time.
 			const times = this.#timesUntil(truncated ? this.#readAt : null);
-			this.#end({ kind: "answered", status, body, truncated, ...times, request });
+			this.#end({ kind: "answered", status, body, truncated, details, ...times, request });
 		});
 	}
 
@@ -240,8 +251,9 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		}
 		const reason = reasonOf(error);
 		const url = this.#destination?.url ?? this.#shipment.target.url;
-		const request = this.#request;
-		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#timesUntil(null), url, request });
+		const times = this.#timesUntil(null);
+		const [details, request] = [detailsOf(error), this.#request];
+		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", details, ...times, url, request });
 		if (reason === null) this.#report(error);
 	}
 

@@ -1,6 +1,6 @@
 import type { FailureReason } from "../../net/errors.ts";
 import type { Shortage } from "../../net/shortages.ts";
-import type { CLOSING_REASONS } from "../../storage/port/delivery.ts";
+import type { AttemptDetails, CLOSING_REASONS } from "../../storage/port/delivery.ts";
 
 /**
  * The result of an attempt. It is a value: sending never throws, and the lifecycle switches over `kind` exhaustively.
@@ -31,6 +31,8 @@ export interface Answered extends Tried {
 	readonly body: Uint8Array;
 	/** Whether `body` is incomplete: there was more, or it was cut off or took too long. */
 	readonly truncated: boolean;
+	/** What explains a response that isn't 2xx. */
+	readonly details?: AttemptDetails | null;
 	readonly request: SentRequest;
 }
 
@@ -40,6 +42,8 @@ export interface Unanswered extends Tried {
 	readonly reason: FailureReason;
 	/** The URL that was tried. */
 	readonly url: string;
+	/** What else is known about the failure. */
+	readonly details?: AttemptDetails | null;
 	/** Null if no connection was made, so nothing was sent. */
 	readonly request: SentRequest | null;
 }
