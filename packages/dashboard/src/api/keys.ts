@@ -5,6 +5,7 @@
 export type Resource =
 	| "webhooks"
 	| "health"
+	| "incidents"
 	| "attempts"
 	| "deliveries"
 	| "stats"

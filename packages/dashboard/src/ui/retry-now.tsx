@@ -51,10 +51,11 @@ interface RetryAllNowProps {
 	/** How many deliveries wait for a retry. */
 	count: number;
 	variant?: "default" | "filled";
+	size?: "xs" | "sm";
 }
 
 /** Makes all pending attempts of a webhook immediately. */
-export function RetryAllNow({ projectId, webhookId, count, variant = "default" }: RetryAllNowProps) {
+export function RetryAllNow({ projectId, webhookId, count, variant = "default", size = "sm" }: RetryAllNowProps) {
 	const { busy, run } = useAction(async () => {
 		const early = await retryWebhook(projectId, webhookId);
 		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${plural(early, "event")} now.`);
@@ -64,6 +65,7 @@ export function RetryAllNow({ projectId, webhookId, count, variant = "default" }
 			{(disabled) => (
 				<Button
 					variant={variant}
+					size={size}
 					leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
 					disabled={disabled}
 					loading={busy}

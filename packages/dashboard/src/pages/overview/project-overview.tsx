@@ -15,6 +15,7 @@ import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
+import { IncidentsSection } from "../webhook/incidents-section.tsx";
 import { WaitingList } from "../webhook/waiting-list.tsx";
 import { FailingList, type FailingWebhook } from "./failing-list.tsx";
 import { FigureTiles } from "./figure-tiles.tsx";
@@ -22,6 +23,7 @@ import { FirstHour } from "./first-hour.tsx";
 import { validateOverviewSearch } from "./search.ts";
 
 const WAITING_SHOWN = 6;
+const INCIDENTS_SHOWN = 3;
 
 /** How a project's webhooks are doing, starting with a sentence. */
 export function ProjectOverview({ projectId, name }: { projectId: string; name: string }) {
@@ -86,6 +88,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
 				failed={stats.error !== null}
 			/>
+			<IncidentsSection projectId={projectId} webhooks={active} healths={healths.data ?? []} limit={INCIDENTS_SHOWN} />
 			<Section
 				title="Attempts by outcome"
 				description={`Every attempt of ${RANGE_WORDS[range].last}, without tests`}

@@ -7,6 +7,7 @@ import type { Webhook } from "../../api/webhooks.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../ui/charts.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
+import { IncidentsSection } from "./incidents-section.tsx";
 import { RecentAttempts } from "./recent-attempts.tsx";
 import { WaitingSection } from "./waiting-section.tsx";
 
@@ -16,6 +17,8 @@ interface ActivityTabProps {
 	health: Health | undefined;
 	range: StatsRange;
 }
+
+const INCIDENTS_SHOWN = 5;
 
 /** A webhook's requests and responses, its backlog, and its next attempts. */
 export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
@@ -33,6 +36,13 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 	};
 	return (
 		<Stack gap="lg">
+			<IncidentsSection
+				projectId={projectId}
+				webhooks={[webhook]}
+				healths={health === undefined ? [] : [health]}
+				webhookId={webhook.id}
+				limit={INCIDENTS_SHOWN}
+			/>
 			<Group justify="flex-end">
 				<RangeControl range={range} onChange={show} />
 			</Group>

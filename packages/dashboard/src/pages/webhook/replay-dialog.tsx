@@ -8,13 +8,15 @@ interface ReplayDialogProps {
 	webhookId: string;
 	/** The webhook's display name. */
 	name: string;
+	/** Only those that failed at this time or later, in ISO 8601. */
+	since?: string;
 	opened: boolean;
 	onClose: () => void;
 }
 
 /** Sends everything again that failed for good: counts first, and shows its progress while it runs. */
-export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: ReplayDialogProps) {
-	const filter = { webhook_id: webhookId, status: "failed" } as const;
+export function ReplayDialog({ projectId, webhookId, name, since, opened, onClose }: ReplayDialogProps) {
+	const filter = { webhook_id: webhookId, status: "failed", ...(since !== undefined && { since }) } as const;
 	return (
 		<Modal opened={opened} onClose={onClose} title="Replay failed deliveries" size="lg" closeOnClickOutside={false}>
 			<ActOnMatching

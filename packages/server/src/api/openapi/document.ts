@@ -58,7 +58,7 @@ const TAGS = [
 	},
 	{ name: "Webhooks", description: "Where events are sent." },
 	{ name: "Delivery log", description: "Every attempt, and replays." },
-	{ name: "Insight", description: "Statistics, health, pending retries, and live changes." },
+	{ name: "Insight", description: "Statistics, health, incidents, pending retries, and live changes." },
 	{ name: "Account", description: "The account and sessions of a dashboard user." },
 	{ name: "Members", description: "Members and their roles, invitations, and the audit log." },
 	{ name: "System", description: "Health, metrics and this document." },

@@ -9,6 +9,7 @@ import { dismissalRoutes } from "./dismissals.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
 import { factRoutes } from "./facts.ts";
+import { incidentRoutes } from "./incidents.ts";
 import { changeRoutes, insightRoutes } from "./insight.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { auditRoutes, memberRoutes } from "./members.ts";
@@ -38,6 +39,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...retryRoutes(parts),
 		...dismissalRoutes(parts),
 		...insightRoutes(parts),
+		...incidentRoutes(parts),
 		...changeRoutes(parts),
 		...setupRoutes(parts),
 		...sessionRoutes(parts),

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { quarantineText } from "../../engine/quarantine.ts";
+import { healthWindowStart } from "../../registry/health.ts";
 import type { WebhookView } from "../../registry/webhooks.ts";
 import type { Project, WebhookHealth } from "../../storage/port.ts";
 import { formatTimeOrNull } from "../http/validate.ts";
@@ -47,10 +48,10 @@ export const QuarantinedProject = Type.Object(
 
 export const QuarantinedList = list(QuarantinedProject);
 
-type QuarantineParts = Pick<ApiParts, "quarantine" | "storage" | "webhooks" | "logger">;
+type QuarantineParts = Pick<ApiParts, "quarantine" | "storage" | "webhooks" | "clock" | "logger">;
 
 /** What an operator looks at after a restore, before anything is sent. */
-export function quarantineRoutes({ quarantine, storage, webhooks, logger }: QuarantineParts): Route[] {
+export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger }: QuarantineParts): Route[] {
 	function present(): Static<typeof QuarantineState> {
 		const mark = quarantine?.mark ?? null;
 		return {
@@ -63,7 +64,8 @@ export function quarantineRoutes({ quarantine, storage, webhooks, logger }: Quar
 
 	async function waitingOf({ id, name }: Project): Promise<Static<typeof QuarantinedProject>> {
 		const views = await webhooks.all(id);
-		const healths = views.length === 0 ? [] : await storage.readHealth({ projectId: id });
+		const since = healthWindowStart(clock.now());
+		const healths = views.length === 0 ? [] : await storage.readHealth({ projectId: id, since });
 		const byId = new Map(healths.map((health) => [health.webhookId, health]));
 		const all = views.map((view) => presentWebhook(view, byId.get(view.webhook.id)));
 		return { id, name, webhooks: all.filter(({ backlog, waiting }) => backlog.events > 0 || waiting.count > 0) };

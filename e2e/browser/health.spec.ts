@@ -1,0 +1,106 @@
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+import { furnishOutages } from "./outages.ts";
+
+test("health is judged over a window, and an outage is one incident", async ({ dashboard, page, context }) => {
+	const faults = watch(context);
+	await dashboard.setUp();
+	const { accounting, shipping, chat } = await furnishOutages(dashboard);
+	await dashboard.signIn(page);
+
+	await page.goto(dashboard.project());
+	await expect(
+		page.getByText(/^1 of 3 webhooks is failing: Shipping has returned 500 since \d\d:\d\d\./),
+	).toBeVisible();
+	await expect(page.getByRole("heading", { name: "Failing and unstable webhooks" })).toBeVisible();
+	await expect(page.getByText("Failing", { exact: true })).toBeVisible();
+	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
+	const incidents = page.getByRole("list", { name: "Incidents" });
+	await expect(incidents.getByRole("listitem")).toHaveCount(2);
+	await expect(incidents.getByText(/Since \d\d:\d\d/)).toBeVisible();
+	await expectAccessible(page);
+
+	await page.goto(dashboard.project("/webhooks"));
+	await expect(page.getByText("3 webhooks, 1 is failing, 1 is unstable.")).toBeVisible();
+	for (const state of ["Failing", "Unstable", "Healthy"])
+		await expect(page.getByRole("table").getByText(state, { exact: true })).toHaveCount(1);
+	await expectAccessible(page);
+
+	await page.goto(dashboard.project(`/webhooks/${accounting.id}`));
+	await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
+	await expect(incidents.getByRole("listitem")).toHaveCount(1);
+	await expect(incidents).toContainText(/\d\d:\d\d–\d\d:\d\d/);
+	await expect(incidents).toContainText(/Returned 500\. \d+ deliveries held up, all delivered by \d\d:\d\d\./);
+	await expect(incidents).toContainText("Nothing to do");
+	await incidents.getByRole("link").click();
+	await expect(page).toHaveURL(/since=.*until=|until=.*since=/);
+	await expect(page.getByRole("table", { name: "Attempts" }).getByText(/500/).first()).toBeVisible();
+
+	await page.goto(dashboard.project(`/webhooks/${chat.id}`));
+	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
+	await expect(page.getByText(/^\d of \d+ attempts have failed in the last 15 minutes/)).toBeVisible();
+	await expectAccessible(page);
+
+	// Ongoing: there is nothing to close yet.
+	await page.goto(dashboard.project(`/webhooks/${shipping.id}`));
+	await expect(page.getByText(/^Returning 500 since/)).toBeVisible();
+	await expect(incidents).toContainText(/Returning 500\. \d+ deliveries held up: \d+ waiting/);
+	await expect(incidents.getByRole("button")).toHaveCount(0);
+	await expectAccessible(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await expectAccessible(page);
+	expect(faults).toEqual([]);
+});
+
+test.describe("with retries that come fast", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
+
+	test("the drawer shows headers that explain a response, as text, and advice that follows from it", async ({
+		dashboard,
+		page,
+		context,
+	}) => {
+		const faults = watch(context);
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({
+			status: 302,
+			headers: { location: "/login?next=%2Fhooks", server: "<b>nginx</b>", "set-cookie": "session=hidden" },
+			body: "moved",
+		}));
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(3);
+		await page.goto(dashboard.project("/logs"));
+		await page.getByRole("table", { name: "Deliveries" }).getByRole("link", { name: "purchase.completed" }).click();
+		const drawer = page.getByRole("dialog");
+		const headers = drawer.getByRole("table", { name: "Response headers" });
+		await expect(headers.getByRole("row", { name: "location /login?next=%2Fhooks" })).toBeVisible();
+		await expect(headers.getByRole("row", { name: "server <b>nginx</b>" })).toBeVisible();
+		await expect(drawer).not.toContainText("hidden");
+		await expect(drawer).toContainText("redirects to a login page (/login)");
+		await expectAccessible(page);
+		await page.setViewportSize({ width: 390, height: 844 });
+		await expectAccessible(page);
+		expect(faults).toEqual([]);
+	});
+
+	test("the drawer shows a rejected certificate", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver({ hosts: ["elsewhere.example"] });
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await page.goto(dashboard.project("/logs"));
+		const deliveries = page.getByRole("table", { name: "Deliveries" });
+		await expect(deliveries.getByText("Failed")).toHaveCount(1);
+		await deliveries.getByRole("link", { name: "purchase.completed" }).click();
+		const drawer = page.getByRole("dialog");
+		await expect(drawer.getByRole("table", { name: "Certificate" })).toContainText("elsewhere.example");
+		await expect(drawer).toContainText("but for elsewhere.example");
+		await expectAccessible(page);
+	});
+});

@@ -1,0 +1,172 @@
+/**
+ * The incidents of the last {@link INCIDENT.hours}, with what has become of the deliveries that they held up. Everything
+ * is read from the counts by hour and minute, the delivery log and the queues, each by index; {@link LIMITS} bound it.
+ */
+import { INCIDENT, incidentsOf, type Span, type StepCounts } from "../registry/incidents.ts";
+import { isClosing } from "../storage/port/delivery.ts";
+import type { AttemptSummary, StatsBucket, Storage } from "../storage/port.ts";
+
+/** How an incident's deliveries have ended so far. */
+export interface Held {
+	/** How many had a failed attempt in the incident, or at least how many if `capped`; the others sum up to it. */
+	readonly count: number;
+	readonly capped: boolean;
+	readonly delivered: number;
+	readonly waiting: number;
+	/** Dead letters that need a decision. */
+	readonly failed: number;
+	readonly dismissed: number;
+}
+
+export interface FoundIncident extends Span {
+	readonly webhookId: string;
+	/** The most frequent response, or why there was none. */
+	readonly response: Pick<AttemptSummary, "statusCode" | "errorCode"> | null;
+	readonly held: Held;
+	/** When the last of its deliveries arrived, milliseconds since the Unix epoch. */
+	readonly lastDeliveredAt: number | null;
+	readonly nextRetryAt: number | null;
+}
+
+type SearchStorage = Pick<Storage, "readStats" | "listAttemptSummaries" | "readLatest">;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const LIMITS = {
+	/** Webhooks whose minutes are read: those that failed last. */
+	webhooks: 20,
+	/** Hours whose minutes are read in one call. */
+	hoursPerRead: 6,
+	/** Failed attempts of each kind (to be retried, failed for good) that are examined per incident, the newest. */
+	attempts: 200,
+} as const;
+
+/** Newest first. */
+export async function listIncidents(
+	storage: SearchStorage,
+	projectId: string,
+	webhookIds: readonly string[],
+	{ now, limit }: { readonly now: number; readonly limit: number },
+): Promise<FoundIncident[]> {
+	const histories = await Promise.all(webhookIds.map((webhookId) => readHours(storage, projectId, webhookId, now)));
+	const failing = histories
+		.filter(({ lastFailedAt }) => lastFailedAt !== null)
+		.sort((a, b) => b.lastFailedAt! - a.lastFailedAt!)
+		.slice(0, LIMITS.webhooks);
+	const spans: { readonly webhookId: string; readonly span: Span }[] = [];
+	for (const history of failing) {
+		const steps = await readSteps(storage, projectId, history);
+		spans.push(...incidentsOf(steps).map((span) => ({ webhookId: history.webhookId, span })));
+	}
+	const newest = spans.sort((a, b) => b.span.from - a.span.from).slice(0, limit);
+	const found: FoundIncident[] = [];
+	for (const { webhookId, span } of newest) found.push(await examine(storage, projectId, webhookId, span));
+	return found;
+}
+
+interface Hours {
+	readonly webhookId: string;
+	readonly hours: readonly StatsBucket[];
+	readonly lastFailedAt: number | null;
+}
+
+const failedIn = ({ retrying, failed, closed }: StatsBucket): number => retrying + failed - closed;
+const stepOf = (bucket: StatsBucket): StepCounts => ({
+	at: bucket.at,
+	delivered: bucket.delivered,
+	failed: failedIn(bucket),
+});
+
+async function readHours(storage: SearchStorage, projectId: string, webhookId: string, now: number): Promise<Hours> {
+	const until = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+	const query = { since: until - INCIDENT.hours * HOUR_MS, until, stepMs: HOUR_MS, webhookId };
+	const { buckets } = await storage.readStats({ projectId, query });
+	return { webhookId, hours: buckets, lastFailedAt: buckets.findLast((hour) => failedIn(hour) > 0)?.at ?? null };
+}
+
+/** The minutes of hours in which an attempt failed, and other hours as a whole. */
+async function readSteps(
+	storage: SearchStorage,
+	projectId: string,
+	{ webhookId, hours }: Hours,
+): Promise<StepCounts[]> {
+	const steps: StepCounts[] = [];
+	for (let i = 0; i < hours.length; ) {
+		const first = hours[i]!;
+		let count = 0;
+		while (count < LIMITS.hoursPerRead && i + count < hours.length && failedIn(hours[i + count]!) > 0) count++;
+		if (count === 0) {
+			steps.push(stepOf(first));
+			i++;
+			continue;
+		}
+		const query = { since: first.at, until: first.at + count * HOUR_MS, stepMs: MINUTE_MS, webhookId };
+		steps.push(...(await storage.readStats({ projectId, query })).buckets.map(stepOf));
+		i += count;
+	}
+	return steps.filter(({ delivered, failed }) => delivered + failed > 0);
+}
+
+async function examine(
+	storage: SearchStorage,
+	projectId: string,
+	webhookId: string,
+	span: Span,
+): Promise<FoundIncident> {
+	const { attempts, isCut } = await readFailures(storage, projectId, webhookId, span);
+	const all = [...new Set(attempts.map(({ seq }) => seq))];
+	const seqs = all.slice(0, LIMITS.attempts);
+	const latest =
+		seqs.length === 0
+			? []
+			: await storage.readLatest({ projectId, deliveries: seqs.map((seq) => ({ webhookId, seq })) });
+	const held = { delivered: 0, waiting: 0, failed: 0, dismissed: 0 };
+	let lastDeliveredAt: number | null = null;
+	let nextRetryAt: number | null = null;
+	for (const { newest, next, dismissed } of latest) {
+		if (next !== null) {
+			held.waiting++;
+			nextRetryAt = Math.min(nextRetryAt ?? next.dueAt, next.dueAt);
+		} else if (newest?.status === "delivered") {
+			held.delivered++;
+			const at = newest.startedAt + newest.responseMs;
+			lastDeliveredAt = Math.max(lastDeliveredAt ?? at, at);
+		} else held[dismissed ? "dismissed" : "failed"]++;
+	}
+	return {
+		...span,
+		webhookId,
+		response: mostFrequent(attempts),
+		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },
+		lastDeliveredAt,
+		nextRetryAt,
+	};
+}
+
+/** Its failed attempts, newest first, without those of tests and closed deliveries. */
+async function readFailures(
+	storage: SearchStorage,
+	projectId: string,
+	webhookId: string,
+	{ from, until, isOngoing }: Span,
+): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
+	const pages = await Promise.all(
+		(["retrying", "failed"] as const).map((status) => {
+			const filter = { webhookId, status, since: from, ...(!isOngoing && { until }) };
+			return storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMITS.attempts } });
+		}),
+	);
+	const attempts = pages
+		.flatMap(({ rows }) => rows)
+		.filter(({ seq, errorCode }) => seq > 0 && !isClosing(errorCode))
+		.sort((a, b) => (a.id < b.id ? 1 : -1));
+	return { attempts, isCut: pages.some(({ next }) => next !== null) };
+}
+
+function mostFrequent(attempts: readonly AttemptSummary[]): FoundIncident["response"] {
+	const groups = Map.groupBy(attempts, ({ statusCode, errorCode }) => `${statusCode} ${errorCode}`);
+	const [largest] = [...groups.values()].sort((a, b) => b.length - a.length);
+	const one = largest?.[0];
+	return one === undefined ? null : { statusCode: one.statusCode, errorCode: one.errorCode };
+}
