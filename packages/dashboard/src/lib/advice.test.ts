@@ -56,19 +56,31 @@ describe("says what helps", () => {
 	});
 });
 
-describe("reads the response's body", () => {
-	const refused = (status_code: number, response_body: string) =>
-		adviceFor({ ...failed, status_code, error_code: null, response_body }).why;
+describe("uses what else is known about the failure", () => {
+	const failure = (error_code: string, details: Partial<Parameters<typeof adviceFor>[0]>) =>
+		adviceFor({ ...failed, status_code: null, error_code, started_at: "2026-11-24T10:00:00.000Z", ...details });
+	const certificate = {
+		...{ subject: "CN=a", issuer: "C=US, O=Example Trust, CN=R1", names: ["a.example", "b.example"] },
+		...{ valid_from: "2026-08-01T00:00:00.000Z", valid_to: "2026-11-20T12:00:00.000Z" },
+	};
 
-	it.each([400, 401, 403, 422])("where the receiver answers %i and explains it", (status) => {
-		expect(refused(status, '{"error":"Invalid signature"}')).toMatch(/signature is invalid/);
-		expect(refused(status, "HMAC mismatch")).toMatch(/signature is invalid/);
-		expect(refused(status, "timestamp outside the tolerance zone")).toMatch(/timestamp is too old/);
-		expect(refused(status, "missing field order_id")).toBe(answered(status).why);
+	it("names the certificate's dates, hosts and issuer", () => {
+		expect(failure("tls_expired", { certificate }).why).toMatch(/ expired on 2026-11-20\.$/);
+		const early = { ...certificate, valid_from: "2026-12-01T00:00:00.000Z", valid_to: "2027-12-01T00:00:00.000Z" };
+		expect(failure("tls_expired", { certificate: early }).why).toMatch(/isn’t valid before 2026-12-01\.$/);
+		const unknown = { ...certificate, valid_from: null, valid_to: null };
+		expect(failure("tls_expired", { certificate: unknown }).why).toBe(unanswered("tls_expired").why);
+		expect(failure("tls_wrong_host", { certificate }).why).toMatch(/but for a\.example, b\.example\.$/);
+		expect(failure("tls_untrusted", { certificate }).why).toMatch(/issued by R1,/);
+		expect(failure("tls_untrusted", { certificate: { ...certificate, issuer: "CN=a" } }).why).toMatch(/self-signed/);
 	});
 
-	it("but not where the status says something else", () => {
-		expect(refused(500, "invalid signature")).toBe(answered(500).why);
+	it("tells a name without an address from one that doesn't exist", () => {
+		expect(failure("dns_not_found", { dns: "nxdomain" })).toEqual(unanswered("dns_not_found"));
+		expect(failure("dns_not_found", { dns: "no_address" }).why).toMatch(/exists in DNS, but has no address/);
+		expect(failure("dns_not_found", { dns: "no_address" }).tries[0]).toMatch(/A or AAAA record/);
+		expect(failure("dns_failed", { dns: "servfail" }).why).toMatch(/SERVFAIL/);
+		expect(failure("dns_failed", { dns: "unusable" }).why).toBe(unanswered("dns_failed").why);
 	});
 });
 

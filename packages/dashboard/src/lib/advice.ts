@@ -1,38 +1,46 @@
+import { ADVICE_RULES, type Advice, SETTINGS, type Told } from "./advice-rules.ts";
 import { type ResponseFacts, statusText } from "./attempt-words.ts";
+import { type Certificate, issuerName } from "./failure-words.ts";
 import { formatMs } from "./numbers.ts";
+import { dateUtc } from "./time.ts";
+
+export type { Advice };
 
 /** The fields of an attempt that the advice needs. */
 export interface AdviceFacts extends ResponseFacts {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly url: string;
+	readonly started_at?: string;
 	readonly response_ms: number;
 	/** The beginning of the response's body, if it is known. */
 	readonly response_body?: string;
-}
-
-/** Why an attempt ended as it did, and what to try. */
-export interface Advice {
-	readonly why: string;
-	/** Most likely first; none for a delivered attempt, or for a failed one whose delivery has succeeded since. */
-	readonly tries: readonly string[];
+	/** Some of its header fields, if they are known. */
+	readonly response_headers?: Readonly<Record<string, string>>;
+	/** What name servers answered, if that is why there was no response. */
+	readonly dns?: string | null;
+	/** The certificate that was rejected. */
+	readonly certificate?: Certificate | null;
 }
 
 /** A delivery's state: `open` while more attempts follow, `over` if none does. */
 export type Prospect = "delivered" | "open" | "over";
 
-interface Told {
-	readonly host: string;
-	/** Whether it is retried without anyone's help. */
-	readonly isRetried: boolean;
-	/** How long the attempt took: `15.0 s`. */
-	readonly took: string;
-	/** The beginning of the response's body. */
-	readonly body: string;
-}
-
 type Teller = (told: Told) => Advice;
 
-const SETTINGS = "in the webhook’s settings";
+/** How name servers failed, by the API's stable code. */
+const DNS_FAILED: Readonly<Record<string, string>> = {
+	servfail: "failed (SERVFAIL). Often they don’t run, or DNSSEC is misconfigured",
+	refused: "refused to answer (REFUSED). They may not be responsible for the domain",
+	timeout: "didn’t answer in time",
+};
+
+function expiryWords(certificate: Certificate | null, startedAt: number): string {
+	const { valid_from = null, valid_to = null } = certificate ?? {};
+	if (valid_to !== null && Date.parse(valid_to) < startedAt) return `expired on ${dateUtc(Date.parse(valid_to))}`;
+	if (valid_from !== null && Date.parse(valid_from) > startedAt)
+		return `isn’t valid before ${dateUtc(Date.parse(valid_from))}`;
+	return "has expired or isn’t valid yet";
+}
 
 /** By the reason why there was no response. */
 const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
@@ -43,15 +51,24 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 			"If the receiver should be fast, check whether it’s overloaded, or whether a firewall silently drops the connection.",
 		],
 	}),
-	dns_not_found: ({ host }) => ({
-		why: `DNS has no host called ${host}, so there was nowhere to connect to.`,
-		tries: [
-			`Check the spelling of the URL ${SETTINGS}.`,
-			`If it’s right, check that the DNS record of ${host} still exists and its domain hasn’t expired.`,
-		],
-	}),
-	dns_failed: ({ host, isRetried }) => ({
-		why: `The name servers of ${host} gave no usable response.`,
+	dns_not_found: ({ host, dns }) =>
+		dns === "no_address"
+			? {
+					why: `${host} exists in DNS, but has no address, so there was nowhere to connect to.`,
+					tries: [
+						`Add an A or AAAA record for ${host}, or a CNAME to a name that has one.`,
+						`Or check the spelling of the URL ${SETTINGS}.`,
+					],
+				}
+			: {
+					why: `DNS has no host called ${host}, so there was nowhere to connect to.`,
+					tries: [
+						`Check the spelling of the URL ${SETTINGS}.`,
+						`If it’s right, check that the DNS record of ${host} still exists and its domain hasn’t expired.`,
+					],
+				},
+	dns_failed: ({ host, isRetried, dns }) => ({
+		why: `The name servers of ${host} ${DNS_FAILED[dns ?? ""] ?? "gave no usable response"}.`,
 		tries: [
 			isRetried
 				? "Retries usually get through once the name servers respond again."
@@ -95,19 +112,27 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		why: `There’s currently no network route to ${host}.`,
 		tries: ["Check that the host is up, and that its network and firewall allow incoming connections."],
 	}),
-	tls_untrusted: ({ host }) => ({
-		why: `The certificate of ${host} wasn’t issued by a trusted authority, or its chain is incomplete.`,
+	tls_untrusted: ({ host, certificate }) => ({
+		why:
+			certificate === null
+				? `The certificate of ${host} wasn’t issued by a trusted authority, or its chain is incomplete.`
+				: certificate.issuer === certificate.subject
+					? `The certificate of ${host} is self-signed, so it isn’t trusted.`
+					: `The certificate of ${host} was issued by ${issuerName(certificate)}, which isn’t a trusted authority, or its chain is incomplete.`,
 		tries: [
 			"Serve the full chain, including intermediate certificates. Most servers call it “fullchain”.",
 			"Replace a self-signed certificate with one from a public authority.",
 		],
 	}),
-	tls_expired: ({ host }) => ({
-		why: `The certificate of ${host} has expired or isn’t valid yet.`,
+	tls_expired: ({ host, certificate, startedAt }) => ({
+		why: `The certificate of ${host} ${expiryWords(certificate, startedAt)}.`,
 		tries: ["Renew it, reload the server, then replay.", "If it is new, check the server’s clock."],
 	}),
-	tls_wrong_host: ({ host }) => ({
-		why: `The server’s certificate isn’t for ${host}.`,
+	tls_wrong_host: ({ host, certificate }) => ({
+		why:
+			certificate === null || certificate.names.length === 0
+				? `The server’s certificate isn’t for ${host}.`
+				: `The server’s certificate isn’t for ${host}, but for ${certificate.names.join(", ")}.`,
 		tries: [
 			`Use a certificate for ${host}, or enter the certificate’s host name ${SETTINGS}.`,
 			"If the server hosts several sites, check that this one has its own certificate.",
@@ -249,36 +274,9 @@ const BEYOND_WORDS: Teller = ({ host }) => ({
 	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
 
-/** Statuses with which receivers refuse a signature. */
-const REFUSALS = new Set([400, 401, 403, 422]);
-const SIGNATURE = /signature|hmac|\bsigned?\b|verif(?:y|ication)/i;
-const TIMESTAMP = /timestamp|too old|\bclock\b|tolerance|replay attack/i;
-
-/** The commonest reason to refuse a request, if the body says so. */
-function ofSignature({ host, body }: Told): Advice | null {
-	if (TIMESTAMP.test(body)) {
-		return {
-			why: `${host} says that the request’s timestamp is too old or too new.`,
-			tries: [
-				"Set the receiver’s clock by NTP. Every request is signed right before it’s sent.",
-				"Accept timestamps within 5 minutes.",
-			],
-		};
-	}
-	if (!SIGNATURE.test(body)) return null;
-	return {
-		why: `${host} says that the signature is invalid.`,
-		tries: [
-			"Check that the receiver uses this webhook’s current secret. If it’s lost or was rotated, rotate it again.",
-			"Verify the body exactly as received, before parsing it: parsed and written again, it’s another text.",
-			"Compare with the code under Verify on the webhook’s page.",
-		],
-	};
-}
-
 function ofStatus(status: number, told: Told): Advice {
-	const refusal = REFUSALS.has(status) ? ofSignature(told) : null;
-	if (refusal !== null) return refusal;
+	const rule = ADVICE_RULES.find(({ statuses, fits }) => statuses(status) && fits(told));
+	if (rule !== undefined) return rule.advice(told);
 	const own = BY_STATUS[status];
 	if (own !== undefined) return own(told);
 	const { host, isRetried } = told;
@@ -320,7 +318,10 @@ const prospectOf = ({ status }: AdviceFacts): Prospect => PROSPECTS[status];
 
 function explain(attempt: AdviceFacts, isRetried: boolean): Advice {
 	const { status, status_code, error_code, url, response_ms, response_body: body = "" } = attempt;
-	const told: Told = { host: hostOf(url), took: formatMs(response_ms), isRetried, body };
+	const { response_headers: headers = {}, dns = null, certificate = null } = attempt;
+	const about = { url, host: hostOf(url), took: formatMs(response_ms) };
+	const startedAt = attempt.started_at === undefined ? Date.now() : Date.parse(attempt.started_at);
+	const told: Told = { ...about, isRetried, body, headers, dns, certificate, startedAt };
 	if (status === "delivered") {
 		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
 		return { why: `${told.host} ${result} after ${told.took}.`, tries: [] };

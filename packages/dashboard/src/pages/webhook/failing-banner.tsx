@@ -1,6 +1,8 @@
 import { Button, Group } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { attemptQuery } from "../../api/attempts.ts";
 import type { Health } from "../../api/health.ts";
 import { adviceFor } from "../../lib/advice.ts";
 import { failingSince, unstableWords, waitingSentence } from "../../lib/health.ts";
@@ -24,7 +26,10 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 	const waits = waitingSentence(health, now);
 	// After a success, the last attempt says nothing about the failed ones.
 	const failed = last === null || last.status === "delivered" ? null : last;
-	const [advice = "Open the log to see the responses."] = failed === null ? [] : adviceFor(failed).tries;
+	// Its body and headers say more than its status.
+	const { data: whole } = useQuery({ ...attemptQuery(projectId, failed?.id ?? ""), enabled: failed !== null });
+	const { tries } = failed === null ? { tries: [] } : adviceFor(whole ?? failed);
+	const [advice = "Open the log to see the responses."] = tries;
 	return (
 		<section className={classes.banner} aria-label="What is wrong" data-state={health.state}>
 			<div className={classes.words}>
