@@ -216,6 +216,8 @@ test("nonsense of every kind gets a problem, never a 5xx, and writes nothing", a
 				.replace("{project_id}", a ?? project.split("/").at(-1)!)
 				.replace("{webhook_id}", b ?? webhook.split("/").at(-1)!)
 				.replace(/\{\w+\}/, c ?? "evt_none");
+			// Clients resolve dots: this would be a call of another route, or of the dashboard.
+			if (new URL(path, "http://localhost").pathname.split("/").length !== path.split("/").length) return;
 			const query = (given.query ?? []).map(([name, value]) => {
 				const known = typeof name === "number" ? route.query[name % Math.max(1, route.query.length)] : name;
 				return `${known ?? "x"}=${value}`;
