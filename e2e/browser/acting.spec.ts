@@ -1,3 +1,5 @@
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test } from "./dashboard.ts";
 
@@ -105,5 +107,51 @@ test.describe("with short delays", () => {
 		const { body } = await receiver.next();
 		expect(body).toMatchObject({ id: expect.stringMatching(/^evt_sample_/), data: { order_id: "ord_sample" } });
 		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Sample", { exact: true })).toBeVisible();
+	});
+
+	test("what the log's filter shows is downloaded as a file", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(2);
+		await page.goto(dashboard.project("/logs?state=delivered&span=hour"));
+		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Delivered")).toHaveCount(2);
+		await page.getByRole("button", { name: "More actions" }).click();
+		const [download] = await Promise.all([
+			page.waitForEvent("download"),
+			page.getByRole("menuitem", { name: "Export as CSV" }).click(),
+		]);
+		expect(download.suggestedFilename()).toMatch(/^a-store_deliveries_\d{4}-.*_\d{4}-.*\.csv$/);
+		const lines = readFileSync(await download.path(), "utf8")
+			.trimEnd()
+			.split("\r\n");
+		expect(lines).toHaveLength(3);
+		expect(lines[0]).toMatch(/^last_attempt_at,state/);
+	});
+
+	test("the signature doctor finds out what a receiver has wrong", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		const { id, secret } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		const { headers, body } = await receiver.next();
+		const timestamp = String(headers["x-service-timestamp"]);
+		const pretty = JSON.stringify(body, null, 2);
+		const computed = createHmac("sha256", secret).update(`${timestamp}.${pretty}`).digest("hex");
+		await page.goto(dashboard.project(`/webhooks/${id}?tab=verify`));
+		await page.getByLabel("Signature that the receiver computed").fill(computed);
+		await page.getByLabel("Body that it saw").fill(pretty);
+		await page.getByLabel("Its clock then").fill(String(Number(timestamp) + 900));
+		await page.getByRole("button", { name: "Find out" }).click();
+		const findings = page.getByRole("list", { name: "Findings" });
+		await expect(findings).toContainText("Wrong: body. The body was parsed and serialized again");
+		await expect(findings).toContainText("Wrong: clock. The clock was 900 s after");
+		await expect(findings).toContainText("Right: secret.");
+		await expectAccessible(page);
 	});
 });

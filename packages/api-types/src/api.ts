@@ -605,6 +605,106 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/attempts/export.csv": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Export attempts as CSV
+         * @description Newest first, with the filters of the list, without headers and bodies. At most 100,000 rows; a file that isn't complete says so in its last line. Cells that spreadsheets would take for formulas begin with an apostrophe. An export is recorded in the audit log.
+         */
+        readonly get: operations["exportAttemptsCsv"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/attempts/export.jsonl": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Export attempts as JSON lines
+         * @description Newest first, with the filters of the list, without headers and bodies. At most 100,000 rows; a file that isn't complete says so in its last line. An export is recorded in the audit log.
+         */
+        readonly get: operations["exportAttemptsJsonl"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/deliveries/export.csv": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Export deliveries as CSV
+         * @description Newest first, with the filters of the list, without headers and bodies. At most 100,000 rows; a file that isn't complete says so in its last line. Cells that spreadsheets would take for formulas begin with an apostrophe. An export is recorded in the audit log.
+         */
+        readonly get: operations["exportDeliveriesCsv"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/deliveries/export.jsonl": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Export deliveries as JSON lines
+         * @description Newest first, with the filters of the list, without headers and bodies. At most 100,000 rows; a file that isn't complete says so in its last line. An export is recorded in the audit log.
+         */
+        readonly get: operations["exportDeliveriesJsonl"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/attempts/{attempt_id}/signature-check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Find out why a receiver refuses a signature
+         * @description Compares what a receiver saw and computed for a request with what was sent, and says whether its secret, body, timestamp or clock is wrong. It takes no secret and returns no signature.
+         */
+        readonly post: operations["checkSignature"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}": {
         readonly parameters: {
             readonly query?: never;
@@ -3180,6 +3280,34 @@ export interface components {
             readonly next_retry_at: string | null;
             /** @description Of a failed delivery: what was done about it; null if nothing was. */
             readonly handled: ("replayed" | "dismissed") | null;
+        };
+        /**
+         * @example {
+         *       "timestamp": "1795514462",
+         *       "clock": 1795514470
+         *     }
+         */
+        readonly SignatureSeen: {
+            /** @description The signature that the receiver computed. */
+            readonly signature?: string;
+            /** @description The bytes of the body that the receiver saw, in base64. */
+            readonly body?: string;
+            /** @description The timestamp that the receiver used. */
+            readonly timestamp?: string;
+            /** @description The receiver's clock when it checked the request, Unix time in seconds. */
+            readonly clock?: number;
+        };
+        readonly SignatureDiagnosis: {
+            readonly findings: readonly {
+                /** @enum {string} */
+                readonly part: "secret" | "signature" | "body" | "timestamp" | "clock";
+                /** @enum {string} */
+                readonly state: "right" | "wrong" | "unknown";
+                /** @description Stable. */
+                readonly code: string;
+                /** @description What is wrong, and what to do. */
+                readonly detail: string;
+            }[];
         };
         readonly Delivery: {
             /** @enum {string} */
@@ -5961,6 +6089,298 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly exportAttemptsCsv: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Attempts of this webhook, even if it was deleted. */
+                readonly webhook_id?: string;
+                /** @description The name of an event type. */
+                readonly type?: components["schemas"]["EventType"];
+                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
+                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
+                readonly status_code?: readonly string[];
+                /** @description Attempts of this event. */
+                readonly event_id?: string;
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The file. */
+            readonly 200: {
+                headers: {
+                    /** @description A file name with the project and the range of time. */
+                    readonly "Content-Disposition"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            readonly 429: {
+                headers: {
+                    /** @description When to try again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly exportAttemptsJsonl: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Attempts of this webhook, even if it was deleted. */
+                readonly webhook_id?: string;
+                /** @description The name of an event type. */
+                readonly type?: components["schemas"]["EventType"];
+                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
+                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
+                readonly status_code?: readonly string[];
+                /** @description Attempts of this event. */
+                readonly event_id?: string;
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The file. */
+            readonly 200: {
+                headers: {
+                    /** @description A file name with the project and the range of time. */
+                    readonly "Content-Disposition"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/jsonl": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            readonly 429: {
+                headers: {
+                    /** @description When to try again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly exportDeliveriesCsv: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Of the last attempt. Repeat the parameter or separate values with commas. */
+                readonly status_code?: readonly string[];
+                /** @description The `error_code` of the last attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
+                /** @description Deliveries of this event. */
+                readonly event_id?: string;
+                /** @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly until?: string;
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
+                readonly unhandled?: "true";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The file. */
+            readonly 200: {
+                headers: {
+                    /** @description A file name with the project and the range of time. */
+                    readonly "Content-Disposition"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            readonly 429: {
+                headers: {
+                    /** @description When to try again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly exportDeliveriesJsonl: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Of the last attempt. Repeat the parameter or separate values with commas. */
+                readonly status_code?: readonly string[];
+                /** @description The `error_code` of the last attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
+                /** @description Deliveries of this event. */
+                readonly event_id?: string;
+                /** @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly until?: string;
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
+                readonly unhandled?: "true";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The file. */
+            readonly 200: {
+                headers: {
+                    /** @description A file name with the project and the range of time. */
+                    readonly "Content-Disposition"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/jsonl": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            readonly 429: {
+                headers: {
+                    /** @description When to try again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly checkSignature: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The attempt's identifier. */
+                readonly attempt_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SignatureSeen"];
+            };
+        };
+        readonly responses: {
+            /** @description What is right and what is wrong. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignatureDiagnosis"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: Nothing was sent in this attempt. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-urlChecks-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -2,12 +2,12 @@
  * Finds out why a signature doesn't match: it repeats the check with the changes that receivers make by accident. Nothing
  * that it finds makes a request valid, and only someone who can sign for the secret can make it find anything.
  */
-import { isSigned, utf8 } from "./signature.ts";
+import { changedBodies, hasByteOrderMark } from "../../protocol/src/body-changes.ts";
+import { isSigned } from "./signature.ts";
 import { WebhookError, type WebhookErrorCode } from "./webhook-error.ts";
 
 /** Larger bodies aren't examined, so that a forged request costs only a few hashes more than a genuine one. */
 const EXAMINED_BYTES = 65_536;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 interface Suspect {
 	readonly code: WebhookErrorCode;
@@ -56,29 +56,16 @@ function* secretSuspects(secret: string): Generator<Suspect> {
 }
 
 function* bodySuspects(body: Uint8Array): Generator<Suspect> {
-	const hasMark = BYTE_ORDER_MARK.every((byte, i) => body[i] === byte);
-	yield {
-		code: "body_byte_order_mark",
-		message: hasMark
-			? "The body starts with a byte order mark that was not sent. Pass the raw bytes."
-			: "The body was sent with a byte order mark, which is missing. Reading the body as text drops it: pass the raw bytes.",
-		body: hasMark ? body.subarray(BYTE_ORDER_MARK.length) : Uint8Array.from([...BYTE_ORDER_MARK, ...body]),
-	};
-	const message =
-		"The body was changed after it was sent: parsed and serialized again, or trimmed. Pass the raw bytes.";
-	const text = new TextDecoder().decode(body);
-	for (const other of rewritten(text)) {
-		if (other !== text) yield { code: "body_reserialized", message, body: utf8(other) };
-	}
-}
-
-/** What may have been sent instead, if a framework tidied it. */
-function* rewritten(text: string): Generator<string> {
-	yield text.trim();
-	yield `${text}\n`;
-	try {
-		yield JSON.stringify(JSON.parse(text));
-	} catch {
-		// Not JSON, so it was not parsed either.
+	for (const { change, body: other } of changedBodies(body)) {
+		if (change === "byte_order_mark") {
+			const message = hasByteOrderMark(body)
+				? "The body starts with a byte order mark that was not sent. Pass the raw bytes."
+				: "The body was sent with a byte order mark, which is missing. Reading the body as text drops it: pass the raw bytes.";
+			yield { code: "body_byte_order_mark", message, body: other };
+		} else {
+			const message =
+				"The body was changed after it was sent: parsed and serialized again, or trimmed. Pass the raw bytes.";
+			yield { code: "body_reserialized", message, body: other };
+		}
 	}
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
+import { api, callUrl } from "./client.ts";
 import { projectKey } from "./keys.ts";
 import type { EventType } from "./model.ts";
 import type { Schemas } from "./operation.ts";
@@ -70,6 +70,12 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 			(await api.get(`${ATTEMPTS}/summaries`, { ...asked(projectId, filter, limit), signal })).data,
 	});
 
+/** Where what a filter matches is downloaded. */
+export const attemptsExportUrl = (projectId: string, filter: LogFilter, format: "csv" | "jsonl") =>
+	callUrl(`${ATTEMPTS}/export.${format}`, {
+		...{ path: { project_id: projectId }, query: { ...fixedFilter(filter, Date.now()) } },
+	});
+
 export type AttemptCount = Schemas["AttemptCount"];
 
 /** How many entries a filter matches. Hints don't refresh it; while `live`, a timer does. */
@@ -91,4 +97,14 @@ export const attemptQuery = (projectId: string, attemptId: string) =>
 				signal,
 			}),
 		staleTime: "static",
+	});
+
+/** What a receiver saw and computed for a request. */
+export type SignatureSeen = Schemas["SignatureSeen"];
+export type Diagnosis = Schemas["SignatureDiagnosis"];
+
+/** Finds out why a receiver refuses the signature of a request. */
+export const checkSignature = (projectId: string, attemptId: string, seen: SignatureSeen): Promise<Diagnosis> =>
+	api.post(`${ATTEMPTS}/{attempt_id}/signature-check`, {
+		...{ path: { project_id: projectId, attempt_id: attemptId }, body: seen },
 	});

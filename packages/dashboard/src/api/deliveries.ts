@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type AttemptFilter, attemptQuery, SPANS, type Span } from "./attempts.ts";
-import { api } from "./client.ts";
+import { api, callUrl } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { projectKey, type Resource } from "./keys.ts";
 import type { Schemas } from "./operation.ts";
@@ -52,6 +52,19 @@ export const deliveriesQuery = (projectId: string, { span, ...filter }: Delivery
 		{ path: { project_id: projectId }, query: { ...filter, ...since, limit: ROWS } as never },
 		LATER_ROWS,
 	);
+};
+
+/** Where what a filter matches is downloaded. */
+export const deliveriesExportUrl = (
+	projectId: string,
+	{ span, ...filter }: DeliveryFilter,
+	format: "csv" | "jsonl",
+) => {
+	const since = span === undefined ? {} : { since: new Date(Date.now() - SPANS[span]).toISOString() };
+	const query = Object.entries({ ...filter, ...since }).map(([name, value]) => [name, String(value)]);
+	return callUrl(`${LIST}/export.${format}`, {
+		...{ path: { project_id: projectId }, query: Object.fromEntries(query) },
+	});
 };
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";

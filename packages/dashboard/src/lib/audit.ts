@@ -90,6 +90,9 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 		"published the sample event ",
 		typeof type === "string" ? ` (${type}) to ${webhooks === 1 ? "1 webhook" : `${webhooks} webhooks`}` : "",
 	],
+	"log.exported": ({ what, format }) => [
+		`exported ${what === "attempts" ? "attempts" : "deliveries"} (${String(format)})`,
+	],
 	"test.cancelled": () => ["cancelled the test event "],
 	"delivery.dismissed": () => ["dismissed the failed delivery of "],
 	"deliveries.dismissed": (detail) => [`dismissed ${countOf(detail)} failed deliveries of `],

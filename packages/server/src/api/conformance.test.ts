@@ -28,6 +28,7 @@ const UNREACHABLE = new Set([
 const NOTHING_THERE = new Set([
 	"createSignInLink",
 	"cancelTest",
+	"checkSignature",
 	"deleteApiKey",
 	"getAttempt",
 	"removeMember",

@@ -84,6 +84,23 @@ export const RESPONSES = {
 	readMs: 55_000,
 } as const;
 
+/** Exports of the delivery log, which are written as fast as they are read. */
+export const EXPORTS = {
+	/** Of one principal, of one project, and of all at a time. */
+	perPrincipal: 1,
+	perProject: 2,
+	node: 4,
+	/** Rows of a file, and rows read at a time. */
+	rows: 100_000,
+	page: 200,
+	/** A file ends after this time, milliseconds. */
+	ms: 300_000,
+	/** How often to check that its reader may still read, milliseconds. */
+	recheckMs: 5_000,
+	/** When one who finds no place should try again, seconds. */
+	retryS: 10,
+} as const;
+
 /** Limits on a call's reads of the delivery log. */
 export const LOG_READS = {
 	/** Attempts scanned for a filter by status code, which has no index, among those that the other filters match. */

@@ -15,6 +15,12 @@ export interface Engine {
 	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
 
 	/**
+	 * Checks signatures with the webhook's current secret, without giving away anything that signs; null if it doesn't
+	 * exist.
+	 */
+	signatureCheck(projectId: string, webhookId: string): Promise<SignatureCheck | null>;
+
+	/**
 	 * Runs a change of a project's webhooks in storage while its lanes are held, then reloads the lanes. Once it
 	 * resolves, nothing more starts under the old settings, and no event was missed between the change and the reload.
 	 * Resolves or rejects as `change` does.
@@ -32,6 +38,9 @@ export interface Engine {
 	/** Reads the end of the project's log: an append failed, but may have been committed. */
 	recheck(projectId: string): void;
 }
+
+/** Whether `signature` (64 hexadecimal digits) is the HMAC of `head`, which is ASCII, followed by the body. */
+export type SignatureCheck = (head: string, body: Uint8Array, signature: string) => boolean;
 
 /** What a change stored: settings of one webhook, of any number of them, or nothing because it was rejected. */
 export type ChangeScope = { readonly webhookId: string } | "project" | "nothing";

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from "node:crypto";
 import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
@@ -96,6 +97,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		largestBody: options.maxEventBytes,
 	});
 	const windows = new WindowBudget(options.windowBytes);
+	const keys = new SigningKeys(seal, logger);
 	const directory = new Directory(
 		{
 			storage,
@@ -109,7 +111,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			disk,
 			leaseTermMs: options.leaseTermMs,
 			ids,
-			keys: new SigningKeys(seal, logger),
+			keys,
 			logger,
 			retryDelaysMs: options.retryDelaysMs,
 			attemptTimeoutMs: options.attemptTimeoutMs,
@@ -169,6 +171,18 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			if (stored !== "queued") return { kind: stored };
 			directory.queuesChanged(projectId, webhookId);
 			return { kind: "queued", eventId: id };
+		},
+
+		async signatureCheck(projectId, webhookId) {
+			const { lanes } = await storage.loadLanes({ projectId, webhookId });
+			const lane = lanes.find(({ status }) => status !== "deleted");
+			if (lane === undefined) return null;
+			const key = keys.open(lane);
+			return (head, body, signature) => {
+				const right = Buffer.from(key.sign(head, body), "hex");
+				const given = Buffer.from(signature, "hex");
+				return given.length === right.length && timingSafeEqual(given, right);
+			};
 		},
 
 		async stop() {

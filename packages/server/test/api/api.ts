@@ -212,7 +212,7 @@ export class TestApi {
 			status: response.statusCode,
 			headers: response.headers as Record<string, string>,
 			text: response.payload,
-			json: (/json/.test(type) ? JSON.parse(response.payload) : null) as Json,
+			json: (/json\b/.test(type) ? JSON.parse(response.payload) : null) as Json,
 		};
 		this.#check.check(method, url, answer);
 		return answer;

@@ -1,12 +1,19 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
-import { IconCheck, IconDots, IconReload } from "@tabler/icons-react";
+import { IconCheck, IconDots, IconDownload, IconReload } from "@tabler/icons-react";
 import { useState } from "react";
+import { attemptsExportUrl } from "../../api/attempts.ts";
+import { deliveriesExportUrl } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { DismissAll } from "./dismiss-all.tsx";
 import type { NameOf } from "./filter-words.ts";
 import { type MatchingRequest, matchingOf, ReplayAll } from "./replay-all.tsx";
-import type { LogsSearch } from "./search.ts";
+import { attemptFilter, deliveryFilter, type LogsSearch, viewOf } from "./search.ts";
+
+const EXPORTS = [
+	{ format: "csv", label: "Export as CSV" },
+	{ format: "jsonl", label: "Export as JSON lines" },
+] as const;
 
 interface LogActionsProps {
 	projectId: string;
@@ -24,6 +31,10 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 		setAsked(what);
 	};
 	const close = () => setAsked(null);
+	const exportUrl = (format: "csv" | "jsonl") =>
+		viewOf(search) === "attempts"
+			? attemptsExportUrl(projectId, attemptFilter(search), format)
+			: deliveriesExportUrl(projectId, deliveryFilter(search), format);
 	// The API's filters for these take one webhook and one type.
 	const canAct = search.webhooks === undefined && search.types === undefined && search.response === undefined;
 	return (
@@ -42,7 +53,7 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 					)}
 				</ForRole>
 			) : null}
-			{canAct && may("developer") ? (
+			{
 				<Menu position="bottom-end">
 					<Menu.Target>
 						<ActionIcon variant="default" size={36} radius="md" aria-label="More actions">
@@ -50,12 +61,28 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 						</ActionIcon>
 					</Menu.Target>
 					<Menu.Dropdown>
-						<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => ask("dismiss")}>
-							Dismiss all failed …
-						</Menu.Item>
+						{EXPORTS.map(({ format, label }) => (
+							<Menu.Item
+								key={format}
+								leftSection={<IconDownload size={16} aria-hidden />}
+								component="a"
+								href={exportUrl(format)}
+								download
+							>
+								{label}
+							</Menu.Item>
+						))}
+						{canAct && may("developer") ? (
+							<>
+								<Menu.Divider />
+								<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => ask("dismiss")}>
+									Dismiss all failed …
+								</Menu.Item>
+							</>
+						) : null}
 					</Menu.Dropdown>
 				</Menu>
-			) : null}
+			}
 			<ReplayAll projectId={projectId} request={asked === "replay" ? request : null} nameOf={nameOf} onClose={close} />
 			<DismissAll
 				projectId={projectId}

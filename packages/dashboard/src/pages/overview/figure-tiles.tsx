@@ -17,9 +17,6 @@ interface FigureTilesProps {
 	failed: boolean;
 }
 
-/** The log has no filter for a month: it isn't kept for longer. */
-const SPAN = { hour: { span: "hour" }, day: { span: "day" }, month: {} } as const;
-
 /** The statistics of a range, in large type. Those of deliveries link to exactly the ones they count. */
 export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureTilesProps) {
 	const total = stats?.total;
@@ -27,6 +24,8 @@ export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureT
 		total === undefined ? (failed ? "–" : undefined) : words(total);
 	const count = (number: number | undefined) =>
 		number === undefined ? (failed ? "–" : undefined) : compactCount(number);
+	// From where the statistics begin, which is a little more than the range's length ago.
+	const since = stats?.buckets[0]?.at;
 	const log = (search: LogsSearch) => ({ projectId, search });
 	return (
 		<dl className={classes.tiles}>
@@ -34,7 +33,7 @@ export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureT
 			<Tile
 				name={<Outcome kind="delivered" plain />}
 				value={say(({ delivered }) => compactCount(delivered))}
-				log={log({ state: "delivered", ...SPAN[stats?.range ?? "day"] })}
+				log={log({ state: "delivered", ...(since === undefined ? {} : { since }) })}
 			/>
 			<Tile
 				name={<Outcome kind="retrying" plain label="Waiting now" />}

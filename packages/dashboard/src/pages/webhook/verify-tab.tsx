@@ -2,9 +2,15 @@ import { Stack, Text } from "@mantine/core";
 import { Code } from "../../ui/ident.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ReceiverCode } from "./receiver-code.tsx";
+import { SignatureDoctor } from "./signature-doctor.tsx";
 
-/** How a receiver verifies requests, with code in five languages. */
-export function VerifyTab() {
+interface VerifyTabProps {
+	projectId: string;
+	webhookId: string;
+}
+
+/** How a receiver verifies requests, with code for it, and why it refuses one. */
+export function VerifyTab({ projectId, webhookId }: VerifyTabProps) {
 	return (
 		<Stack gap="lg">
 			<Section
@@ -26,6 +32,7 @@ export function VerifyTab() {
 					</Text>
 				</Stack>
 			</Section>
+			<SignatureDoctor projectId={projectId} webhookId={webhookId} />
 		</Stack>
 	);
 }

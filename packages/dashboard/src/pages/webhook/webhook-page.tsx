@@ -113,7 +113,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 					<ActivityTab projectId={projectId} webhook={webhook} health={health} range={search.range ?? "day"} />
 				</Tabs.Panel>
 				<Tabs.Panel value="verify">
-					<VerifyTab />
+					<VerifyTab projectId={projectId} webhookId={webhook.id} />
 				</Tabs.Panel>
 				<Tabs.Panel value="settings">
 					<SettingsTab projectId={projectId} webhook={webhook} />

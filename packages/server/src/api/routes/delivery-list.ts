@@ -2,7 +2,13 @@ import type { EventType } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
-import { countCombinations, DELIVERY_STATES, type FoundDelivery, listDeliveries } from "../delivery-search.ts";
+import {
+	countCombinations,
+	DELIVERY_STATES,
+	type DeliveryFilter,
+	type FoundDelivery,
+	listDeliveries,
+} from "../delivery-search.ts";
 import { invalid } from "../http/problem.ts";
 import { formatTimeOrNull, timeRange } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
@@ -51,41 +57,61 @@ const DeliverySummary = Type.Object(
 	},
 	{ title: "DeliverySummary", description: "A series of attempts of one event to one webhook." },
 );
-const DeliveryQuery = Type.Object(
-	{
-		webhook_id: Type.Optional(
-			Type.Array(soughtId("A webhook, even if it was deleted."), {
-				minItems: 1,
-				maxItems: MAX_WEBHOOKS,
-				description: `Deliveries to any of these webhooks. ${SEVERAL}`,
-			}),
-		),
-		type: Type.Optional(
-			Type.Array(EventTypeName, { minItems: 1, maxItems: 20, description: `Events of any of these types. ${SEVERAL}` }),
-		),
-		state: Type.Optional(Type.Array(DeliveryStateName, { minItems: 1, maxItems: 3, description: SEVERAL })),
-		status_code: Type.Optional(statusCodes(`Of the last attempt. ${SEVERAL}`)),
-		error: Type.Optional(
-			Type.Array(Type.String({ pattern: "^[a-z_]{1,40}$" }), {
-				minItems: 1,
-				maxItems: 20,
-				description: `The \`error_code\` of the last attempt, such as \`timeout\`. With \`status_code\`, either matches. ${SEVERAL}`,
-			}),
-		),
-		event_id: Type.Optional(soughtId("Deliveries of this event.")),
-		since: Type.Optional(givenTime("The last attempt started at this time or later.")),
-		until: Type.Optional(givenTime("The last attempt started before this time.")),
-		unhandled: Type.Optional(
-			Type.Enum(["true"], {
-				type: "string",
-				description: "`true` leaves out failed deliveries that were replayed or dismissed, and those of test events.",
-			}),
-		),
-		limit: Limit,
-		cursor: Cursor,
-	},
-	{ additionalProperties: false },
-);
+const filters = {
+	webhook_id: Type.Optional(
+		Type.Array(soughtId("A webhook, even if it was deleted."), {
+			minItems: 1,
+			maxItems: MAX_WEBHOOKS,
+			description: `Deliveries to any of these webhooks. ${SEVERAL}`,
+		}),
+	),
+	type: Type.Optional(
+		Type.Array(EventTypeName, { minItems: 1, maxItems: 20, description: `Events of any of these types. ${SEVERAL}` }),
+	),
+	state: Type.Optional(Type.Array(DeliveryStateName, { minItems: 1, maxItems: 3, description: SEVERAL })),
+	status_code: Type.Optional(statusCodes(`Of the last attempt. ${SEVERAL}`)),
+	error: Type.Optional(
+		Type.Array(Type.String({ pattern: "^[a-z_]{1,40}$" }), {
+			minItems: 1,
+			maxItems: 20,
+			description: `The \`error_code\` of the last attempt, such as \`timeout\`. With \`status_code\`, either matches. ${SEVERAL}`,
+		}),
+	),
+	event_id: Type.Optional(soughtId("Deliveries of this event.")),
+	since: Type.Optional(givenTime("The last attempt started at this time or later.")),
+	until: Type.Optional(givenTime("The last attempt started before this time.")),
+	unhandled: Type.Optional(
+		Type.Enum(["true"], {
+			type: "string",
+			description: "`true` leaves out failed deliveries that were replayed or dismissed, and those of test events.",
+		}),
+	),
+};
+
+export const DeliveryFilterQuery = Type.Object(filters, { additionalProperties: false });
+
+const DeliveryQuery = Type.Object({ ...filters, limit: Limit, cursor: Cursor }, { additionalProperties: false });
+
+/** @throws Problem 422 if the filter has too many combinations */
+export function deliveryFilterOf(query: Static<typeof DeliveryFilterQuery>): DeliveryFilter {
+	const { webhook_id = [], type = [], state = DELIVERY_STATES, status_code = [], error = [] } = query;
+	const filter = {
+		webhookIds: [...new Set(webhook_id)],
+		types: [...new Set(type)],
+		states: [...new Set(state)],
+		codes: status_code.map(codeRange),
+		errors: error,
+		...(query.event_id !== undefined && { eventId: query.event_id }),
+		...timeRange(query.since, query.until),
+		unhandled: query.unhandled === "true",
+	};
+	const combinations = countCombinations(filter);
+	if (combinations > LOG_READS.combinations) {
+		const detail = `${combinations} combinations of webhooks, types and states, at most ${LOG_READS.combinations} are possible: filter by fewer`;
+		throw invalid([{ pointer: "?type", detail }]);
+	}
+	return filter;
+}
 
 /** The delivery log by deliveries. */
 export function deliveryListRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
@@ -99,33 +125,18 @@ export function deliveryListRoutes({ storage }: Pick<ApiParts, "storage">): Rout
 			rate: "reads",
 			success: { status: 200, description: "A page of deliveries.", schema: list(DeliverySummary) },
 			async handler({ params: { project_id }, query, request, reply }) {
-				const { webhook_id = [], type = [], state = DELIVERY_STATES, status_code = [], error = [] } = query;
 				const { limit = PAGE_LIMIT.default, cursor } = query;
-				const filter = {
-					webhookIds: [...new Set(webhook_id)],
-					types: [...new Set(type)],
-					states: [...new Set(state)],
-					codes: status_code.map(codeRange),
-					errors: error,
-					...(query.event_id !== undefined && { eventId: query.event_id }),
-					...timeRange(query.since, query.until),
-					unhandled: query.unhandled === "true",
-				};
+				const filter = deliveryFilterOf(query);
 				const before = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
-				const combinations = countCombinations(filter);
-				if (combinations > LOG_READS.combinations) {
-					const detail = `${combinations} combinations of webhooks, types and states, at most ${LOG_READS.combinations} are possible: filter by fewer`;
-					throw invalid([{ pointer: "?type", detail }]);
-				}
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
 				const { rows, next } = await listDeliveries(storage, project_id, filter, { limit, before, isGone });
-				return { data: rows.map(present), next_cursor: next === null ? null : encodeCursor(next) };
+				return { data: rows.map(presentDelivery), next_cursor: next === null ? null : encodeCursor(next) };
 			},
 		}),
 	];
 }
 
-function present(delivery: FoundDelivery): Static<typeof DeliverySummary> {
+export function presentDelivery(delivery: FoundDelivery): Static<typeof DeliverySummary> {
 	return {
 		webhook_id: delivery.webhookId,
 		event_id: delivery.eventId,

@@ -8,6 +8,7 @@ import { deliveryListRoutes } from "./delivery-list.ts";
 import { dismissalRoutes } from "./dismissals.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
+import { exportRoutes } from "./exports.ts";
 import { factRoutes } from "./facts.ts";
 import { incidentRoutes } from "./incidents.ts";
 import { changeRoutes, insightRoutes } from "./insight.ts";
@@ -20,6 +21,7 @@ import { quarantineRoutes } from "./quarantine.ts";
 import { retryRoutes } from "./retries.ts";
 import { sampleRoutes } from "./samples.ts";
 import { sessionRoutes, setupRoutes } from "./session.ts";
+import { signatureCheckRoutes } from "./signature-check.ts";
 import { docsRoutes, systemRoutes } from "./system.ts";
 import { webhookRoutes } from "./webhooks.ts";
 export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
@@ -34,6 +36,8 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
 		...deliveryListRoutes(parts),
+		...exportRoutes(parts),
+		...signatureCheckRoutes(parts),
 		...deliveryRoutes(parts),
 		...replayRoutes(parts),
 		...retryRoutes(parts),

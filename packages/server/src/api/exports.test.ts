@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { answered } from "../engine/send/receiver.fixture.ts";
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start();
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+
+async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
+	const events: string[] = [];
+	for (const status of statuses) {
+		api.receiver.answer = answered(status);
+		events.push(await api.publish(project));
+		await api.attempted(++attempts);
+	}
+	return events;
+}
+
+test("what a filter matches is exported in both formats, named, and audited", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	const [, second, third] = await deliver(project, 200, 500, 500);
+	const csv = await api.call("GET", `${project}/deliveries/export.csv?state=failed`);
+	expect(csv.status).toBe(200);
+	expect(csv.headers["content-type"]).toMatch(/^text\/csv/);
+	expect(csv.headers["content-disposition"]).toMatch(
+		/^attachment; filename="[a-z0-9-]+_deliveries_all_\d{4}-\d\d-\d\dT\d\d-\d\d\.csv"$/,
+	);
+	const [head, ...rows] = csv.text.trimEnd().split("\r\n");
+	expect(head).toMatch(/^last_attempt_at,state,handled,event_type,event_id,/);
+	expect(rows.map((row) => row.split(",")[4])).toEqual([third, second]);
+
+	const jsonl = await api.call("GET", `${project}/attempts/export.jsonl?status=delivered`);
+	const lines = jsonl.text.trimEnd().split("\n");
+	expect(lines.map((line) => JSON.parse(line))).toEqual([
+		expect.objectContaining({ status: "delivered", status_code: 200, attempt: 1, test: false }),
+	]);
+	expect((await api.call("GET", `${project}/audit`)).json.data.slice(0, 2)).toMatchObject([
+		{ action: "log.exported", detail: { what: "attempts", format: "jsonl", filter: { status: "delivered" } } },
+		{ action: "log.exported", detail: { what: "deliveries", format: "csv", filter: { state: ["failed"] } } },
+	]);
+	expect((await api.call("GET", `${project}/attempts/export.csv?status=nope`)).status).toBe(422);
+	const elsewhere = await api.call("GET", `${project}/attempts/export.csv`, {
+		headers: { "sec-fetch-site": "cross-site" },
+	});
+	expect(elsewhere.status).toBe(403);
+	expect(idOf(project)).toMatch(/^proj_/);
+});
+
+test("an export reads page by page, and releases its place at the end or if its client leaves", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await deliver(project, 200);
+	const page = await api.storage.listAttemptSummaries({ projectId: idOf(project), filter: {}, page: { limit: 1 } });
+	const real = api.storage.listAttemptSummaries;
+	let calls = 0;
+	api.storage.listAttemptSummaries = async () => ({
+		rows: Array.from({ length: 200 }, () => page.rows[0]!),
+		next: ++calls < 3 ? page.rows[0]!.id : null,
+	});
+	try {
+		for (const _ of [1, 2]) {
+			calls = 0;
+			const { text, status } = await api.call("GET", `${project}/attempts/export.csv`);
+			expect([status, text.split("\r\n").length, calls]).toEqual([200, 1 + 600 + 1, 3]);
+		}
+		api.storage.listAttemptSummaries = async () => {
+			throw new Error("The database is down.");
+		};
+		for (const _ of [1, 2]) expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(500);
+	} finally {
+		api.storage.listAttemptSummaries = real;
+	}
+});

@@ -1,0 +1,121 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start();
+});
+afterAll(() => api.close());
+
+interface Sent {
+	readonly path: string;
+	readonly webhook: string;
+	readonly secret: string;
+	readonly timestamp: string;
+	readonly body: Buffer;
+}
+
+async function sent(): Promise<Sent> {
+	const project = await api.project();
+	const body = { url: api.receiver.url(), events: ["delivery.success"] };
+	const { json } = await api.call("POST", `${project}/webhooks`, { body });
+	const webhook = `${project}/webhooks/${json.id}`;
+	await api.call("POST", `${project}/events`, {
+		body: { type: "delivery.success", data: { order_id: "ord_ä", n: 1 } },
+	});
+	await api.attempted(++attempts);
+	const [attempt] = (await api.call("GET", `${project}/attempts`)).json.data;
+	const request = api.receiver.requests.at(-1)!;
+	return {
+		...{ path: `${project}/attempts/${attempt!.id}/signature-check`, webhook, secret: String(json.secret) },
+		...{ timestamp: String(attempt!.request_headers["X-Service-Timestamp"]), body: Buffer.from(request.body) },
+	};
+}
+
+const hmac = (secret: string, text: string | Buffer) => createHmac("sha256", secret).update(text).digest("hex");
+const signed = (secret: string, timestamp: string, body: Buffer) =>
+	hmac(secret, Buffer.concat([Buffer.from(`${timestamp}.`), body]));
+
+async function codes(path: string, body: object): Promise<string[]> {
+	const { status, json, text } = await api.call("POST", path, { body });
+	expect(status, text).toBe(200);
+	return (json as unknown as { findings: { part: string; state: string; code: string }[] }).findings.map(
+		({ code, state }) => `${state} ${code}`,
+	);
+}
+
+test("it tells which of secret, body, timestamp and clock is wrong", async () => {
+	const { path, secret, timestamp, body } = await sent();
+	const right = signed(secret, timestamp, body);
+	const base64 = (bytes: Buffer) => bytes.toString("base64");
+	expect(await codes(path, { signature: right, body: base64(body), timestamp, clock: Number(timestamp) })).toEqual([
+		...["right body_same", "right timestamp_same", "right clock_right", "right signature_right", "right secret_right"],
+	]);
+	expect(await codes(path, { signature: right.toUpperCase() })).toContain("wrong signature_form");
+	expect(await codes(path, { signature: `sha256=${Buffer.from(right, "hex").toString("base64")}` })).toEqual([
+		...["wrong signature_form", "right signature_right", "right secret_right"],
+	]);
+	expect(await codes(path, { signature: "nonsense" })).toEqual(["wrong signature_malformed"]);
+
+	const pretty = Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2));
+	expect(await codes(path, { signature: signed(secret, timestamp, pretty), body: base64(pretty) })).toEqual([
+		...["wrong body_whitespace", "right secret_right", "wrong body_whitespace"].map((code) =>
+			code.replace("whitespace", "reserialized"),
+		),
+	]);
+	// Without the body, common changes are found from the signature alone.
+	const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]);
+	expect(await codes(path, { signature: signed(secret, timestamp, marked) })).toEqual([
+		...["right secret_right", "wrong body_byte_order_mark"],
+	]);
+	expect(await codes(path, { signature: hmac(secret, body) })).toEqual([
+		"right secret_right",
+		"wrong timestamp_missing",
+	]);
+	const ms = `${timestamp}000`;
+	expect(await codes(path, { signature: signed(secret, ms, body) })).toEqual([
+		...["right secret_right", "wrong timestamp_milliseconds"],
+	]);
+	expect(await codes(path, { clock: Number(timestamp) - 301 })).toEqual(["wrong clock_behind"]);
+	expect(await codes(path, { clock: Number(timestamp) + 301 })).toEqual(["wrong clock_ahead"]);
+
+	const other = signed("whsec_other", timestamp, body);
+	expect(await codes(path, { signature: other })).toEqual(["unknown signature_other"]);
+	expect(await codes(path, { signature: other, body: base64(body), timestamp })).toEqual([
+		...["right body_same", "right timestamp_same", "wrong secret_wrong"],
+	]);
+	expect(await codes(path, { signature: other, body: base64(pretty) })).toEqual([
+		...["wrong body_reserialized", "unknown signature_other"],
+	]);
+});
+
+test("after a rotation, earlier requests can't match, and after a deletion nothing can be checked", async () => {
+	const { path, webhook, secret, timestamp, body } = await sent();
+	const { json } = await api.call("POST", `${webhook}/rotate-secret`);
+	expect(await codes(path, { signature: signed(String(json.secret), timestamp, body) })).toEqual([
+		...["wrong secret_rotated", "unknown signature_other"],
+	]);
+	expect(await codes(path, { signature: signed(secret, timestamp, body) })).toEqual([
+		...["wrong secret_rotated", "right signature_right", "right secret_right"],
+	]);
+	await api.call("DELETE", webhook);
+	expect(await codes(path, { signature: signed("whsec_x", timestamp, body) })).toEqual([
+		...["unknown webhook_deleted", "unknown signature_other"],
+	]);
+});
+
+test("it returns no secret and no signature, whatever it is given", async () => {
+	const { path, secret, timestamp, body } = await sent();
+	for (const given of [Buffer.from("pay 1000"), body, Buffer.alloc(0)]) {
+		const { text } = await api.call("POST", path, {
+			body: { signature: "0".repeat(64), body: given.toString("base64"), timestamp: "1" },
+		});
+		expect(text).not.toContain(secret);
+		expect(text).not.toMatch(/[0-9a-f]{64}/);
+		expect(text).not.toContain(signed(secret, timestamp, given));
+	}
+	for (const body of [{}, { body: "abc" }, { body: "ä" }, { secret }, { clock: -1 }])
+		expect((await api.call("POST", path, { body })).status).toBe(422);
+});

@@ -1,0 +1,238 @@
+/**
+ * Finds out which of secret, body, timestamp and clock a receiver has wrong, from what it computed for a logged request.
+ * Needs no secret, and tells nothing that helps to sign: only whether a given signature is right.
+ */
+import { type BodyDifference, bodyDifference, changedBodies } from "@posthorn/protocol";
+import type { SignatureCheck } from "../engine/engine.ts";
+import type { Attempt } from "../storage/port.ts";
+
+/** What a receiver saw and computed. */
+export interface Seen {
+	/** In any notation. */
+	readonly signature?: string | undefined;
+	readonly body?: Uint8Array | undefined;
+	/** The value of the timestamp header. */
+	readonly timestamp?: string | undefined;
+	/** The receiver's clock when it checked the request, Unix time in seconds. */
+	readonly clock?: number | undefined;
+}
+
+export interface Finding {
+	readonly part: "secret" | "signature" | "body" | "timestamp" | "clock";
+	readonly state: "right" | "wrong" | "unknown";
+	/** Stable. */
+	readonly code: string;
+	readonly detail: string;
+}
+
+/** How far receivers let the timestamp be from their clock, seconds. */
+const TOLERANCE_S = 300;
+
+const BODY_DETAILS: Record<BodyDifference, string> = {
+	empty: "The body is empty. Something read the request's stream before the check, such as a body parser.",
+	byte_order_mark:
+		"The body has a byte order mark that wasn't sent, or lacks one. Don't decode and encode it: pass the raw bytes.",
+	truncated: "The body is cut off. Wait for all of it, and raise the receiver's limit on body sizes if there is one.",
+	whitespace: "The body was trimmed, got a line break, or its line breaks were converted. Pass the raw bytes.",
+	encoding: "The body was decoded with another encoding than UTF-8 and encoded again. Pass the raw bytes.",
+	reserialized:
+		"The body was parsed and serialized again, which changes its bytes. Verify the raw bytes before any parser reads them.",
+	other_event: "This is the body of another event. Compare the request with the same event id.",
+	changed: "The body has other content than the one that was sent. Find out what changes it, such as a proxy.",
+};
+
+type Sent = NonNullable<Attempt["sent"]>;
+
+/** @param check null if the webhook was deleted */
+export function diagnose(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | null, seen: Seen): Finding[] {
+	const { signature, body, timestamp, clock } = seen;
+	const findings: Finding[] = [];
+	const isRotated = check !== null && !check(`${sent.timestamp}.`, sentBody, sent.signature);
+	if (check === null)
+		findings.push(
+			unknown("secret", "webhook_deleted", "The webhook was deleted, so its secret can't be checked any more."),
+		);
+	else if (isRotated)
+		findings.push(
+			wrong(
+				"secret",
+				"secret_rotated",
+				"The secret was rotated after this request was signed, so the current one can't match it. Replay the delivery and look at the new request.",
+			),
+		);
+	if (body !== undefined) findings.push(bodyFinding(sentBody, body));
+	if (timestamp !== undefined) findings.push(timestampFinding(sent, timestamp));
+	if (clock !== undefined) findings.push(clockFinding(sent, clock));
+	if (signature !== undefined)
+		findings.push(...signatureFindings(sent, sentBody, isRotated ? null : check, seen, signature));
+	return findings;
+}
+
+const right = (part: Finding["part"], code: string, detail: string): Finding => ({
+	part,
+	state: "right",
+	code,
+	detail,
+});
+const wrong = (part: Finding["part"], code: string, detail: string): Finding => ({
+	part,
+	state: "wrong",
+	code,
+	detail,
+});
+const unknown = (part: Finding["part"], code: string, detail: string): Finding => ({
+	part,
+	state: "unknown",
+	code,
+	detail,
+});
+
+function bodyFinding(sent: Uint8Array, given: Uint8Array): Finding {
+	const difference = bodyDifference(sent, given);
+	if (difference === null)
+		return right("body", "body_same", `The body has exactly the ${sent.length} bytes that were sent.`);
+	let byte = 0;
+	while (byte < sent.length && sent[byte] === given[byte]) byte++;
+	return wrong(
+		"body",
+		`body_${difference}`,
+		`${BODY_DETAILS[difference]} It has ${given.length} bytes, ${sent.length} were sent, and byte ${byte} is the first that differs.`,
+	);
+}
+
+function timestampFinding({ timestamp }: Sent, given: string): Finding {
+	if (given === String(timestamp))
+		return right("timestamp", "timestamp_same", "The timestamp is the one that was sent.");
+	const number = Number(given);
+	if (Math.floor(number / 1_000) === timestamp)
+		return wrong(
+			"timestamp",
+			"timestamp_milliseconds",
+			"The timestamp was converted to milliseconds. Sign the header's value as it is.",
+		);
+	if (given.trim() === String(timestamp))
+		return wrong(
+			"timestamp",
+			"timestamp_whitespace",
+			"The timestamp has whitespace around it. Sign the header's value without it.",
+		);
+	return wrong("timestamp", "timestamp_other", `The timestamp isn't the one of this request, which is ${timestamp}.`);
+}
+
+function clockFinding({ timestamp }: Sent, clock: number): Finding {
+	const ahead = Math.round(clock - timestamp);
+	if (Math.abs(ahead) <= TOLERANCE_S)
+		return right(
+			"clock",
+			"clock_right",
+			`The clock was ${Math.abs(ahead)} s from the request's timestamp; ${TOLERANCE_S} s are allowed.`,
+		);
+	return wrong(
+		"clock",
+		ahead > 0 ? "clock_ahead" : "clock_behind",
+		`The clock was ${Math.abs(ahead)} s ${ahead > 0 ? "after" : "before"} the request's timestamp; ${TOLERANCE_S} s are allowed. Synchronize the receiver's clock, or check whether the request waited in a queue before it was verified.`,
+	);
+}
+
+function signatureFindings(
+	sent: Sent,
+	sentBody: Uint8Array,
+	check: SignatureCheck | null,
+	{ body, timestamp }: Seen,
+	given: string,
+): Finding[] {
+	const { hex, form } = readSignature(given);
+	if (hex === null)
+		return [
+			wrong("signature", "signature_malformed", "This isn't an HMAC-SHA256: it should be 64 hexadecimal digits."),
+		];
+	const noted = form === null ? [] : [wrong("signature", "signature_form", form)];
+	if (hex === sent.signature) {
+		const detail =
+			"The receiver computed the right signature, so its secret and body are right. Check how it compares the two.";
+		return [
+			...noted,
+			right("signature", "signature_right", detail),
+			right("secret", "secret_right", "The secret is right."),
+		];
+	}
+	if (check === null)
+		return [...noted, unknown("signature", "signature_other", "The signature isn't the one that was sent.")];
+	const cause = causeOf(sent, sentBody, check, body, timestamp, hex);
+	if (cause !== null)
+		return [
+			...noted,
+			right("secret", "secret_right", "The secret is right: with it, this signature follows from what is wrong here."),
+			cause,
+		];
+	const isBodyRight = body !== undefined && bodyDifference(sentBody, body) === null;
+	const isTimestampRight = timestamp === undefined || timestamp === String(sent.timestamp);
+	if (isBodyRight && isTimestampRight)
+		return [
+			...noted,
+			wrong(
+				"secret",
+				"secret_wrong",
+				"The body is right and the signature isn't, so the secret is wrong: another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start.",
+			),
+		];
+	return [
+		...noted,
+		unknown(
+			"signature",
+			"signature_other",
+			body === undefined
+				? "The signature isn't the one that was sent. Give the body as the receiver saw it as well, to find out whether secret or body is wrong."
+				: "The signature follows neither from the body that was sent nor from this one, so the secret may be wrong, too. Correct what is wrong here and look again.",
+		),
+	];
+}
+
+/** What is wrong if the current secret gives this signature for something else than what was sent; null if it doesn't. */
+function causeOf(
+	sent: Sent,
+	sentBody: Uint8Array,
+	check: SignatureCheck,
+	body: Uint8Array | undefined,
+	timestamp: string | undefined,
+	hex: string,
+): Finding | null {
+	const head = `${sent.timestamp}.`;
+	if (check("", sentBody, hex))
+		return wrong(
+			"timestamp",
+			"timestamp_missing",
+			"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
+		);
+	if (body !== undefined && check(head, body, hex)) return bodyFinding(sentBody, body);
+	for (const { change, body: other } of changedBodies(sentBody))
+		if (check(head, other, hex)) return wrong("body", `body_${change}`, BODY_DETAILS[change]);
+	if (check(head, new Uint8Array(0), hex)) return wrong("body", "body_empty", BODY_DETAILS.empty);
+	if (check(`${sent.timestamp * 1_000}.`, sentBody, hex)) return timestampFinding(sent, String(sent.timestamp * 1_000));
+	// Header values are ASCII, and so is what the check takes.
+	if (timestamp === undefined || !/^[\x20-\x7e]{1,30}$/.test(timestamp)) return null;
+	for (const one of [sentBody, ...(body === undefined ? [] : [body])])
+		if (check(`${timestamp}.`, one, hex)) return timestampFinding(sent, timestamp);
+	return null;
+}
+
+/** A signature in the notation of the header, and what is wrong with the one that was given. */
+function readSignature(given: string): { readonly hex: string | null; readonly form: string | null } {
+	const text = given.trim().replace(/^(sha256=|v1[,=])/i, "");
+	if (/^[0-9a-f]{64}$/.test(text))
+		return {
+			hex: text,
+			form: text === given.trim() ? null : "The header has only the 64 digits, without anything before them.",
+		};
+	if (/^[0-9a-f]{64}$/i.test(text))
+		return {
+			hex: text.toLowerCase(),
+			form: "The signature is in capital letters. The header has lower-case ones; compare bytes, not text.",
+		};
+	if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text))
+		return {
+			hex: Buffer.from(text, "base64").toString("hex"),
+			form: "The signature is in base64. The header has 64 hexadecimal digits.",
+		};
+	return { hex: null, form: null };
+}
