@@ -6,6 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import type { EngineObserver, NodeState, ProjectLoss } from "../engine/index.ts";
 import type { Handshakes } from "../net/handshakes.ts";
 import { SHORTAGES, type Shortages } from "../net/shortages.ts";
+import type { HealthCount } from "../registry/health-count.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/peers.ts";
 import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
@@ -28,6 +29,8 @@ export interface Metrics {
 	request(route: string, method: string, status: number, seconds: number): void;
 	/** Adds gauges of the backlog in storage. */
 	watch(source: GaugeSource): void;
+	/** Adds a gauge of webhooks by their health. */
+	watchHealth(count: Pick<HealthCount, "read">): void;
 	/** For the storage: counts work on a database that nodes share. */
 	database(): DatabaseObserver;
 	/** Adds gauges of the connections to it. */
@@ -110,6 +113,7 @@ export function createMetrics(): Metrics {
 			requests.observe({ route, method, status: statusClass }, seconds);
 		},
 		watch: (source) => watchStorage(registry, source),
+		watchHealth: (count) => watchHealth(registry, count),
 		database: () => countDatabase(registry),
 		watchPools: (read) => watchPools(registry, read),
 		watchShortages: (shortages) => watchShortages(registry, shortages),
@@ -174,6 +178,22 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 		"Dead-lettered deliveries that are still in the log.",
 		({ deadLetters }) => deadLetters,
 	);
+}
+
+/** Shows webhooks by their health, once they have been counted. */
+function watchHealth(registry: Registry, count: Pick<HealthCount, "read">): void {
+	const help = "Webhooks by their health: failing, unstable, healthy, idle or paused. Counted about once a minute.";
+	new Gauge({
+		name: "posthorn_webhook_health",
+		help,
+		labelNames: ["health"],
+		registers: [registry],
+		collect() {
+			const counts = count.read();
+			if (counts === null) this.reset();
+			else for (const [health, webhooks] of Object.entries(counts)) this.set({ health }, webhooks);
+		},
+	});
 }
 
 /** Values by their labels; none for a metric without labels. */

@@ -8,6 +8,7 @@ import Fastify from "fastify";
 import { type AuditNote, actorOf } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
+import { HealthCount } from "../registry/health-count.ts";
 import type { Actor } from "../storage/port.ts";
 import {
 	authorize,
@@ -123,6 +124,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
 	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
 	metrics.watch(parts);
+	metrics.watchHealth(new HealthCount(parts));
 	await app.ready();
 	return app;
 }

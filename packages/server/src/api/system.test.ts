@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { until } from "../../../testkit/src/until.ts";
 import { TestApi } from "../../test/api/api.ts";
 import { METRICS } from "../base/budgets.ts";
 import type { Shortage } from "../net/shortages.ts";
@@ -237,4 +238,25 @@ test("the operators' page names every budget and rate in the metrics", async () 
 		.split("\n")
 		.flatMap((row) => [...row.split("|")[1]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
 	expect(told.sort()).toEqual(names.sort());
+});
+
+test("the metrics count webhooks by their health", async () => {
+	const own = await TestApi.start();
+	const project = await own.project();
+	const webhook = await own.webhook(project);
+	await own.webhook(project, { events: ["purchase.refunded"] });
+	await own.call("PATCH", webhook, { body: { status: "paused" } });
+	const counted = /^posthorn_webhook_health\{health="(\w+)"\} (\d+)$/gm;
+	const text = await until("the count", async () => {
+		const metrics = (await own.call("GET", "/metrics")).text;
+		return metrics.includes("posthorn_webhook_health{") && metrics;
+	});
+	expect(Object.fromEntries([...text.matchAll(counted)].map(([, health, count]) => [health, Number(count)]))).toEqual({
+		paused: 1,
+		failing: 0,
+		unstable: 0,
+		healthy: 0,
+		idle: 1,
+	});
+	await own.close();
 });

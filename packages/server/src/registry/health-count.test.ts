@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { START } from "../../test/storage/conformance/world.ts";
+import { MemoryWorld } from "../../test/storage/memory/world.ts";
+import { type Storage, StorageError } from "../storage/port.ts";
+import { HealthCount, type HealthCounts } from "./health-count.ts";
+
+let memory: MemoryWorld;
+beforeEach(async () => {
+	memory = await MemoryWorld.open();
+});
+afterEach(() => memory.world.dispose());
+
+const NONE: HealthCounts = { paused: 0, failing: 0, unstable: 0, healthy: 0, idle: 0 };
+const turns = async () => {
+	for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** Its own clock is exact; storage's stands at {@link START}. */
+function counting(storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth">) {
+	const clock = new VirtualClock();
+	const warnings: unknown[] = [];
+	const logger = { warn: (...args: unknown[]) => warnings.push(args) } as never;
+	const time = { now: () => START + clock.elapsed(), elapsed: () => clock.elapsed() };
+	const count = new HealthCount({
+		storage,
+		logger,
+		clock: {
+			...time,
+			setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
+			setImmediate: (fn) => clock.setImmediate(fn),
+		},
+	});
+	/** Lets a pass run to its end. */
+	const settle = async () => {
+		for (let i = 0; i < 6; i++) {
+			await turns();
+			await clock.advance(1);
+		}
+	};
+	return { count, clock, warnings, settle };
+}
+
+test("counts the webhooks of all projects, at most once a minute", async () => {
+	const { world } = memory;
+	const [one, two] = [await world.project(), await world.project()];
+	const [failing, paused] = [await world.webhook(one, ["a"]), await world.webhook(one, ["a"], { status: "paused" })];
+	await world.webhook(two, ["a"]);
+	const [event] = await world.publish(one, "a");
+	const lease = await world.lease(one);
+	await world.finish(lease, failing, event!, "failed");
+	await world.finish(lease, paused, event!, "failed");
+	const { count, clock, settle } = counting(world.storage);
+	expect(count.read()).toBeNull();
+	await settle();
+	expect(count.read()).toEqual({ ...NONE, failing: 1, paused: 1, idle: 1 });
+	await world.webhook(two, ["a"]);
+	await clock.advance(59_000);
+	count.read();
+	await settle();
+	expect(count.read()).toMatchObject({ idle: 1 });
+	await clock.advance(1_000);
+	count.read();
+	await settle();
+	expect(count.read()).toMatchObject({ idle: 2 });
+});
+
+test("shows nothing once counting fails, and tries again later", async () => {
+	const { world } = memory;
+	await world.webhook(await world.project(), ["a"]);
+	let fails = false;
+	const { storage } = world;
+	const { count, clock, warnings, settle } = counting({
+		listProjects: (page) => storage.listProjects(page),
+		listWebhooks: (page) => storage.listWebhooks(page),
+		readHealth: (p) => (fails ? Promise.reject(new StorageError("lost", "gone")) : storage.readHealth(p)),
+	});
+	count.read();
+	await settle();
+	expect(count.read()).toMatchObject({ idle: 1 });
+	for (const [expected, broken] of [
+		[null, true],
+		[{ ...NONE, idle: 1 }, false],
+	] as const) {
+		fails = broken;
+		await clock.advance(60_000);
+		count.read();
+		await settle();
+		expect(count.read()).toEqual(expected);
+	}
+	expect(warnings).toHaveLength(1);
+});

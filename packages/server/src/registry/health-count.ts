@@ -1,0 +1,83 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import { type Storage, StorageError } from "../storage/port.ts";
+import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart } from "./health.ts";
+
+export type HealthCounts = Readonly<Record<HealthState, number>>;
+
+export interface HealthCountOptions {
+	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth">;
+	readonly clock: Clock;
+	readonly logger: Logger;
+}
+
+/** Counts are this old at least before another pass begins, milliseconds. */
+const EVERY_MS = 60_000;
+/** After each project, a pass rests for so many times as long as that took: it uses a tenth of a connection at most. */
+const REST_FACTOR = 9;
+const PAGE = 200;
+
+/**
+ * Counts the webhooks of all projects by their health, for the metrics. A pass reads one project after another, begins
+ * when someone asks, and its result is shown until the next one has ended. In a large database it takes minutes.
+ */
+export class HealthCount {
+	readonly #options: HealthCountOptions;
+	#counts: HealthCounts | null = null;
+	#isCounting = false;
+	#endedAt = Number.NEGATIVE_INFINITY;
+
+	constructor(options: HealthCountOptions) {
+		this.#options = options;
+	}
+
+	/** The result of the last pass; null before the first one has ended. */
+	read(): HealthCounts | null {
+		const { clock, logger } = this.#options;
+		if (!this.#isCounting && clock.elapsed() - this.#endedAt >= EVERY_MS) {
+			this.#isCounting = true;
+			this.#count()
+				.catch((error: unknown) => {
+					// Old counts would say that all is well.
+					this.#counts = null;
+					if (error instanceof StorageError && error.code === "closed") return;
+					logger.warn({ err: error }, "failed to count webhooks by their health");
+				})
+				.finally(() => {
+					this.#isCounting = false;
+					this.#endedAt = clock.elapsed();
+				});
+		}
+		return this.#counts;
+	}
+
+	async #count(): Promise<void> {
+		const { storage, clock } = this.#options;
+		const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
+		for await (const { id } of pages((page) => storage.listProjects(page))) {
+			const begun = clock.elapsed();
+			const now = clock.now();
+			const health = new Map(
+				(await storage.readHealth({ projectId: id, since: healthWindowStart(now) })).map((one) => [one.webhookId, one]),
+			);
+			for await (const webhook of pages((page) => storage.listWebhooks({ projectId: id, ...page }))) {
+				const figures = health.get(webhook.id);
+				counts[figures === undefined ? "idle" : healthOf({ ...figures, status: webhook.status }, now)]++;
+			}
+			const restMs = REST_FACTOR * (clock.elapsed() - begun);
+			await new Promise<void>((resolve) => clock.setTimeout(resolve, restMs));
+		}
+		this.#counts = counts;
+	}
+}
+
+async function* pages<Row extends { readonly id: string }>(
+	read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
+	for (let after: string | undefined; ; ) {
+		const rows = await read({ limit: PAGE, ...(after !== undefined && { after }) });
+		yield* rows;
+		after = rows.at(-1)?.id;
+		if (rows.length < PAGE) return;
+	}
+}
