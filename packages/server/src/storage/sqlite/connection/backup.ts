@@ -4,7 +4,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
-import { storageError } from "./errors.ts";
+import { isDamage, storageError } from "./errors.ts";
 import { makeFile } from "./files.ts";
 import { APPLICATION_ID } from "./migrate.ts";
 
@@ -56,7 +56,7 @@ export function copyDatabase(sourcePath: string, targetPath: string): void {
 			source.close();
 		}
 	} catch (error) {
-		throw storageError(error, from);
+		throw storageError(error, isDamage(error) ? sourcePath : from);
 	}
 }
 

@@ -29,6 +29,9 @@ export const isUniqueViolation = (error: unknown): boolean =>
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 
+/** Whether the file that was read is damaged. */
+export const isDamage = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
+
 /** A file system error, such as a directory that can't be created. */
 const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error;
 

@@ -83,7 +83,11 @@ function giveToOwner(draft: string, path: string): void {
 
 function freeName(path: string): string {
 	const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
-	return `${path}.replaced-${time}`;
+	const name = `${path}.replaced-${time}`;
+	for (let n = 1; ; n++) {
+		const free = n === 1 ? name : `${name}-${n}`;
+		if (!existsSync(free)) return free;
+	}
 }
 
 /**

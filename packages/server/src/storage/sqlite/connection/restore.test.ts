@@ -1,0 +1,83 @@
+import {
+	copyFileSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, expect, test } from "vitest";
+import { CLOCK_SEEN } from "../../verbs/clock.ts";
+import { QUARANTINE } from "../../verbs/quarantine.ts";
+import { backupSqlite, openSqliteStorage, readSqliteSetting, restoreSqlite } from "../index.ts";
+import { ExclusiveLock } from "./files.ts";
+
+let folder: string;
+let path: string;
+let backup: string;
+beforeEach(async () => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-restore-"));
+	path = join(folder, "data/posthorn.db");
+	backup = join(folder, "backup.db");
+	const live = join(folder, "live.db");
+	const storage = await openSqliteStorage({ path: live, clock: { now: Date.now }, leaseTermMs: 10_000 });
+	await storage.setSetting({ name: CLOCK_SEEN, value: "1795232856000" });
+	await backupSqlite(live, backup);
+	await storage.setSetting({ name: "after", value: "the backup" });
+	// What a killed service leaves: the last commits are only in the write-ahead log.
+	mkdirSync(join(folder, "data"));
+	for (const end of ["", "-wal"]) copyFileSync(`${live}${end}`, `${path}${end}`);
+	await storage.close();
+	return () => rmSync(folder, { recursive: true });
+});
+/** What a restore may not leave. */
+const leftOvers = () =>
+	readdirSync(join(folder, "data")).filter((name) => /unfinished/.test(name) || /^posthorn\.db-(wal|shm)$/.test(name));
+
+test("keeps the previous database with all of its commits, and takes nothing from its write-ahead log", async () => {
+	expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+	const { replaced, backupAt } = await restoreSqlite(backup, path);
+	expect(backupAt).toBe(1795232856000);
+	expect(leftOvers()).toEqual([]);
+	expect(readSqliteSetting(path, "after")).toBeNull();
+	expect(JSON.parse(readSqliteSetting(path, QUARANTINE)!)).toEqual({ since: expect.any(Number), backupAt });
+	expect(readSqliteSetting(backup, QUARANTINE)).toBeNull();
+	expect(statSync(path).mode & 0o077).toBe(0);
+
+	const previous = new DatabaseSync(replaced!);
+	expect(previous.prepare("SELECT value FROM settings WHERE name = 'after'").get()).toEqual({ value: "the backup" });
+	previous.close();
+});
+
+test("never overwrites a previous database, however soon the next restore follows", async () => {
+	const kept = new Set<string>();
+	for (let n = 0; n < 3; n++) kept.add((await restoreSqlite(backup, path)).replaced!);
+	for (const file of kept) {
+		expect(existsSync(file)).toBe(true);
+		new DatabaseSync(file).close();
+	}
+	expect(kept.size).toBe(3);
+});
+
+test("changes nothing while a service has the database, or if the backup is damaged", async () => {
+	const lock = new ExclusiveLock(path);
+	await expect(restoreSqlite(backup, path)).rejects.toMatchObject({ code: "in_use" });
+	lock.release();
+	const damaged = readFileSync(backup);
+	damaged.fill(0xff, 4 * 4_096, 12 * 4_096);
+	writeFileSync(backup, damaged);
+	await expect(restoreSqlite(backup, path)).rejects.toMatchObject({
+		code: "unusable",
+		message: expect.stringMatching(/^\S+backup\.db is damaged/),
+	});
+	expect(leftOvers()).toEqual(["posthorn.db-wal"]);
+	const intact = new DatabaseSync(path);
+	expect(intact.prepare("SELECT value FROM settings WHERE name = 'after'").get()).toEqual({ value: "the backup" });
+	intact.close();
+});
