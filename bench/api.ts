@@ -22,6 +22,17 @@ export class Api {
 		return statusCode === 200;
 	}
 
+	/** The service's metrics, as text. */
+	async metrics(): Promise<string> {
+		const { body } = await this.#pool.request({ method: "GET", path: "/metrics" });
+		return body.text();
+	}
+
+	/** Trusts the service's clock after it was off for long. */
+	async confirmClock(): Promise<void> {
+		await this.#call("POST", "/v1/clock/confirm", {});
+	}
+
 	/** The new project's identifier. */
 	async createProject(name: string): Promise<string> {
 		return idOf(await this.#call("POST", "/v1/projects", { name }));

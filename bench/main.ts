@@ -21,9 +21,11 @@ import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { formatReport } from "./report.ts";
 import type { Results, ThroughputRun } from "./results.ts";
+import { measureRetention } from "./retention.ts";
 import { measureSingle } from "./single/measure.ts";
 import { measureThroughput } from "./throughput.ts";
 import { measureUnwanted } from "./unwanted.ts";
+import { measureUpgrade } from "./upgrade.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The limit is read several times, so each reading may be shorter than a round, but long enough to be meaningful. */
@@ -99,6 +101,12 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("dashboard") ? { dashboard: await measureDashboard(progress) } : {}),
 			...(parts.has("unwanted")
 				? { unwanted: await measureUnwanted(workspace, receiver, service, seconds, progress) }
+				: {}),
+			...(parts.has("retention")
+				? { retention: await measureRetention(workspace, receiver, service, options, progress) }
+				: {}),
+			...(parts.has("upgrade")
+				? { upgrade: await measureUpgrade(workspace, receiver, service, options, progress) }
 				: {}),
 			...(parts.has("client") ? { client: await measureClient(receiver, progress) } : {}),
 			...(options.against !== null

@@ -18,9 +18,12 @@ Usage: npm run bench -- [options]
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
   --unwanted       only the CPU time of an event next to 10,000 webhooks that don't want it
+  --retention      only the delivery rate while retention deletes as much as is created
+  --upgrade        only how long publishing is blocked by opening ten million events of the previous release
+  --events N       how many events --upgrade writes (default 10000000)
   --client         only the CPU time of the HTTP client that sends the requests
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
-  --rounds N       how many pairs of services --against starts (default 7)
+  --rounds N       how many pairs of services --against starts (default 7), or rounds --retention has (default 5)
   --dashboard      only the dashboard in Chromium: pages, a long log, live rows, with goals and whether they're met
   --facts          only store facts with a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
@@ -36,6 +39,8 @@ const MAX_WEBHOOKS = 10_000;
 const MAX_FANOUT = 100;
 const MAX_ROUNDS = 100;
 const MAX_SECONDS = 120;
+const MAX_EVENTS = 100_000_000;
+const FULL_EVENTS = 10_000_000;
 const FULL_SECONDS = 12;
 const QUICK_SECONDS = 2;
 
@@ -51,6 +56,8 @@ const ALONE = [
 	"neighbours",
 	"single",
 	"unwanted",
+	"retention",
+	"upgrade",
 	"client",
 	"dashboard",
 	"against",
@@ -68,6 +75,8 @@ export interface Options {
 	/** Another checkout to compare with; null for none. */
 	readonly against: string | null;
 	readonly rounds: number;
+	/** How many events of the previous release to write. */
+	readonly events: number;
 	/** Parts of the descriptions of the neighbors to include; null for all. */
 	readonly neighbour: string | null;
 }
@@ -94,7 +103,8 @@ export function readOptions(args: readonly string[]): Options {
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
 		neighbour: values.neighbour ?? null,
 		against: values.against === undefined ? null : resolve(values.against),
-		rounds: readList("rounds", values.rounds ?? "7", MAX_ROUNDS)[0]!,
+		rounds: readList("rounds", values.rounds ?? (values.retention ? "5" : "7"), MAX_ROUNDS)[0]!,
+		events: readList("events", values.events ?? String(FULL_EVENTS), MAX_EVENTS)[0]!,
 	};
 }
 
@@ -119,6 +129,9 @@ function parse(args: readonly string[]) {
 				neighbour: text,
 				single: flag,
 				unwanted: flag,
+				retention: flag,
+				upgrade: flag,
+				events: text,
 				client: flag,
 				dashboard: flag,
 				against: text,

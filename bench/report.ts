@@ -10,11 +10,15 @@ import type {
 	Nodes,
 	Pending,
 	Results,
+	RetentionRun,
 	SingleRun,
 	ThroughputRun,
+	UpgradeRun,
 } from "./results.ts";
+import { RETENTION_LEAST_SHARE } from "./retention.ts";
 import { SINGLE_MOST_TIMES } from "./single/measure.ts";
 import { UNWANTED_MOST_TIMES } from "./unwanted.ts";
+import { UPGRADE_MOST_MS } from "./upgrade.ts";
 
 /** The results as readable text. */
 export function formatReport(results: Results): string {
@@ -34,6 +38,8 @@ export function formatReport(results: Results): string {
 		against,
 		single,
 		unwanted,
+		retention,
+		upgrade,
 		machine,
 	} = results;
 	const parts = [
@@ -98,6 +104,21 @@ export function formatReport(results: Results): string {
 		parts.push(table(SINGLE_COLUMNS, single));
 		for (const { engine, threads } of single)
 			parts.push(`${engine}: ${threads.map(({ thread, us }) => `${thread} ${us} µs`).join(" · ")}`);
+	}
+	if (retention !== undefined) {
+		const [{ old_events, attempts_each } = { old_events: 0, attempts_each: 0 }] = retention;
+		parts.push(
+			`Deliveries while retention deletes ${count(old_events)} events with ${attempts_each} attempts each ` +
+				`(goal: ${RETENTION_LEAST_SHARE} of the rate without, and as much deleted as created):`,
+		);
+		parts.push(table(RETENTION_COLUMNS, retention));
+	}
+	if (upgrade !== undefined) {
+		const [{ events } = { events: 0 }] = upgrade;
+		parts.push(
+			`Opening ${count(events)} events of the previous release (goal: blocks for at most ${UPGRADE_MOST_MS} ms):`,
+		);
+		parts.push(table(UPGRADE_COLUMNS, upgrade));
 	}
 	if (unwanted !== undefined) {
 		const { webhooks, with_us, without_us, ratio, ratios } = unwanted;
@@ -199,6 +220,26 @@ const SINGLE_COLUMNS: readonly Column<SingleRun>[] = [
 	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
 	{ title: "each round", cell: ({ ratios }) => ratios.map((ratio) => ratio.toFixed(2)).join(" ") },
 	{ title: "", cell: ({ ratio }) => (ratio <= SINGLE_MOST_TIMES ? pc.green("✓") : pc.red("✗")) },
+];
+
+const RETENTION_COLUMNS: readonly Column<RetentionRun>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
+	{ title: "without", cell: ({ without_per_s }) => `${count(without_per_s)}/s` },
+	{ title: "with", cell: ({ with_per_s }) => `${count(with_per_s)}/s` },
+	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+	{ title: "each round", cell: ({ ratios }) => ratios.map((ratio) => ratio.toFixed(2)).join(" ") },
+	{ title: "events created", cell: ({ created_events_per_s }) => `${count(created_events_per_s)}/s` },
+	{ title: "deleted", cell: ({ deleted_events_per_s }) => `${count(deleted_events_per_s)}/s` },
+	{ title: "vacuum", cell: ({ vacuum_s }) => (vacuum_s === null ? "–" : `${vacuum_s.toFixed(1)} s`) },
+	{ title: "", cell: ({ keeps_up }) => (keeps_up ? pc.green("✓") : pc.red("✗")) },
+];
+
+const UPGRADE_COLUMNS: readonly Column<UpgradeRun>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
+	{ title: "blocked", cell: ({ blocked_ms }) => `${count(blocked_ms)} ms` },
+	{ title: "usual", cell: ({ usual_ms }) => `${count(usual_ms)} ms` },
+	{ title: "to open", cell: ({ open_ms }) => `${count(open_ms)} ms` },
+	{ title: "", cell: ({ blocked_ms }) => (blocked_ms <= UPGRADE_MOST_MS ? pc.green("✓") : pc.red("✗")) },
 ];
 
 const AGAINST_COLUMNS: readonly Column<Against["engines"][number]>[] = [

@@ -16,6 +16,8 @@ export interface Results {
 	readonly against?: Against;
 	readonly single?: readonly SingleRun[];
 	readonly unwanted?: Unwanted;
+	readonly retention?: readonly RetentionRun[];
+	readonly upgrade?: readonly UpgradeRun[];
 	readonly machine: Machine;
 }
 
@@ -88,6 +90,43 @@ export interface Unwanted {
 	/** With over without, in each round, and the median. */
 	readonly ratios: readonly number[];
 	readonly ratio: number;
+}
+
+/** The whole path while retention deletes old events, compared with the same service before and after that. Medians of the rounds. */
+export interface RetentionRun {
+	readonly engine: "sqlite" | "postgres";
+	readonly old_events: number;
+	/** Attempts that each old event had, which are deleted, too. */
+	readonly attempts_each: number;
+	/** Deliveries per second. */
+	readonly without_per_s: number;
+	readonly with_per_s: number;
+	/** With over without, in each round, and the median. */
+	readonly ratios: readonly number[];
+	readonly ratio: number;
+	/** Meanwhile; each event has as many attempts. */
+	readonly created_events_per_s: number;
+	readonly deleted_events_per_s: number;
+	/** Whether at least as much is deleted as created, at 0.9 of the rate without. */
+	readonly keeps_up: boolean;
+	/** How long PostgreSQL's vacuum of the events takes after that, seconds; null on SQLite. */
+	readonly vacuum_s: number | null;
+}
+
+/** A database of the previous release is opened by this one. */
+export interface UpgradeRun {
+	readonly engine: "sqlite" | "postgres";
+	/** In the database. */
+	readonly events: number;
+	/**
+	 * How long publishing is blocked. On PostgreSQL, the slowest publish on a node of the previous release while the
+	 * database is migrated. On SQLite, how much longer it takes to open the file than to open an empty one.
+	 */
+	readonly blocked_ms: number;
+	/** To migrate the database; on SQLite, to open it. */
+	readonly open_ms: number;
+	/** On PostgreSQL, the slowest publish before that; on SQLite, opening an empty database. */
+	readonly usual_ms: number;
 }
 
 /** CPU time of the service's threads with one name, microseconds per event. */

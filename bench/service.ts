@@ -9,7 +9,8 @@ import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { Api } from "./api.ts";
 import type { Workspace } from "./workspace.ts";
 
-const PROGRAM = fileURLToPath(new URL("../packages/cli/bin/posthorn.mjs", import.meta.url));
+/** This checkout's command. */
+export const PROGRAM = fileURLToPath(new URL("../packages/cli/bin/posthorn.mjs", import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;

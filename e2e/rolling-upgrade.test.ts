@@ -2,8 +2,7 @@
  * Two nodes of the previous release on one PostgreSQL are replaced by this one's, one after the other, under load. The
  * previous release comes from this repository's history; without it (a shallow clone), there is nothing to upgrade.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -19,43 +18,14 @@ import {
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { expect, test } from "vitest";
 import { mostOvertaken } from "./order.ts";
+import { checkOutPrevious, hasHistory } from "./previous-release.ts";
 import { purchase } from "./shop.ts";
-
-/** The last commit of the previous release: update it with each release. */
-const PREVIOUS = "cc4dc67514";
-const ROOT = new URL("..", import.meta.url).pathname;
 
 const PROJECTS = 8;
 const PUBLISHERS = 3;
 const CUSTOMERS = 5;
 /** Requests acknowledged between two steps. */
 const BETWEEN = 150;
-
-const git = (...args: string[]) =>
-	execFileSync("git", args, { cwd: ROOT, maxBuffer: 256 * 1024 * 1024, stdio: "pipe" });
-function hasHistory(): boolean {
-	try {
-		git("cat-file", "-e", `${PREVIOUS}^{commit}`);
-		return true;
-	} catch {
-		return false;
-	}
-}
-
-/** Checks the previous release out, with this checkout's dependencies. @returns the path of its command */
-function checkOut(folder: string): string {
-	execFileSync("tar", ["-x", "-C", folder], { input: git("archive", PREVIOUS, "package.json", "packages") });
-	const modules = join(folder, "node_modules");
-	mkdirSync(join(modules, "@posthorn"), { recursive: true });
-	const link = (target: string, name: string) => symlinkSync(target, join(modules, name));
-	for (const name of readdirSync(join(ROOT, "node_modules")))
-		if (name !== "@posthorn" && name !== "posthorn") link(join(ROOT, "node_modules", name), name);
-	for (const name of readdirSync(join(folder, "packages"))) {
-		const about = join(folder, "packages", name, "package.json");
-		if (existsSync(about)) link(join(folder, "packages", name), JSON.parse(readFileSync(about, "utf8")).name);
-	}
-	return join(folder, "packages/cli/bin/posthorn.mjs");
-}
 
 test.skipIf(!hasHistory())(
 	"nodes of the previous release are replaced one by one: nothing is lost or out of order",
@@ -65,7 +35,7 @@ test.skipIf(!hasHistory())(
 	async () => {
 		const server = await PostgresServer.start({ own: true });
 		const folder = mkdtempSync(join(tmpdir(), "posthorn-upgrade-"));
-		const command = checkOut(folder);
+		const command = checkOutPrevious(folder);
 		const authority = await createAuthority();
 		const settings = {
 			POSTHORN_DATABASE_URL: await server.createDatabase(),

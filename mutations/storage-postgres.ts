@@ -224,17 +224,40 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/retention/retention.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-open-events",
-			find: "if (isOpen(project_no, seq)) return true;",
-			replace: "",
+			find: "const needed = new Set(open.map(keyOf));",
+			replace: "const needed = new Set<string>();",
 			only: "retention",
 			why: "An event that is open during a pause is deleted without an attempt.",
 		},
 		{
 			name: "postgres-sweep-referred",
-			find: "WHERE logged.seq IS NULL AND waiting.seq IS NULL\n\t))",
-			replace: "WHERE logged.seq IS NULL\n\t))",
+			find: "for (const row of found) needed.add(keyOf(row));",
+			replace: "",
 			only: "retention",
 			why: "An event is deleted while its retry is pending: the retry finds nothing to send.",
+		},
+		{
+			name: "postgres-sweep-wakes-nobody",
+			find: "const unattempted = from === 0 ? await wakeLate(connections, cutoff) : [];",
+			replace: "const unattempted: string[] = [];",
+			only: "retention",
+			why: "What a paused webhook left for longer than the log is kept is never dead-lettered.",
+		},
+	]),
+	...of("server/src/storage/postgres/retention/turn.ts", POSTGRES, [
+		{
+			name: "postgres-sweep-always-early",
+			find: "(s.holder IS NULL AND $4)",
+			replace: "(s.holder IS NULL AND $4 IS NOT NULL)",
+			only: "retention",
+			why: "Every node makes its own pass.",
+		},
+		{
+			name: "postgres-sweep-never-replaced",
+			find: `s.until <= \${NOW} OR s.until >`,
+			replace: "s.until >",
+			only: "retention",
+			why: "After a node died while it swept, nothing is deleted anymore.",
 		},
 	]),
 	...of("server/src/storage/postgres/lanes/settle.ts", inPostgres("lanes/settle"), [

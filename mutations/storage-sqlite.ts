@@ -289,8 +289,8 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/retention/retention.ts", SQLITE, [
 		{
 			name: "sqlite-sweep-ends-early",
-			find: "rows.every((row) => isRecent(row.started_at as number))",
-			replace: "rows.some((row) => isRecent(row.started_at as number))",
+			find: "range.unsure === 0;",
+			replace: "(range.unsure as number) < (range.rows as number);",
 			only: "retention",
 			why: "After one new entry, old ones stay permanently.",
 			review: "retention.ts in SQLite: the sweep ends early",
@@ -304,22 +304,22 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-open-events",
-			find: "open.includes(seq) || (from !== undefined && seq > from && seq > position)",
-			replace: "from !== undefined && seq > from && seq > position",
+			find: "(this.#openOf(project).has(seq) || seq > this.#afterOf(project, type))",
+			replace: "seq > this.#afterOf(project, type)",
 			only: "retention",
 			why: "An event that is open during a pause is deleted without an attempt.",
 		},
 		{
 			name: "sqlite-sweep-referred",
-			find: "if (waits || isReferredTo(c, project, seq)) continue;",
-			replace: "if (waits) continue;",
+			find: "\n\t\t\t\tAND NOT EXISTS (SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq)",
+			replace: "",
 			only: "retention",
 			why: "An event is deleted while its retry is pending: the retry finds nothing to send.",
 		},
 		{
 			name: "sqlite-sweep-not-told",
-			find: "if (waits || isOverdue(c, project, seq, cutoff)) unattempted.add(project);",
-			replace: "if (waits) unattempted.add(project);",
+			find: "const unattempted = new Set(projectsWithOverdue(c, range));",
+			replace: "const unattempted = new Set<number>();",
 			only: "retention",
 			why: "Retries that have waited during a pause for longer than the log is kept stay permanently.",
 		},
@@ -332,7 +332,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-uncounted",
-			find: "if (old.length > 0) countThrough(c, old.at(-1)!.no as number);",
+			find: "	countThrough(c, last);",
 			replace: "",
 			only: "statistics|retention",
 			why: "Attempts that are deleted before they are counted are missing from the charts.",

@@ -11,6 +11,20 @@ export const STORAGE_VERBS = [
 			why: "Owners may not do what takes an owner.",
 		},
 	]),
+	...of("server/src/engine/retention.ts", inEngine("retention"), [
+		{
+			name: "retention-ahead-takes-turn",
+			find: "if (!Number.isFinite(now)) return;",
+			replace: "",
+			why: "While the clock of one node isn't trusted, its empty passes take the place of those that delete.",
+		},
+		{
+			name: "retention-replaced-goes-on",
+			find: " && (await this.#keeps()); ) {",
+			replace: "; ) {",
+			why: "A node that was frozen continues next to the one that replaced it.",
+		},
+	]),
 	...of("server/src/engine/retention-clock.ts", inEngine("retention-clock"), [
 		{
 			name: "retention-clock-believes-jumps",

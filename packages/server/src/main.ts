@@ -179,6 +179,7 @@ async function build(
 				changes.note(projectId, "attempts");
 			},
 			lost: metrics.engine.lost,
+			swept: metrics.engine.swept,
 		},
 	});
 	undo.push(() => engine.stop());

@@ -85,6 +85,12 @@ export function createMetrics(): Metrics {
 		labelNames: ["outcome"],
 		registers,
 	});
+	const deleted = new Counter({
+		name: "posthorn_retention_deleted_total",
+		help: "Rows that retention deleted: events, or attempts of the delivery log.",
+		labelNames: ["rows"],
+		registers,
+	});
 	const durations = new Histogram({
 		name: "posthorn_attempt_duration_seconds",
 		help: "Duration of requests until a response or a timeout; attempts that reached no receiver are left out.",
@@ -107,6 +113,7 @@ export function createMetrics(): Metrics {
 				if (sent) durations.observe(responseMs / 1_000);
 			},
 			lost: countLosses(registry),
+			swept: (rows, count) => deleted.inc({ rows }, count),
 		},
 		request(route, method, status, seconds) {
 			const statusClass = `${Math.floor(status / 100)}xx` as StatusClass;

@@ -109,7 +109,7 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "days",
 		default: "30",
-		meaning: "How long events and the delivery log are kept.",
+		meaning: "How long events and the delivery log are kept; with PostgreSQL up to a day longer.",
 		parse: parse.days(1, 3650),
 	}),
 	logLevel: setting({

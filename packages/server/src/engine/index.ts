@@ -13,7 +13,7 @@ import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/window-budget.ts";
 import { Publisher } from "./publish/publisher.ts";
-import { RetentionSweeper } from "./retention.ts";
+import { RetentionSweeper, type Swept } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
 import { Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
@@ -59,6 +59,8 @@ export interface EngineObserver {
 	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
 	/** This node lost a project without releasing it. */
 	lost?(why: ProjectLoss): void;
+	/** Retention deleted rows. */
+	swept?(what: keyof Swept, rows: number): void;
 }
 
 export interface RunningEngine extends Engine {
@@ -73,7 +75,7 @@ export interface RunningEngine extends Engine {
 	 * process has the database to itself.
 	 */
 	watchMarks(watcher: MarkWatcher): void;
-	/** Runs one pass of the retention sweep now. */
+	/** Runs one pass of the retention sweep now, unless another node is sweeping. */
 	sweep(): Promise<void>;
 	/**
 	 * Starts nothing more, finishes and settles everything in flight, and releases every lease. Storage stays open. Waits
@@ -98,6 +100,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	});
 	const windows = new WindowBudget(options.windowBytes);
 	const keys = new SigningKeys(seal, logger);
+	const holder = ids.next("node");
 	const directory = new Directory(
 		{
 			storage,
@@ -123,7 +126,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			onLost: (why) => observer?.lost?.(why),
 			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
 		},
-		{ holder: ids.next("node"), activeProjects: options.activeProjects },
+		{ holder, activeProjects: options.activeProjects },
 	);
 	const publisher = new Publisher({
 		storage,
@@ -138,9 +141,11 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		clock,
 		disk,
 		logger,
+		holder,
 		retentionMs: options.logRetentionMs,
 		retentionNow,
 		onUnattempted: (projectIds) => directory.sweep(projectIds),
+		onDeleted: (what, rows) => observer?.swept?.(what, rows),
 	});
 	directory.start();
 	sweeper.start();

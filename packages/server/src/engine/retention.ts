@@ -1,37 +1,57 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { PeerStorage } from "../storage/port/peers.ts";
 import type { RetentionStorage, SweepStep } from "../storage/port.ts";
 
-/** Interval between passes. */
-const EVERY_MS = 60 * 60 * 1000;
-/** Rows examined per step. Each step is a short transaction. */
-const STEP_ROWS = 500;
+/** Time between the end of a pass and the next one. */
+const REST_MS = 55 * 60_000;
+/** How often a node checks whether a pass is due. */
+const LOOK_EVERY_MS = 5 * 60_000;
+/** A node that sweeps and doesn't say so for this long is replaced by the next one that looks. */
+const TERM_MS = 2 * 60_000;
 /** Rows dated further ahead than this were written while a clock was wrong. */
-const CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000;
-/** Pause between steps, for publishing and settling. */
-const BETWEEN_STEPS_MS = 50;
+const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
+/** Rows examined per step: enough that little is written for each, and few enough that nobody notices the wait. */
+const STEP_ROWS = 2_000;
+/** The pause after a step, for publishing and settling: this many times what the step took, and at least this long. */
+const PAUSE_TIMES = 2;
+const PAUSE_MS = 20;
+
+/** What a pass deleted. */
+export interface Swept {
+	readonly attempts: number;
+	readonly events: number;
+}
 
 export interface RetentionOptions {
-	readonly storage: RetentionStorage;
+	readonly storage: RetentionStorage & { readonly peers: Pick<PeerStorage, "takeSweep" | "endSweep"> | null };
 	readonly clock: Clock;
 	/** Real time, for the pauses between steps. */
 	readonly disk: Clock;
 	readonly logger: Logger;
+	/** This node. */
+	readonly holder: string;
 	readonly retentionMs: number;
 	/** The time that retention uses. */
 	readonly retentionNow: () => number;
 	/** Called with projects whose paused lanes have events that aged out without an attempt. */
 	readonly onUnattempted: (projectIds: readonly string[]) => void;
+	/** Called after every step that deleted something. */
+	readonly onDeleted?: ((what: keyof Swept, rows: number) => void) | undefined;
 }
 
 /**
  * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
- * without an attempt, so that their lanes dead-letter them first.
+ * without an attempt, so that their lanes dead-letter them first. Of several nodes one sweeps at a time; which one is
+ * decided anew for each pass.
  */
 export class RetentionSweeper {
 	readonly #options: RetentionOptions;
 	#timer: Timer | null = null;
 	#pass: Promise<void> | null = null;
+	/** On the monotonic clock: when the next pass is due if no other node sweeps, and when this node last said that it sweeps. */
+	#dueAt = 0;
+	#saidAt = 0;
 	#stopped = false;
 
 	constructor(options: RetentionOptions) {
@@ -40,7 +60,7 @@ export class RetentionSweeper {
 
 	start(): void {
 		void this.sweep();
-		this.#timer = this.#options.clock.setTimeout(() => this.start(), EVERY_MS);
+		this.#lookAgain();
 	}
 
 	async stop(): Promise<void> {
@@ -49,37 +69,72 @@ export class RetentionSweeper {
 		await this.#pass;
 	}
 
-	/** Runs one whole pass, or joins the current one. */
-	sweep(): Promise<void> {
-		this.#pass ??= this.#sweep().finally(() => {
+	/** Runs one whole pass, or joins the current one. `early`: even if it isn't due. */
+	sweep(early = true): Promise<void> {
+		this.#pass ??= this.#sweep(early).finally(() => {
 			this.#pass = null;
 		});
 		return this.#pass;
 	}
 
-	async #sweep(): Promise<void> {
+	#lookAgain(): void {
+		this.#timer = this.#options.clock.setTimeout(() => {
+			void this.sweep(false);
+			this.#lookAgain();
+		}, LOOK_EVERY_MS);
+	}
+
+	async #sweep(early: boolean): Promise<void> {
 		const { storage, logger, retentionNow, retentionMs } = this.#options;
+		// A node whose clock isn't trusted leaves the pass to others.
 		const now = retentionNow();
 		if (!Number.isFinite(now)) return;
 		const pass = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: STEP_ROWS };
 		try {
-			const attempts = await this.#steps((from) => storage.sweepAttempts({ ...pass, from }));
-			const events = await this.#steps((from) => storage.sweepEvents({ ...pass, from }));
+			if (!(await this.#take(early))) return;
+			const attempts = await this.#steps("attempts", (from) => storage.sweepAttempts({ ...pass, from }));
+			const events = await this.#steps("events", (from) => storage.sweepEvents({ ...pass, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
+			await this.#end(this.#stopped ? 0 : REST_MS);
 		} catch (error) {
-			logger.error({ err: error, retryInMs: EVERY_MS }, "the retention sweep failed");
+			// Any node may try again when it looks.
+			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");
 		}
 	}
 
-	async #steps(step: (from: number) => Promise<SweepStep>): Promise<number> {
-		const { disk, onUnattempted } = this.#options;
+	/** Whether this node sweeps now. */
+	async #take(early: boolean): Promise<boolean> {
+		const { storage, clock, holder } = this.#options;
+		this.#saidAt = clock.elapsed();
+		if (storage.peers === null) return early || this.#saidAt >= this.#dueAt;
+		return storage.peers.takeSweep({ holder, termMs: TERM_MS, early });
+	}
+
+	async #end(restMs: number): Promise<void> {
+		const { storage, clock, holder } = this.#options;
+		this.#dueAt = clock.elapsed() + restMs;
+		await storage.peers?.endSweep({ holder, restMs });
+	}
+
+	/** Whether this node still sweeps: it may have been suspended, and replaced. */
+	async #keeps(): Promise<boolean> {
+		const { storage, clock } = this.#options;
+		if (storage.peers === null || clock.elapsed() - this.#saidAt < TERM_MS / 4) return true;
+		return this.#take(false);
+	}
+
+	async #steps(what: keyof Swept, step: (from: number) => Promise<SweepStep>): Promise<number> {
+		const { disk, onUnattempted, onDeleted } = this.#options;
 		let deleted = 0;
-		for (let from: number | null = 0; from !== null && !this.#stopped; ) {
+		for (let from: number | null = 0; from !== null && !this.#stopped && (await this.#keeps()); ) {
+			const begunAt = disk.elapsed();
 			const done: SweepStep = await step(from);
 			deleted += done.deleted;
+			if (done.deleted > 0) onDeleted?.(what, done.deleted);
 			if (done.unattempted.length > 0) onUnattempted(done.unattempted);
 			from = done.next;
-			if (from !== null) await new Promise<void>((resolve) => disk.setTimeout(resolve, BETWEEN_STEPS_MS));
+			const pauseMs = Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt));
+			if (from !== null) await new Promise<void>((resolve) => disk.setTimeout(resolve, pauseMs));
 		}
 		return deleted;
 	}

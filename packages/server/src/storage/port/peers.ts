@@ -25,6 +25,13 @@ export interface PeerStorage {
 	/** This node stops taking a share. */
 	leave(p: { readonly holder: string }): Promise<void>;
 	/**
+	 * Makes this node the one that sweeps, for `termMs` unless it calls this again. Returns false if another node sweeps,
+	 * or if it isn't time for the next pass yet. `early`: then it sweeps regardless.
+	 */
+	takeSweep(p: { readonly holder: string; readonly termMs: number; readonly early: boolean }): Promise<boolean>;
+	/** This node has swept: the next pass is due after `restMs`, on any node. Does nothing if another node sweeps. */
+	endSweep(p: { readonly holder: string; readonly restMs: number }): Promise<void>;
+	/**
 	 * Calls `listener` when the database turns out to be in another epoch, before anything is read or written there.
 	 * Its state may be an earlier one, as after a failover to a standby that lacked the last commits. So everything
 	 * read before may be wrong, and no earlier lease is valid, except those that `keeper` is given. For a lease's

@@ -9,6 +9,7 @@ import type { AppendRequest, Lease, LogEvent } from "../port.ts";
 import type { PostgresStorage } from "./index.ts";
 
 const NODE = "node_a";
+const DAY = 86_400_000;
 /** How often the others do everything while the rows stay locked. */
 const ROUNDS = 20;
 
@@ -62,10 +63,14 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 	const request = ({ id }: Project): AppendRequest => {
 		return { projectId: id, publishedAt: world.clock.now(), events: [world.event(id, "a")] };
 	};
-	const outcome = ({ id, webhook, lease }: Project, { seq, type }: Pick<LogEvent, "seq" | "type">) => ({
+	const outcome = (
+		{ id, webhook, lease }: Project,
+		{ seq, type }: Pick<LogEvent, "seq" | "type">,
+		status: "delivered" | "failed" = "delivered",
+	) => ({
 		projectId: id,
 		generation: lease.generation,
-		attempts: [world.attempt(webhook, { seq, type }, { status: "delivered" })],
+		attempts: [world.attempt(webhook, { seq, type }, { status })],
 		schedule: [],
 		unschedule: [],
 		lanes: [{ webhookId: webhook, position: seq, open: [] }],
@@ -97,8 +102,8 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 				).not.toContain(free.id);
 			}
 			// Neither the sweep nor acquiring projects waits.
-			await storage.sweepAttempts({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
-			await storage.sweepEvents({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
+			await storage.sweepAttempts({ cutoff: world.clock.now() + DAY, limit: 100, from: 0 });
+			await storage.sweepEvents({ cutoff: world.clock.now() + DAY, limit: 100, from: 0 });
 			const idle = await world.project();
 			await world.publish(idle, "a");
 			expect((await storage.acquireLeases({ holder: NODE, limit: 10 })).map(({ projectId }) => projectId)).toEqual([
@@ -122,14 +127,16 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 	test("the sweep locks no webhooks of a project that another session holds", async () => {
 		const [held, free] = [await project(), await project()];
 		for (const one of [held, free])
-			expect(await storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" })] })).toEqual(["settled"]);
+			expect(await storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" }, "failed")] })).toEqual([
+				"settled",
+			]);
 		await hold(ROWS.leases!, held.id);
 		const third = new Client({ connectionString: url });
 		await third.connect();
 		try {
 			await third.query("BEGIN");
 			await third.query("SELECT FROM posthorn.attempts ORDER BY project_no DESC LIMIT 1 FOR UPDATE");
-			const swept = storage.sweepAttempts({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
+			const swept = storage.sweepAttempts({ cutoff: world.clock.now() + DAY, limit: 100, from: 0 });
 			const stuck = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 			await until("the sweep to wait for the entry", async () => (await server.execute(stuck, url)).length === 1);
 			const { rowCount } = await other.query("SELECT FROM posthorn.lanes FOR UPDATE SKIP LOCKED");

@@ -766,6 +766,14 @@ CREATE TABLE posthorn.subscriptions (
 	CONSTRAINT subscriptions_pkey PRIMARY KEY (project_no, webhook_no, type)
 );
 
+CREATE TABLE posthorn.sweeper (
+	one boolean NOT NULL,
+	holder text,
+	until bigint NOT NULL,
+	CONSTRAINT sweeper_pkey PRIMARY KEY (one),
+	CONSTRAINT sweeper_one_check CHECK (one)
+) WITH (fillfactor=50);
+
 CREATE TABLE posthorn.webhooks (
 	project_no bigint NOT NULL,
 	no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

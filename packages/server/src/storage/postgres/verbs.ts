@@ -91,7 +91,7 @@ const NATIVE = {
 	replayMatching: writeInProject(matching.replayMatching),
 	countMatching: read(matching.countMatching),
 	sweepAttempts: choosing((connections, p, node) => node.attemptSweep.step(connections, p, node.clock.now())),
-	sweepEvents: write(sweepEvents),
+	sweepEvents: choosing(sweepEvents),
 } satisfies Native;
 
 const statements = new WeakMap<Template, Statement>();

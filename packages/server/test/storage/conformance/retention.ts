@@ -228,6 +228,35 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await seqs(project)).toEqual([]);
 		});
 
+		test("events of many projects are deleted in one pass, except those that are needed", async () => {
+			const projects = await Promise.all(Array.from({ length: 5 }, () => world.project()));
+			const kept = projects[2]!;
+			const webhook = await world.webhook(kept, ["b"], { status: "paused" });
+			for (let n = 0; n < 3; n++) for (const project of projects) await world.publish(project, n === 1 ? "b" : "a");
+			const swept = await pass((_, from) => world.storage.sweepEvents({ cutoff: START + DAY, limit: 4, from }));
+			expect(swept).toEqual({ deleted: 14, unattempted: [kept] });
+			for (const project of projects) expect(await seqs(project)).toEqual(project === kept ? [2] : []);
+			const [next] = await world.publish(kept, "a");
+			expect(next!.seq).toBe(4);
+			await world.settle(await world.lease(kept), { lanes: [{ webhookId: webhook, position: 4, open: [] }] });
+			expect((await sweepEvents(START + DAY)).deleted).toBe(2);
+		});
+
+		test("an id may be used again once its event is deleted, and not before", async () => {
+			const project = await world.project();
+			const publish = (event: ReturnType<World["event"]>) =>
+				world.storage.appendEvents({
+					requests: [{ projectId: project, publishedAt: world.clock.time, events: [event] }],
+				});
+			const event = world.event(project, "a");
+			const other = { ...world.event(project, "b"), id: event.id };
+			await publish(event);
+			await sweepEvents(START);
+			expect(await publish(other)).toMatchObject([{ kind: "conflict" }]);
+			await sweepEvents(START + DAY);
+			expect(await publish(other)).toMatchObject([{ kind: "appended", events: [{ seq: 2, repeated: false }] }]);
+		});
+
 		test("a deleted webhook is kept as long as its log entries, however late they were written", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
@@ -264,5 +293,31 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await entries()).toEqual([]);
 			expect(await seqs(project)).toEqual([]);
 		});
+
+		test.runIf(harness.capabilities.manyNodes)(
+			"one node sweeps at a time, until it ends its pass or says nothing for its term",
+			async () => {
+				const peers = world.storage.peers!;
+				const take = (holder: string, early = false) => peers.takeSweep({ holder, termMs: 1_000, early });
+				expect(await take("a")).toBe(true);
+				expect([await take("b"), await take("b", true)]).toEqual([false, false]);
+				world.clock.time += 900;
+				expect(await take("a")).toBe(true);
+				world.clock.time += 900;
+				expect(await take("b", true)).toBe(false);
+				world.clock.time += 100;
+				expect(await take("b")).toBe(true);
+				expect(await take("a", true)).toBe(false);
+				// It was replaced.
+				await peers.endSweep({ holder: "a", restMs: 0 });
+				expect(await take("a", true)).toBe(false);
+				await peers.endSweep({ holder: "b", restMs: 5_000 });
+				expect([await take("a"), await take("b")]).toEqual([false, false]);
+				expect(await take("a", true)).toBe(true);
+				await peers.endSweep({ holder: "a", restMs: 5_000 });
+				world.clock.time += 5_000;
+				expect(await take("b")).toBe(true);
+			},
+		);
 	});
 }

@@ -165,39 +165,34 @@ export function describeStats(harness: StorageHarness): void {
 				return (await world.storage.readStats({ projectId: project, query })).total.delivered;
 			};
 
+			const entries = () => world.storage.countAttempts({ projectId: project, filter: {}, max: 1000 });
 			await log(120, START);
-			await log(60, START + HOUR);
-			world.clock.time = START + 3 * HOUR;
+			await log(60, START + DAY);
+			world.clock.time = START + DAY + 3 * HOUR;
 			// The entries are deleted before there are enough of them for an automatic roll-up.
-			await sweep(START + HOUR);
-			expect(await world.storage.countAttempts({ projectId: project, filter: {}, max: 1000 })).toEqual({
-				count: 60,
-				capped: false,
-			});
-			expect(await hours(START + HOUR, 1)).toBe(60);
+			await sweep(START + DAY);
+			expect(await entries()).toEqual({ count: 60, capped: false });
+			expect(await hours(START + DAY, 1)).toBe(60);
 			expect(await minutes(START)).toBe(120);
-			await sweep(START + HOUR + 1);
-			expect(await world.storage.countAttempts({ projectId: project, filter: {}, max: 1000 })).toEqual({
-				count: 0,
-				capped: false,
-			});
-			expect(await hours(START + HOUR, 1)).toBe(60);
+			await sweep(START + 2 * DAY);
+			expect(await entries()).toEqual({ count: 0, capped: false });
+			expect(await minutes(START + DAY)).toBe(60);
 			// Attempts after an empty log count too, and once.
-			await log(5, START + 2 * HOUR);
-			expect(await hours(START + HOUR, 2)).toBe(65);
-			await log(2_200, START + 2 * HOUR);
-			expect(await hours(START + HOUR, 2)).toBe(2_265);
-			expect(await minutes(START + 2 * HOUR)).toBe(2_205);
-			world.clock.time = START + 2 * DAY + 4 * HOUR;
-			await sweep(START + HOUR);
-			expect(await minutes(START + 2 * HOUR)).toBe(0);
-			expect(await hours(START, 3)).toBe(2_265);
+			await log(5, START + 2 * DAY);
+			expect(await hours(START + 2 * DAY, 1)).toBe(5);
+			await log(2_200, START + 2 * DAY);
+			expect(await hours(START + 2 * DAY, 1)).toBe(2_205);
+			expect(await minutes(START + 2 * DAY)).toBe(2_205);
+			world.clock.time = START + 4 * DAY + 4 * HOUR;
+			await sweep(START + 2 * DAY);
+			expect(await minutes(START + 2 * DAY)).toBe(0);
+			expect(await hours(START + 2 * DAY, 3)).toBe(2_205);
 			expect((await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL })).rows).toHaveLength(
 				2_205,
 			);
 			// Counts are deleted at the latest with the pass after the entries.
-			for (let passes = 0; passes < 2; passes++) await sweep(START + 3 * HOUR);
-			expect(await hours(START, 3)).toBe(0);
+			for (let passes = 0; passes < 2; passes++) await sweep(START + 3 * DAY);
+			expect(await hours(START + 2 * DAY, 3)).toBe(0);
 		});
 
 		test("refused settlements don't count", async () => {

@@ -32,6 +32,8 @@ export class MemoryDatabase {
 	readonly locks: ProjectLocks;
 	/** Called with the projects that a node has changed. */
 	readonly hints = new Set<HintListener>();
+	/** Which node sweeps, and until when; without a holder, when the next pass is due. */
+	sweeper: { readonly holder: string | null; readonly until: number } = { holder: null, until: 0 };
 	readonly #journal = new Journal();
 	readonly #snapshots = new Map<Snapshot, { readonly end: number; readonly cold: ColdCopy }>();
 	/** Rises whenever the database continues from a state other than the one its nodes know. */

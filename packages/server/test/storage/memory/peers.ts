@@ -13,6 +13,8 @@ export function peersOf(node: MemoryNode): PeerStorage {
 			node.run(() => {
 				node.tables.nodes.delete(holder);
 			}),
+		takeSweep: (p) => node.run(() => takeSweep(node, p)),
+		endSweep: (p) => node.run(() => endSweep(node, p)),
 		onEpoch(listener, keeper) {
 			node.epochListeners.add(listener);
 			if (keeper) node.epochKeepers.add(keeper);
@@ -71,4 +73,19 @@ function share({ database, tables, leaseTermMs }: MemoryNode, holder: string): S
 	const begin = { wakeAt: 0, projectNo: 0 };
 	const rung = [...leases.by.alarm.ascending(begin, { wakeAt: now, projectNo: Number.POSITIVE_INFINITY })];
 	return { nodes: nodes.size, projects: leases.by.end.size + rung.length };
+}
+
+function takeSweep(
+	{ database }: MemoryNode,
+	{ holder, termMs, early }: Parameters<PeerStorage["takeSweep"]>[0],
+): boolean {
+	const now = database.clock.now();
+	const { sweeper } = database;
+	if (sweeper.holder !== holder && sweeper.until > now && !(sweeper.holder === null && early)) return false;
+	database.sweeper = { holder, until: now + termMs };
+	return true;
+}
+
+function endSweep({ database }: MemoryNode, { holder, restMs }: Parameters<PeerStorage["endSweep"]>[0]): void {
+	if (database.sweeper.holder === holder) database.sweeper = { holder: null, until: database.clock.now() + restMs };
 }

@@ -82,6 +82,8 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	await peers.isInForce({ projectId: project, revision: 1 });
 	await peers.share({ holder: "n" });
 	await peers.leave({ holder: "n" });
+	await peers.takeSweep({ holder: "n", termMs: 1_000, early: true });
+	await peers.endSweep({ holder: "n", restMs: 1_000 });
 	await world.settle(lease, {
 		attempts: [world.attempt(webhook, events[0]!), world.attempt(webhook, events[1]!, { status: "failed" })],
 		schedule: [{ webhookId: webhook, seq: 3, queue: "retry", replay: 0, attempt: 2, dueAt: 5 }],

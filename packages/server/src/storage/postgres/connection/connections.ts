@@ -43,6 +43,7 @@ const CONFLICT_WAIT_MS = 50;
 const LEAVE_MS = 1_000;
 
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const BEGIN_FROZEN = "BEGIN ISOLATION LEVEL REPEATABLE READ";
 const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 const ENDED =
@@ -151,12 +152,21 @@ export class Connections {
 	 */
 	transaction<T>(pool: PoolName, work: Work<T>, lockMs?: number): Promise<T> {
 		if (lockMs !== undefined) return this.transaction(pool, (c) => limited(c, lockMs, work));
+		return this.#transaction(pool, BEGIN, work);
+	}
+
+	/** The same, but everything that `work` reads is from one state of the database. */
+	frozen<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		return this.#transaction(pool, BEGIN_FROZEN, work);
+	}
+
+	#transaction<T>(pool: PoolName, begin: string, work: Work<T>): Promise<T> {
 		return told(async () => {
 			for (let tries = 1; ; tries++) {
 				try {
 					return await this.#with(pool, async (c) => {
 						const begun = performance.now();
-						const value = await inTransaction(c, BEGIN, work);
+						const value = await inTransaction(c, begin, work);
 						this.#observer.committed?.(pool, (performance.now() - begun) / 1_000);
 						for (const projectNo of c.changed) this.#tellChanged(projectNo, c.unowned.has(projectNo));
 						return value;

@@ -13,6 +13,7 @@ import { findProject } from "../connection/names.ts";
 import { checkWritable } from "../connection/servers.ts";
 import { numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
+import { endSweep, takeSweep } from "../retention/turn.ts";
 import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
 
 const MARKS = sql(`
@@ -109,6 +110,9 @@ export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
 		isInForce: ({ projectId, revision }) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
 		share: ({ holder }) => node.write((c) => share(c, node.time(), holder, node.leaseTermMs), "engine"),
 		leave: ({ holder }) => node.write((c) => leave(c, holder), "engine"),
+		// Not in a transaction that a node could leave open while it is frozen.
+		takeSweep: (p) => node.read((c) => takeSweep(c, node.time(), p), "engine"),
+		endSweep: (p) => node.read((c) => endSweep(c, node.time(), p), "engine"),
 		onEpoch: (listener, keeper) => node.database.onEpoch(listener, keeper),
 		subscribe: (listener) => wakes.subscribe(listener),
 	};

@@ -176,6 +176,16 @@ const dismissals = "ALTER TABLE posthorn.attempts ADD COLUMN dismissed_at bigint
 /** What helps to explain a failed attempt, as JSON; null for most. */
 const details = "ALTER TABLE posthorn.attempts ADD COLUMN details text;";
 
+/** Which node sweeps, and until when; without a holder, when the next pass is due. At most one row. */
+const sweeper = `
+CREATE TABLE posthorn.sweeper (
+	one boolean PRIMARY KEY,
+	holder text,
+	until bigint NOT NULL,
+	CHECK (one)
+) WITH (fillfactor = 50);
+`;
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -197,4 +207,5 @@ export const MIGRATIONS: readonly string[] = [
 	standardWebhooks,
 	dismissals,
 	details,
+	sweeper,
 ];

@@ -37,6 +37,8 @@ function timeOf(storedId: string, characters: number): number {
 
 const dayOf = (ms: number): Day => Math.floor(ms / DAY_MS);
 
+export const beginningOfDay = (ms: number): number => dayOf(ms) * DAY_MS;
+
 /** The stored ids of a day: from `from`, before `to`. */
 const boundsOf = (day: Day) => ({ from: lowestSuffixAt(day * DAY_MS), to: lowestSuffixAt((day + 1) * DAY_MS) });
 

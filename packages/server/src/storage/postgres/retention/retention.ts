@@ -1,41 +1,34 @@
 /**
- * Attempts are deleted by whole days. From a day that ended before the cutoff, failed attempts are deleted step by
- * step, because dead letters are counted; then its table is dropped with everything else. From the day of the cutoff,
- * attempts are deleted one by one. They are roughly in the order in which they were written, so each pass starts where
- * the table isn't empty yet and continues as long as it finds old ones.
+ * Attempts are deleted by whole days: once a day ended before the cutoff, its failed attempts are deleted step by step,
+ * because dead letters are counted, and then its table is dropped with everything else. Events follow them: those of
+ * days that ended before the cutoff are deleted in ranges of their order.
  */
-import { lowestSuffixAt } from "../../../base/ids.ts";
 import type { Params, SweepStep } from "../../port.ts";
-import { STATUS_CODE } from "../../shared/deliveries.ts";
+import { QUEUE_CODE, QUEUES, STATUS_CODE } from "../../shared/deliveries.ts";
+import { withinStep } from "../../shared/retention.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
-import { numberArray, type Row, type Session, sql, textArray } from "../connection/session.ts";
+import { numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append-rows.ts";
-import { daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
+import { firstOfType } from "../log/log.ts";
+import { beginningOfDay, daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 
 /** The remaining attempts of a deleted day aren't counted beyond this. */
 const MOST_COUNTED = 20_000;
-const DAY_MS = 86_400_000;
-/** Blocks of a table (8 kB each) scanned in one step: more than the distance between attempts written together. */
-const WINDOW = 1_024;
+/** Failed attempts deleted in one step, which holds their projects' deliveries. */
+const MOST_HELD = 500;
 
 const ENTRIES = "SELECT project_no, webhook_no, seq, id";
 type Entry = { project_no: number; webhook_no: number; seq: number; id: string };
 
-/**
- * Steps of a pass: 0 is the first, GO_ON continues with the oldest day, and AT_BLOCK plus a number continues at that
- * block of its table.
- */
+/** The step of a pass after its first one, which is 0. */
 const GO_ON = 1;
-const AT_BLOCK = 2;
 
 export class AttemptSweep {
 	/** Projects whose rows another session held in this pass: their attempts stay until the next one. */
 	readonly #locked = new Set<number>();
-	/** The day that was partly deleted last time, and the block before which its table was empty. */
-	#thinned = { table: "", block: 0 };
 
 	async step(
 		connections: Connections,
@@ -45,58 +38,15 @@ export class AttemptSweep {
 		if (from === 0) this.#locked.clear();
 		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0, unattempted: [] };
 		const [oldest] = await connections.read("people", listDays);
-		if (oldest === undefined || oldest.end - DAY_MS >= cutoff) return { deleted: 0, next: null, unattempted: [] };
-		const { table, end } = oldest;
+		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null, unattempted: [] };
 		try {
-			if (end <= cutoff) {
-				const deleted = await sweepDay(connections, table, limit, this.#locked);
-				return { deleted: deleted ?? 0, next: deleted === null ? null : GO_ON, unattempted: [] };
-			}
-			const block = from >= AT_BLOCK ? from - AT_BLOCK : this.#blockOf(table);
-			return await this.#thin(connections, table, cutoff, limit, block);
+			const deleted = await sweepDay(connections, oldest.table, Math.min(limit, MOST_HELD), this.#locked);
+			return { deleted: deleted ?? 0, next: deleted === null ? null : GO_ON, unattempted: [] };
 		} catch (error) {
 			// Another node has dropped it meanwhile.
 			if (isTableMissing(error)) return { deleted: 0, next: GO_ON, unattempted: [] };
 			throw error;
 		}
-	}
-
-	#blockOf(table: string): number {
-		if (this.#thinned.table !== table) this.#thinned = { table, block: 0 };
-		return this.#thinned.block;
-	}
-
-	/** A step in a day that is partly deleted. */
-	async #thin(
-		connections: Connections,
-		table: string,
-		cutoff: number,
-		limit: number,
-		block: number,
-	): Promise<SweepStep> {
-		const window = [`(${block},0)`, `(${block + WINDOW},0)`];
-		const old = sql(`${ENTRIES} FROM posthorn.${table} WHERE ctid >= $1::tid AND ctid < $2::tid AND id < $3
-			AND NOT project_no = ANY ($5::bigint[]) LIMIT $4`);
-		const { found, deleted } = await connections.transaction("people", async (c) =>
-			deleteEntries(
-				c,
-				table,
-				await c.rows<Entry>(old, ...window, lowestSuffixAt(cutoff), limit, numberArray([...this.#locked])),
-				this.#locked,
-			),
-		);
-		if (found === limit) return { deleted, next: AT_BLOCK + block, unattempted: [] };
-		const next = { deleted, next: AT_BLOCK + block + WINDOW, unattempted: [] };
-		if (found > 0) return next;
-		const left = sql(`
-			SELECT EXISTS (SELECT FROM posthorn.${table} WHERE ctid >= $1::tid AND ctid < $2::tid) AS entries,
-				pg_relation_size('posthorn.${table}') / current_setting('block_size')::integer > $3 AS blocks`);
-		const is = await connections.read("people", (c) =>
-			c.row<{ entries: boolean; blocks: boolean }>(left, ...window, block + WINDOW),
-		);
-		if (is!.entries || !is!.blocks) return { deleted, next: null, unattempted: [] };
-		if (this.#blockOf(table) === block) this.#thinned.block += WINDOW;
-		return next;
 	}
 }
 
@@ -109,7 +59,7 @@ async function prepare(connections: Connections, cutoff: number, limit: number, 
 	return false;
 }
 
-/** A step in a day that is deleted whole; null if it has to stay because other rows of it are locked. */
+/** A step in the deletion of a day; null if it has to stay because other rows of it are locked. */
 async function sweepDay(
 	connections: Connections,
 	table: string,
@@ -199,125 +149,208 @@ async function deleteEntries(
 }
 
 const NEXT = sql(`
-	SELECT e.no, e.project_no, p.id AS project_id, e.seq, e.type, e.published_at
-	FROM (SELECT * FROM posthorn.events WHERE no >= $1 ORDER BY no LIMIT $2) e
-		JOIN posthorn.projects p ON p.no = e.project_no
-	ORDER BY e.no`);
+	SELECT ctid::text AS place, no, project_no, seq, type, published_at, octet_length(body) AS bytes
+	FROM posthorn.events WHERE no >= $1 ORDER BY no LIMIT $2`);
 
-const LANES = sql(`
-	SELECT l.project_no, s.type, s.from_seq, l.position
+/** For each type that lanes want, the `seq` after which some lane waits for its events. */
+const WANTED = sql(`
+	SELECT l.project_no, s.type, min(greatest(s.from_seq, l.position)) AS after
 	FROM posthorn.lanes l
 		JOIN posthorn.subscriptions s ON s.project_no = l.project_no AND s.webhook_no = l.webhook_no
-	WHERE l.project_no = ANY ($1::bigint[])`);
+	WHERE l.project_no = ANY ($1::bigint[])
+	GROUP BY l.project_no, s.type`);
 
 /** Events that a lane started and hasn't settled, whether or not it still wants their types. */
 const OPEN = sql(`
 	SELECT project_no, unnest(open) AS seq FROM posthorn.lanes
 	WHERE project_no = ANY ($1::bigint[]) AND open <> '{}'`);
 
-const DELETE_EVENTS = sql(`
-	DELETE FROM posthorn.events WHERE ctid = ANY (ARRAY(
-		SELECT old.ctid
-		FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, seq)
-			CROSS JOIN LATERAL (
-				SELECT e.ctid FROM posthorn.events e WHERE e.project_no = g.project_no AND e.seq = g.seq LIMIT 1
-			) old
-			LEFT JOIN LATERAL (
-				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = g.project_no AND a.seq = g.seq
-				-- The order of the primary key: no other index has it.
-				ORDER BY a.webhook_no, a.replay, a.attempt, a.id LIMIT 1
-			) logged ON true
-			LEFT JOIN LATERAL (
-				SELECT r.seq FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq
-				ORDER BY r.webhook_no LIMIT 1
-			) waiting ON true
-		WHERE logged.seq IS NULL AND waiting.seq IS NULL
-	))`);
+/** Those of these spans of projects' logs in which an attempt or a retry refers to some event, by their places. */
+const REFERRED_SPANS = sql(`
+	SELECT g.place::integer
+	FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS g (project_no, first, last, place)
+		LEFT JOIN LATERAL (
+			SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = g.project_no AND a.seq BETWEEN g.first AND g.last
+			-- The order of the primary key: no other index has it.
+			ORDER BY a.seq, a.webhook_no, a.replay, a.attempt, a.id LIMIT 1
+		) logged ON true
+		LEFT JOIN LATERAL (
+			SELECT r.seq FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq BETWEEN g.first AND g.last
+			ORDER BY r.seq, r.webhook_no LIMIT 1
+		) waiting ON true
+	WHERE logged.seq IS NOT NULL OR waiting.seq IS NOT NULL`);
+
+/** Those of these events that an attempt or a retry refers to. */
+const REFERRED = sql(`
+	SELECT g.project_no, g.seq
+	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, seq)
+		LEFT JOIN LATERAL (
+			SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = g.project_no AND a.seq = g.seq
+			ORDER BY a.webhook_no, a.replay, a.attempt, a.id LIMIT 1
+		) logged ON true
+		LEFT JOIN LATERAL (
+			SELECT r.seq FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq
+			ORDER BY r.webhook_no LIMIT 1
+		) waiting ON true
+	WHERE logged.seq IS NOT NULL OR waiting.seq IS NOT NULL`);
+
+const DELETE_EVENTS = sql("DELETE FROM posthorn.events WHERE ctid = ANY ($1::tid[])");
 
 /**
- * Those of these projects in which a next attempt has been due for longer than the log is kept, because its webhook is
- * paused.
+ * Events are in the order in which they were appended, so a pass ends at the first that is recent enough.
+ *
+ * Locks no project. Everything is read from one state of the database, and an event that nobody needs in one state
+ * isn't needed later either: lanes only move forward, what a settle moves on it moves in one transaction, and a replay
+ * needs an attempt in the log.
  */
-const OVERDUE = sql(`
-	SELECT DISTINCT g.project_no
-	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, seq)
-		CROSS JOIN LATERAL (
-			SELECT r.due_at FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq
-			-- The order of the primary key: no other index has it.
-			ORDER BY r.webhook_no OFFSET 0
-		) waiting
-	WHERE waiting.due_at < $3`);
+export async function sweepEvents(
+	connections: Connections,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
+): Promise<SweepStep> {
+	const unattempted = from === 0 ? await wakeLate(connections, cutoff) : [];
+	const day = beginningOfDay(cutoff);
+	return connections.frozen("people", async (c) => {
+		const found = await c.rows<EventRow>(NEXT, from, limit);
+		const rows = withinStep(found);
+		const last = rows.at(-1);
+		if (last === undefined) return { deleted: 0, next: null, unattempted };
+		const unneeded = await unneededOf(
+			c,
+			rows.filter((row) => row.published_at < day),
+		);
+		const deleting = unneeded.length === 0 ? 0 : c.run(DELETE_EVENTS, textArray(unneeded.map(({ place }) => place)));
+		const [deleted] = await Promise.all([deleting, c.commit()]);
+		const isRecent = (at: number): boolean => at >= day && at <= latest;
+		const over = (rows.length === found.length && rows.length < limit) || isRecent(last.published_at);
+		return { deleted, next: over ? null : last.no + 1, unattempted };
+	});
+}
+
+type EventRow = {
+	readonly place: string;
+	readonly no: number;
+	readonly project_no: number;
+	readonly seq: number;
+	readonly type: number;
+	readonly published_at: number;
+	readonly bytes: number;
+};
+
+/** Those of these events that no lane has yet to attempt, and that no attempt or retry refers to. */
+async function unneededOf(c: Session, old: readonly EventRow[]): Promise<readonly EventRow[]> {
+	if (old.length === 0) return [];
+	const projects = numberArray([...new Set(old.map((row) => row.project_no))]);
+	const spans = spansOf(old);
+	const [wanted, open, referred] = await Promise.all([
+		c.rows<{ project_no: number; type: number; after: number }>(WANTED, projects),
+		c.rows<{ project_no: number; seq: number }>(OPEN, projects),
+		c.rows<{ place: number }>(
+			REFERRED_SPANS,
+			numberArray(spans.map((span) => span.projectNo)),
+			numberArray(spans.map((span) => span.first)),
+			numberArray(spans.map((span) => span.last)),
+		),
+	]);
+	const suspects = referred.flatMap(({ place }) => spans[place - 1]!.events);
+	const needed = new Set(open.map(keyOf));
+	if (suspects.length > 0) {
+		const projectNos = numberArray(suspects.map((row) => row.project_no));
+		const seqs = numberArray(suspects.map((row) => row.seq));
+		const found = await c.rows<{ project_no: number; seq: number }>(REFERRED, projectNos, seqs);
+		for (const row of found) needed.add(keyOf(row));
+	}
+	const after = new Map(wanted.map((row) => [`${row.project_no}/${row.type}`, row.after]));
+	const waits = ({ project_no, type, seq }: EventRow): boolean =>
+		seq > 0 && seq > (after.get(`${project_no}/${type}`) ?? Number.POSITIVE_INFINITY);
+	return old.filter((row) => !needed.has(keyOf(row)) && !waits(row));
+}
+
+const keyOf = ({ project_no, seq }: { readonly project_no: number; readonly seq: number }) => `${project_no}/${seq}`;
+
+/** Events of a project, and the part of its log that they are in. */
+interface Span {
+	readonly projectNo: number;
+	readonly first: number;
+	readonly last: number;
+	readonly events: readonly EventRow[];
+}
+
+/** One for each project, and another one for its test events. */
+function spansOf(events: readonly EventRow[]): Span[] {
+	return [...Map.groupBy(events, ({ project_no, seq }) => `${project_no}/${seq > 0}`).values()].map((events) => {
+		const seqs = events.map(({ seq }) => seq);
+		return { projectNo: events[0]!.project_no, first: Math.min(...seqs), last: Math.max(...seqs), events };
+	});
+}
+
+/** Lanes examined in one statement, so that each statement is short. */
+const LANES_AT_ONCE = 200;
+const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
+
+/**
+ * Lanes in the order of their numbers, from the one after `$1` and `$2`, and whether something waits in them since
+ * before `$3`.
+ */
+const LATE = sql(`
+	SELECT lane.project_no, lane.webhook_no, coalesce(waits.since < $3, false) AS late
+	FROM (
+		SELECT * FROM posthorn.lanes WHERE (project_no, webhook_no) > ($1, $2) ORDER BY project_no, webhook_no
+		LIMIT ${LANES_AT_ONCE}
+	) lane CROSS JOIN LATERAL (
+		SELECT min(wait.since) AS since FROM (
+			SELECT e.published_at AS since
+			FROM posthorn.subscriptions s CROSS JOIN LATERAL (
+				SELECT published_at FROM posthorn.events ${FIRST} LIMIT 1
+			) e
+			WHERE s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no
+			UNION ALL
+			SELECT e.published_at
+			FROM unnest(lane.open) AS open (seq) CROSS JOIN LATERAL (
+				SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = open.seq LIMIT 1
+			) e
+			UNION ALL
+			SELECT r.due_at
+			FROM unnest('{${QUEUES.map((queue) => QUEUE_CODE[queue]).join()}}'::smallint[]) AS queue (code) CROSS JOIN LATERAL (
+				SELECT due_at FROM posthorn.retries
+				WHERE project_no = lane.project_no AND webhook_no = lane.webhook_no AND queue = queue.code
+				ORDER BY due_at, seq LIMIT 1
+			) r
+		) wait
+	) waits
+	ORDER BY lane.project_no, lane.webhook_no`);
 
 const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = ANY ($1::bigint[])");
 const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
+const IDS = sql("SELECT id FROM posthorn.projects WHERE no = ANY ($1::bigint[])");
 
 /**
- * In a transaction. Events are in the order in which they were appended, so a pass ends at the first that is recent
- * enough.
+ * Sets the alarm of projects with lanes in which an event has waited since before `cutoff`, or a next attempt has been
+ * due, because a webhook is paused. Those that another session holds are left to the next pass. Returns their ids.
  */
-export async function sweepEvents(
-	c: Session,
-	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
-): Promise<SweepStep> {
-	const rows = await c.rows(NEXT, from, limit);
-	const old = rows.filter((row) => (row.published_at as number) < cutoff);
-	const { deleted, unattempted } = old.length === 0 ? NOTHING : await deleteUnneeded(c, old, cutoff);
-	const last = rows.at(-1);
-	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
-	const over = rows.length < limit || last === undefined || isRecent(last.published_at as number);
-	return { deleted, next: over ? null : (last.no as number) + 1, unattempted };
+async function wakeLate(connections: Connections, cutoff: number): Promise<string[]> {
+	const woken: string[] = [];
+	let after: readonly [project: number, webhook: number] = [0, 0];
+	for (;;) {
+		const lanes = await connections.read("people", (c) =>
+			c.rows<{ project_no: number; webhook_no: number; late: boolean }>(LATE, ...after, cutoff),
+		);
+		const late = new Set(lanes.filter(({ late }) => late).map(({ project_no }) => project_no));
+		if (late.size > 0) woken.push(...(await connections.transaction("people", (c) => wake(c, late))));
+		const last = lanes.at(-1);
+		if (last === undefined || lanes.length < LANES_AT_ONCE) return [...new Set(woken)];
+		after = [last.project_no, last.webhook_no];
+	}
 }
 
-const NOTHING: { deleted: number; unattempted: string[] } = { deleted: 0, unattempted: [] };
-
-/** Deletes these events if they are no longer needed, and sets the alarm where one wasn't attempted. */
-async function deleteUnneeded(c: Session, all: readonly Row[], cutoff: number): Promise<typeof NOTHING> {
-	const named = new Set(all.map((row) => row.project_no as number));
-	// Locked in this order by every transaction that needs both. Rows that another session holds are left to the next
-	// pass.
-	const [logs, deliveries] = await Promise.all([holdLogs(c, named), lockDeliveries(c, [...named])]);
+async function wake(c: Session, projectNos: ReadonlySet<number>): Promise<string[]> {
+	// Locked in this order by every transaction that needs both.
+	const [logs, deliveries] = await Promise.all([holdLogs(c, projectNos), lockDeliveries(c, [...projectNos])]);
 	const held = logs.intersection(deliveries);
-	const old = all.filter((row) => held.has(row.project_no as number));
-	if (old.length === 0) return NOTHING;
-	const projects = numberArray([...held]);
-	const columns = [
-		numberArray(old.map((row) => row.project_no as number)),
-		numberArray(old.map((row) => row.seq as number)),
-	];
-	const [lanes, open, overdue] = await Promise.all([
-		c.rows<Wanted>(LANES, projects),
-		c.rows<{ project_no: number; seq: number }>(OPEN, projects),
-		c.rows<{ project_no: number }>(OVERDUE, ...columns, cutoff),
-	]);
-	const late = new Set(overdue.map(({ project_no }) => project_no));
-	const wanted = Map.groupBy(lanes, ({ project_no, type }) => `${project_no}/${type}`);
-	const opened = new Set(open.map(({ project_no, seq }) => `${project_no}/${seq}`));
-	const isOpen = (project: unknown, seq: unknown): boolean => opened.has(`${project}/${seq}`);
-	const unattempted = new Set(
-		old.filter(({ project_no, type, seq }) => {
-			if (isOpen(project_no, seq)) return true;
-			return wanted.get(`${project_no}/${type}`)?.some((lane) => waitsIn(lane, seq as number));
-		}),
-	);
-	const unneeded = old.filter((row) => !unattempted.has(row));
-	const waiting = old.filter((row) => unattempted.has(row) || late.has(row.project_no as number));
-	for (const row of waiting) c.changed.add(row.project_no as number);
-	const silent = numberArray([...new Set(waiting.map((row) => row.project_no as number))]);
-	const [deleted] = await Promise.all([
-		c.run(
-			DELETE_EVENTS,
-			numberArray(unneeded.map((row) => row.project_no as number)),
-			numberArray(unneeded.map((row) => row.seq as number)),
-		),
-		...(waiting.length > 0 ? [c.run(REVISE, silent), c.run(RING, silent)] : []),
-	]);
-	return { deleted, unattempted: [...new Set(waiting.map((row) => row.project_id as string))] };
+	for (const projectNo of held) c.changed.add(projectNo);
+	const nos = numberArray([...held]);
+	const [ids] = await Promise.all([c.rows<{ id: string }>(IDS, nos), c.run(REVISE, nos), c.run(RING, nos)]);
+	return ids.map(({ id }) => id);
 }
-
-/** What a lane has yet to reach of a type. */
-type Wanted = { project_no: number; type: number; from_seq: number; position: number };
-
-const waitsIn = ({ from_seq, position }: Wanted, seq: number): boolean => seq > 0 && seq > from_seq && seq > position;
 
 /** In the order of the index of a webhook's queues: no other one has it. */
 const WAITING = `

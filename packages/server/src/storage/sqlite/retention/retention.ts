@@ -1,5 +1,6 @@
 import type { Params, SweepStep } from "../../port.ts";
 import { STATUS_CODE } from "../../shared/deliveries.ts";
+import { withinStep } from "../../shared/retention.ts";
 import type { Connection } from "../connection/connection.ts";
 import { newestAttempt } from "../history/attempts.ts";
 import { countThrough, followEnd, sweepStats } from "../history/stats.ts";
@@ -11,7 +12,8 @@ const DISORDER_MS = 600_000;
 
 /**
  * Attempts are roughly in the order in which they began, so a pass continues until everything scanned began well after
- * the cutoff. Old counts are deleted before, in separate steps.
+ * the cutoff. A step deletes a range of rows with one statement: their index entries are next to each other, too. Old
+ * counts are deleted before, in separate steps.
  */
 export function sweepAttempts(
 	c: Connection,
@@ -20,27 +22,33 @@ export function sweepAttempts(
 ): SweepStep {
 	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0, unattempted: [] };
 	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
-	const rows = c
+	const range = c
 		.sql(`
-			SELECT no, project_no, webhook_no, seq, replay, attempt, status, started_at FROM attempts
-			WHERE no >= ? ORDER BY no LIMIT ?`)
-		.all(from, limit);
-	const last = rows.at(-1);
-	const old = rows.filter((row) => (row.started_at as number) < cutoff);
-	if (old.length > 0) countThrough(c, old.at(-1)!.no as number);
-	for (const row of old) {
-		forgetDeadLetter(c, row);
-		c.sql("DELETE FROM attempts WHERE no = ?").run(row.no as number);
-	}
-	if (old.length > 0) followEnd(c);
-	const isRecent = (at: number): boolean => at >= cutoff + DISORDER_MS && at <= latest;
-	const over = rows.length < limit || rows.every((row) => isRecent(row.started_at as number));
-	return { deleted: old.length, next: over || last === undefined ? null : (last.no as number) + 1, unattempted: [] };
+			SELECT count(*) AS rows, max(no) AS last, total(started_at < ?) AS old, total(started_at < ? OR started_at > ?) AS unsure
+			FROM (SELECT no, started_at FROM attempts WHERE no >= ? ORDER BY no LIMIT ?)`)
+		.get(cutoff, cutoff + DISORDER_MS, latest, from, limit)!;
+	const last = range.last as number;
+	const deleted = range.old === 0 ? 0 : deleteAttempts(c, cutoff, from, last);
+	const over = (range.rows as number) < limit || range.unsure === 0;
+	return { deleted, next: over ? null : last + 1, unattempted: [] };
 }
 
-/** Without its last attempt in the log, a delivery is no longer a dead letter. */
+/** Deletes those that began before `cutoff` among the rows from `from` through `last`. Returns how many. */
+function deleteAttempts(c: Connection, cutoff: number, from: number, last: number): number {
+	countThrough(c, last);
+	const failed = c.sql(`
+		SELECT project_no, webhook_no, seq, replay, attempt FROM attempts NOT INDEXED
+		WHERE no >= ? AND no <= ? AND started_at < ? AND status = ${STATUS_CODE.failed} AND seq > 0`);
+	for (const row of failed.all(from, last, cutoff)) forgetDeadLetter(c, row);
+	const { changes } = c
+		.sql("DELETE FROM attempts NOT INDEXED WHERE no >= ? AND no <= ? AND started_at < ?")
+		.run(from, last, cutoff);
+	followEnd(c);
+	return Number(changes);
+}
+
+/** Without its last attempt in the log, which this one may be, a delivery is no longer a dead letter. */
 function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
-	if (row.status !== STATUS_CODE.failed || (row.seq as number) < 0) return;
 	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
 	const newest = newestAttempt(c, project, webhook, seq);
 	if (newest === null || newest.replay !== row.replay || newest.attempt !== row.attempt || newest.dismissed) return;
@@ -77,28 +85,29 @@ export function sweepEvents(
 	c: Connection,
 	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
 ): SweepStep {
-	const rows = c
-		.sql("SELECT no, project_no, seq, type, published_at FROM events WHERE no >= ? ORDER BY no LIMIT ?")
+	const found = c
+		.sql(`
+			SELECT no, project_no, seq, type, published_at, length(body) AS bytes FROM events
+			WHERE no >= ? ORDER BY no LIMIT ?`)
 		.all(from, limit);
-	const lanesOf = new Map<number, WantedFrom[]>();
-	const unattempted = new Set<number>();
-	let deleted = 0;
-	for (const row of rows) {
-		if ((row.published_at as number) >= cutoff) continue;
-		const project = row.project_no as number;
-		const seq = row.seq as number;
-		const lanes = lanesOf.get(project) ?? readWantedFrom(c, project);
-		lanesOf.set(project, lanes);
-		const waits = lanes.some((lane) => waitsIn(lane, row.type as number, seq));
-		if (waits || isOverdue(c, project, seq, cutoff)) unattempted.add(project);
-		if (waits || isReferredTo(c, project, seq)) continue;
-		c.sql("DELETE FROM events WHERE no = ?").run(row.no as number);
-		deleted++;
-	}
-	for (const project of unattempted) ringForChange(c, project);
+	const rows = withinStep(found as (Record<string, unknown> & { bytes: unknown })[]);
 	const last = rows.at(-1);
+	if (last === undefined) return { deleted: 0, next: null, unattempted: [] };
+	const range = [from, last.no as number, cutoff] as const;
+	const lanes = new Lanes(c);
+	const waiting: number[] = [];
+	const unattempted = new Set(projectsWithOverdue(c, range));
+	const old = rows.filter((row) => (row.published_at as number) < cutoff);
+	for (const row of old) {
+		const project = row.project_no as number;
+		if (!lanes.await(project, row.type as number, row.seq as number)) continue;
+		waiting.push(row.no as number);
+		unattempted.add(project);
+	}
+	const deleted = old.length > 0 ? deleteEvents(c, range, waiting) : 0;
+	for (const project of unattempted) ringForChange(c, project);
 	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
-	const over = rows.length < limit || last === undefined || isRecent(last.published_at as number);
+	const over = (rows.length === found.length && rows.length < limit) || isRecent(last.published_at as number);
 	return {
 		deleted,
 		next: over ? null : (last.no as number) + 1,
@@ -106,49 +115,75 @@ export function sweepEvents(
 	};
 }
 
-/** What a lane has yet to attempt. */
-interface WantedFrom {
-	/** For each type, the `seq` after which it is subscribed. */
-	readonly types: ReadonlyMap<number, number>;
-	readonly position: number;
-	readonly open: readonly number[];
-}
+/** The numbers of the first row and the last one, and the time before which events are old. */
+type Range = readonly [from: number, last: number, cutoff: number];
 
-function readWantedFrom(c: Connection, projectNo: number): WantedFrom[] {
-	const lanes = c
+/** Deletes the old events of a range, except those that wait in a lane or are referred to. Returns how many. */
+function deleteEvents(c: Connection, range: Range, waiting: readonly number[]): number {
+	const { changes } = c
 		.sql(`
-			SELECT w.no, l.position, l.open FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
-			WHERE w.project_no = ? AND w.deleted_at IS NULL`)
-		.all(projectNo);
-	return lanes.map((lane) => {
-		const rows = c.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?").all(lane.no as number);
-		return {
-			types: new Map(rows.map((row) => [row.type as number, row.from_seq as number])),
-			position: lane.position as number,
-			open: decodeOpen(lane.open),
-		};
-	});
+			DELETE FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ?
+				AND NOT EXISTS (SELECT 1 FROM attempts WHERE project_no = events.project_no AND seq = events.seq)
+				AND NOT EXISTS (SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq)
+				AND no NOT IN (SELECT value FROM json_each(?))`)
+		.run(...range, JSON.stringify(waiting));
+	return Number(changes);
 }
 
-/** Whether a lane has yet to reach an event, or started and hasn't settled it, even if it no longer wants its type. */
-function waitsIn({ types, position, open }: WantedFrom, type: number, seq: number): boolean {
-	const from = types.get(type);
-	return seq > 0 && (open.includes(seq) || (from !== undefined && seq > from && seq > position));
+/** Which events lanes have yet to attempt, looked up once for each project and type. */
+class Lanes {
+	readonly #c: Connection;
+	/** By project and type, the `seq` after which some lane waits for its events. */
+	readonly #after = new Map<string, number>();
+	/** By project, what its lanes started and haven't settled. */
+	readonly #open = new Map<number, ReadonlySet<number>>();
+
+	constructor(c: Connection) {
+		this.#c = c;
+	}
+
+	/** Whether a lane has yet to reach an event, or started and hasn't settled it, even if it no longer wants its type. */
+	await(project: number, type: number, seq: number): boolean {
+		return seq > 0 && (this.#openOf(project).has(seq) || seq > this.#afterOf(project, type));
+	}
+
+	#openOf(project: number): ReadonlySet<number> {
+		const known = this.#open.get(project);
+		if (known !== undefined) return known;
+		const lanes = this.#c
+			.sql(`
+				SELECT l.open FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no
+				WHERE w.project_no = ? AND w.deleted_at IS NULL AND l.open IS NOT NULL`)
+			.all(project);
+		const open = new Set(lanes.flatMap((lane) => decodeOpen(lane.open)));
+		this.#open.set(project, open);
+		return open;
+	}
+
+	#afterOf(project: number, type: number): number {
+		const known = this.#after.get(`${project}/${type}`);
+		if (known !== undefined) return known;
+		const row = this.#c
+			.sql(`
+				SELECT min(max(s.from_seq, l.position)) AS seq
+				FROM webhooks w CROSS JOIN subscriptions s ON s.webhook_no = w.no CROSS JOIN lanes l ON l.webhook_no = w.no
+				WHERE w.project_no = ? AND w.deleted_at IS NULL AND s.type = ?`)
+			.get(project, type);
+		const after = (row?.seq as number | null) ?? Number.POSITIVE_INFINITY;
+		this.#after.set(`${project}/${type}`, after);
+		return after;
+	}
 }
 
-/** Whether a next attempt of the event has been due for longer than the log is kept, because its webhook is paused. */
-function isOverdue(c: Connection, projectNo: number, seq: number, cutoff: number): boolean {
-	const { overdue } = c
-		.sql("SELECT EXISTS (SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND due_at < ?) AS overdue")
-		.get(projectNo, seq, cutoff)!;
-	return overdue === 1;
-}
-
-function isReferredTo(c: Connection, projectNo: number, seq: number): boolean {
-	const row = c
+/**
+ * Projects with a next attempt of one of these events that has been due for longer than the log is kept, because its
+ * webhook is paused.
+ */
+function projectsWithOverdue(c: Connection, [from, last, cutoff]: Range): number[] {
+	const rows = c
 		.sql(`
-			SELECT EXISTS (SELECT 1 FROM attempts WHERE project_no = ?1 AND seq = ?2)
-				OR EXISTS (SELECT 1 FROM retries WHERE project_no = ?1 AND seq = ?2) AS referred`)
-		.get(projectNo, seq);
-	return row?.referred === 1;
+			SELECT project_no FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ? AND EXISTS (
+				SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq AND due_at < ?)`)
+		.all(from, last, cutoff, cutoff);
+	return rows.map((row) => row.project_no as number);
 }

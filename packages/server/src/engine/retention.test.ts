@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { MemoryDatabase, openMemoryStorage } from "../../test/storage/memory/index.ts";
+import { silentLogger } from "../base/logger.ts";
+import type { Storage, Sweep, SweepStep } from "../storage/port.ts";
+import { RetentionSweeper } from "./retention.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const TICK_MS = 5_000;
+const NOTHING: SweepStep = { deleted: 0, next: null, unattempted: [] };
+
+/** Nodes that share a database, and which of them began a pass. */
+class Cluster {
+	readonly clock = new VirtualClock();
+	readonly database = new MemoryDatabase({ clock: this.clock });
+	readonly passes: string[] = [];
+
+	/** @param attempts a step of the pass over attempts */
+	async start(
+		name: string,
+		attempts: (p: Sweep) => Promise<SweepStep> = async () => NOTHING,
+		retentionNow: () => number = () => this.clock.now(),
+	): Promise<RetentionSweeper> {
+		const storage = await openMemoryStorage({ database: this.database, clock: this.clock, leaseTermMs: 10_000 });
+		const sweeper = new RetentionSweeper({
+			storage: {
+				peers: storage.peers,
+				sweepAttempts: (p) => {
+					if (p.from === 0) this.passes.push(name);
+					return attempts(p);
+				},
+				sweepEvents: async () => NOTHING,
+			} as Pick<Storage, "peers" | "sweepAttempts" | "sweepEvents">,
+			clock: this.clock,
+			disk: this.clock,
+			logger: silentLogger,
+			holder: name,
+			retentionMs: 30 * DAY,
+			retentionNow,
+			onUnattempted: () => undefined,
+		});
+		sweeper.start();
+		await settled();
+		return sweeper;
+	}
+
+	/** Lets time pass in small steps. */
+	async pass(ms: number): Promise<void> {
+		for (let passed = 0; passed < ms; passed += TICK_MS) {
+			this.clock.advance(TICK_MS);
+			await settled();
+		}
+	}
+}
+
+/** What the last timers triggered is done. */
+async function settled(): Promise<void> {
+	for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("many nodes make about one pass an hour", async () => {
+	const cluster = new Cluster();
+	for (const name of ["a", "b", "c", "d"]) await cluster.start(name);
+	// A node that starts sweeps: it may have been off for long.
+	expect(cluster.passes).toEqual(["a", "b", "c", "d"]);
+	await cluster.pass(24 * HOUR);
+	expect(cluster.passes.length - 4).toBeGreaterThanOrEqual(23);
+	expect(cluster.passes.length - 4).toBeLessThanOrEqual(27);
+});
+
+test("while a node sweeps, however long that takes, no other one does", async () => {
+	const cluster = new Cluster();
+	let left = 3 * 60;
+	await cluster.start("busy", async () => {
+		await new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, MINUTE / 4));
+		return { ...NOTHING, next: --left > 0 ? 1 : null };
+	});
+	await cluster.start("idle");
+	await cluster.pass(HOUR);
+	expect(left).toBeGreaterThan(0);
+	expect(cluster.passes).toEqual(["busy"]);
+});
+
+test("a node that dies or freezes while it sweeps is replaced, and stops when it continues", async () => {
+	const cluster = new Cluster();
+	const frozen = Promise.withResolvers<void>();
+	let steps = 0;
+	await cluster.start("frozen", async () => {
+		steps++;
+		await frozen.promise;
+		return { ...NOTHING, next: 1 };
+	});
+	await cluster.start("healthy");
+	expect(cluster.passes).toEqual(["frozen"]);
+	await cluster.pass(10 * MINUTE);
+	expect(cluster.passes).toEqual(["frozen", "healthy"]);
+	frozen.resolve();
+	await cluster.pass(10 * MINUTE);
+	expect(steps).toBe(1);
+	expect(cluster.passes).toEqual(["frozen", "healthy"]);
+});
+
+test("a node whose clock isn't trusted leaves the pass to others", async () => {
+	const cluster = new Cluster();
+	let now = Number.NEGATIVE_INFINITY;
+	await cluster.start("ahead", undefined, () => now);
+	await cluster.start("right");
+	await cluster.pass(24 * HOUR);
+	expect(new Set(cluster.passes)).toEqual(new Set(["right"]));
+	now = cluster.clock.now();
+	await cluster.pass(24 * HOUR);
+	expect(cluster.passes).toContain("ahead");
+});
+
+test("a stopping node leaves the rest of its pass to the next one that looks", async () => {
+	const cluster = new Cluster();
+	const stopping = await cluster.start("stopping", async () => {
+		await new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, MINUTE));
+		return { ...NOTHING, next: 1 };
+	});
+	const stopped = stopping.stop();
+	await cluster.pass(2 * MINUTE);
+	await stopped;
+	await cluster.start("other");
+	expect(cluster.passes).toEqual(["stopping", "other"]);
+});
