@@ -9,7 +9,7 @@ export const LEASES: readonly Bite[] = [
 		replace: 'if (until === null && generation < 0) return "stale";',
 		breaks: "A node that lost the project still settles.",
 		style: "churn",
-		firstSeed: 9,
+		firstSeed: 42,
 		worlds: 6,
 	},
 	{
@@ -119,7 +119,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "for (const lease of leases) onTaken(lease, momentOf(clock));",
 		breaks: "A lease that took long to arrive is trusted beyond its end.",
 		style: "churn",
-		firstSeed: 31,
+		firstSeed: 111,
 		worlds: 6,
 	},
 ];

@@ -19,7 +19,7 @@ export const OWNERS: readonly Bite[] = [
 		replace: "if (!this.#shipment.mayLeave()) {",
 		breaks: "A request that was connecting leaves after a pause returned.",
 		style: "churn",
-		firstSeed: 4,
+		firstSeed: 49,
 		worlds: 6,
 	},
 	{

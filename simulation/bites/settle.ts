@@ -75,7 +75,7 @@ export const SETTLE: readonly Bite[] = [
 				return await this.#storage.settle({ settlements: waitMs > RETRY_MS ? again : settlements, waits: apart });`,
 		breaks: "A commit that is repeated says something else than the first time.",
 		style: "churn",
-		firstSeed: 6,
+		firstSeed: 44,
 		worlds: 6,
 	},
 	{

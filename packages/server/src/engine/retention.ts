@@ -52,6 +52,7 @@ export class RetentionSweeper {
 	/** On the monotonic clock: when the next pass is due if no other node sweeps, and when this node last said that it sweeps. */
 	#dueAt = 0;
 	#saidAt = 0;
+	#endRest: () => void = () => undefined;
 	#stopped = false;
 
 	constructor(options: RetentionOptions) {
@@ -66,6 +67,7 @@ export class RetentionSweeper {
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#timer?.cancel();
+		this.#endRest();
 		await this.#pass;
 	}
 
@@ -134,8 +136,17 @@ export class RetentionSweeper {
 			if (done.unattempted.length > 0) onUnattempted(done.unattempted);
 			from = done.next;
 			const pauseMs = Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt));
-			if (from !== null) await new Promise<void>((resolve) => disk.setTimeout(resolve, pauseMs));
+			if (from !== null) await this.#rest(pauseMs);
 		}
 		return deleted;
+	}
+
+	/** Ends early when the service stops. */
+	#rest(ms: number): Promise<void> {
+		if (this.#stopped) return Promise.resolve();
+		return new Promise((resolve) => {
+			this.#endRest = resolve;
+			this.#options.disk.setTimeout(resolve, ms);
+		});
 	}
 }
