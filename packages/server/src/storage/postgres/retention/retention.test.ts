@@ -34,7 +34,7 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 		// One attempt per delivery, evenly over the day.
 		await server.execute(
 			`INSERT INTO posthorn.attempts
-				SELECT project_no, n, no, ${START} + n * ${DAY / ENTRIES}, NULL, NULL, 0, 1, 1, 200, 10,
+				SELECT project_no, n + 1, no, ${START} + n * ${DAY / ENTRIES}, NULL, NULL, 0, 1, 1, 200, 10,
 					CASE WHEN n % ${DEAD_EVERY} = 0 THEN 3 ELSE 1 END, false,
 					posthorn.id_at(${START} + n * ${DAY / ENTRIES}) || lpad(n::text, 16, '0'),
 					'https://receiver.example/', NULL, NULL, NULL, NULL, decode(repeat('ab', 300), 'hex')
