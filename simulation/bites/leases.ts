@@ -79,7 +79,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "",
 		breaks: "A pause returns while another node keeps sending.",
 		style: "churn",
-		firstSeed: 8,
+		firstSeed: 23,
 		worlds: 6,
 	},
 	{
@@ -99,7 +99,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 		breaks: "A lease whose renewal took long to be answered is trusted beyond its term.",
 		style: "churn",
-		firstSeed: 193,
+		firstSeed: 57,
 		worlds: 6,
 	},
 	{
