@@ -309,7 +309,7 @@ export class People {
 		await this.#call({ act: "fact", projectId, what: "look at the log" }, random, 1, async ({ storage }) => {
 			const { rows } = await storage.seen.listAttemptSummaries({
 				projectId,
-				filter: { webhookId },
+				filter: { webhookIds: [webhookId] },
 				page: { limit: 20 },
 			});
 			if (rows.length > 0) eventId = random.pick(rows).eventId;
@@ -380,7 +380,7 @@ export class People {
 				async ({ storage, engine, clock }) => {
 					const now = clock.now();
 					before = Math.min(before ?? now, now);
-					const selection = { status: "failed" as const, ...(webhookId !== null && { webhookId }) };
+					const selection = { statuses: ["failed" as const], ...(webhookId !== null && { webhookIds: [webhookId] }) };
 					const matching = { projectId, selection, at: before, limit: REPLAY_STEP, after: behind || undefined };
 					const { count, next } = await storage.seen.replayMatching(matching);
 					if (count > 0) engine.wake(projectId);

@@ -90,7 +90,7 @@ test("the log can be used with only the keyboard", async ({ dashboard, page }) =
 	// Two fields offered this key, and only one of them got it.
 	await expect(page.locator("kbd", { hasText: /^\/$/ })).toHaveCount(1);
 	await page.keyboard.press("/");
-	await expect(page.getByRole("textbox", { name: "Find by event id" })).toBeFocused();
+	await expect(page.getByRole("combobox", { name: "Search", exact: true })).toBeFocused();
 	await page.keyboard.press("Escape");
 	await page.keyboard.press("?");
 	await expect(page.getByRole("dialog")).toContainText(/keyboard/i);
@@ -98,7 +98,7 @@ test("the log can be used with only the keyboard", async ({ dashboard, page }) =
 	await page.goto(dashboard.project("/webhooks"));
 	await expect(page.locator("kbd", { hasText: /^\/$/ })).toHaveCount(1);
 	await page.keyboard.press("/");
-	await expect(page.getByRole("textbox", { name: "Jump to an id" })).toBeFocused();
+	await expect(page.getByRole("textbox", { name: "Find an id, order or customer" })).toBeFocused();
 });
 
 test("titles share one left edge, rows one height, and bars lead to their attempts", async ({ dashboard, page }) => {

@@ -192,7 +192,11 @@ async function checkHealth(
 			waiting: waiting.length,
 			deadLetters,
 		});
-		const { count } = await storage.countAttempts({ projectId: project.id, filter: { webhookId }, max: 1_000_000 });
+		const { count } = await storage.countAttempts({
+			projectId: project.id,
+			filter: { webhookIds: [webhookId] },
+			max: 1_000_000,
+		});
 		equal(witness, about, "the number of log entries", count, entries.length);
 		const queued = await storage.listWaitingRetries({ projectId: project.id, webhookId, limit: 100_000 });
 		equal(witness, about, "the number of waiting retries", queued.length, waiting.length);

@@ -88,7 +88,7 @@ export function observe(node: string, [method, args, result]: Call, tell: (news:
 		case "replayMatching":
 		case "countMatching":
 			tell({
-				...{ kind: "replays begun", node, projectId: p.projectId, webhookId: p.selection.webhookId ?? null },
+				...{ kind: "replays begun", node, projectId: p.projectId, webhookId: p.selection.webhookIds?.[0] ?? null },
 				...{ before: p.at, after: p.after ?? null, next: answer.next, count: answer.count },
 				dryRun: method === "countMatching",
 			});

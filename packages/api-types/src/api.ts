@@ -235,6 +235,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/events/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Search events
+         * @description Newest first: by order id and customer e-mail from an index (the newest 200), or by `text` in their bodies. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
+         */
+        readonly get: operations["searchEvents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/orders": {
         readonly parameters: {
             readonly query?: never;
@@ -517,7 +537,7 @@ export interface paths {
         };
         /**
          * Read the delivery log
-         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code` or `error`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttempts"];
         readonly put?: never;
@@ -537,7 +557,7 @@ export interface paths {
         };
         /**
          * Read the delivery log without headers and bodies
-         * @description Newest first. Filters combine. With `status_code`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first. Filters combine. With `status_code` or `error`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttemptSummaries"];
         readonly put?: never;
@@ -557,7 +577,7 @@ export interface paths {
         };
         /**
          * Count attempts
-         * @description How many attempts match, up to 10,000. With `status_code`, only the newest 1,000 attempts that match the other filters are examined; `capped` is true if there may be more.
+         * @description How many attempts match, up to 10,000. With `status_code` or `error`, only the newest 1,000 attempts that match the other filters are examined; `capped` is true if there may be more.
          */
         readonly get: operations["countAttempts"];
         readonly put?: never;
@@ -594,7 +614,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Newest first, by the last attempt. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 1,000 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first, by the last attempt, which the filters by response and time are about. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 1,000 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listDeliveries"];
         readonly put?: never;
@@ -2635,6 +2655,37 @@ export interface components {
          *     }
          */
         readonly SampleRequest: components["schemas"]["SampleCustomerCreated"] | components["schemas"]["SamplePurchaseCompleted"] | components["schemas"]["SamplePurchaseRefunded"] | components["schemas"]["SampleDeliverySuccess"] | components["schemas"]["SampleDeliveryFailed"] | components["schemas"]["SampleBasketAbandoned"] | components["schemas"]["SampleSubscriptionCreated"] | components["schemas"]["SampleSubscriptionCanceled"] | components["schemas"]["SampleChargebackCreated"];
+        /** @description An event that a search has found. */
+        readonly EventMatch: {
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly seq: number;
+            readonly type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /** @description With `text`: the first match in the body, and what is around it. */
+            readonly excerpt: {
+                readonly before: string;
+                readonly match: string;
+                readonly after: string;
+            } | null;
+        };
+        /** @description With `order_id` or `customer_email`: how much of the log was searched for them. */
+        readonly SearchedEvents: {
+            /** @description Whether all events were searched. Otherwise some aren't indexed yet: ask again in a moment. */
+            readonly complete: boolean;
+            /** @description If older events aren't indexed yet: only those created from this time on were searched. */
+            readonly since: string | null;
+            /** @description Whether only the newest 200 events of a value were considered. */
+            readonly capped: boolean;
+        };
         /**
          * @example {
          *       "order_id": "ord_10482",
@@ -3248,8 +3299,9 @@ export interface components {
         readonly AttemptCount: {
             /** @description How many match, up to 10,000. */
             readonly count: number;
-            /** @description Whether counting stopped early, because more than 10,000 match or because a call with `status_code` examined as many attempts as it may. */
+            /** @description Whether counting stopped early, because more than 10,000 match or because a call with `status_code` or `error` examined as many attempts as it may. */
             readonly capped: boolean;
+            readonly searched?: components["schemas"]["SearchedEvents"];
         };
         /** @description A series of attempts of one event to one webhook. */
         readonly DeliverySummary: {
@@ -3376,18 +3428,20 @@ export interface components {
             }[];
             /** @description As for the list of attempts. A delivery matches if its newest attempt does. Test events never match: replay those one by one. */
             readonly filter?: {
-                /** @description Attempts of this webhook. */
-                readonly webhook_id?: string;
-                readonly type?: components["schemas"]["EventType"];
-                /**
-                 * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
-                 * @enum {string}
-                 */
-                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Attempts to any of these webhooks. */
+                readonly webhook_id?: string | readonly string[];
+                /** @description Events of any of these types. */
+                readonly type?: components["schemas"]["EventType"] | readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Any of them matches. */
                 readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. */
+                readonly error?: readonly string[];
                 /** @description Attempts of this event. */
                 readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`. */
+                readonly customer_email?: readonly string[];
                 /**
                  * Format: date-time
                  * @description Attempts that started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
@@ -3398,6 +3452,7 @@ export interface components {
                  * @description Attempts that started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
                  */
                 readonly until?: string;
+                readonly status?: ("delivered" | "retrying" | "failed") | readonly ("delivered" | "retrying" | "failed")[];
             };
             /** @description With `filter`: only count. */
             readonly dry_run?: boolean;
@@ -3437,6 +3492,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly before?: string;
+            readonly searched?: components["schemas"]["SearchedEvents"];
         };
         readonly TestCancelled: {
             readonly cancelled: boolean;
@@ -3486,17 +3542,28 @@ export interface components {
             }[];
             /** @description Dismisses one step of the dead letters that match, newest first, without those of test events. */
             readonly filter?: {
-                /** @description Deliveries to this webhook. */
-                readonly webhook_id?: string;
-                readonly type?: components["schemas"]["EventType"];
+                /** @description Attempts to any of these webhooks. */
+                readonly webhook_id?: string | readonly string[];
+                /** @description Events of any of these types. */
+                readonly type?: components["schemas"]["EventType"] | readonly components["schemas"]["EventType"][];
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Any of them matches. */
+                readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. */
+                readonly error?: readonly string[];
+                /** @description Attempts of this event. */
+                readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`. */
+                readonly customer_email?: readonly string[];
                 /**
                  * Format: date-time
-                 * @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+                 * @description Attempts that started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
                  */
                 readonly since?: string;
                 /**
                  * Format: date-time
-                 * @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
+                 * @description Attempts that started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
                  */
                 readonly until?: string;
             };
@@ -3510,6 +3577,7 @@ export interface components {
             readonly skipped?: number;
             /** @description With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step. */
             readonly next_cursor?: string | null;
+            readonly searched?: components["schemas"]["SearchedEvents"];
         };
         readonly Stats: {
             /**
@@ -4923,6 +4991,57 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly searchEvents: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
+                /** @description Searches the bodies for this text, in upper or lower case, as it is or as JSON writes it in a string. */
+                readonly text?: string;
+                /** @description Rows per page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of events. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["EventMatch"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
+                        readonly next_cursor: string | null;
+                        /** @description With `text`: when the oldest event that this call has read was created. */
+                        readonly searched_back_to: string | null;
+                        /** @description With `text`: how many events this call has read. */
+                        readonly events_searched: number;
+                        readonly searched?: components["schemas"]["SearchedEvents"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly recordOrder: {
         readonly parameters: {
             readonly query?: never;
@@ -5846,20 +5965,26 @@ export interface operations {
     readonly listAttempts: {
         readonly parameters: {
             readonly query?: {
-                /** @description Attempts of this webhook, even if it was deleted. */
-                readonly webhook_id?: string;
-                /** @description The name of an event type. */
-                readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
-                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
                 /** @description Attempts of this event. */
                 readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
                 /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
                 /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly status?: readonly ("delivered" | "retrying" | "failed")[];
                 /** @description Rows per page. */
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
@@ -5884,6 +6009,7 @@ export interface operations {
                         readonly data: readonly components["schemas"]["Attempt"][];
                         /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
+                        readonly searched?: components["schemas"]["SearchedEvents"];
                     };
                 };
             };
@@ -5901,20 +6027,26 @@ export interface operations {
     readonly listAttemptSummaries: {
         readonly parameters: {
             readonly query?: {
-                /** @description Attempts of this webhook, even if it was deleted. */
-                readonly webhook_id?: string;
-                /** @description The name of an event type. */
-                readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
-                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
                 /** @description Attempts of this event. */
                 readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
                 /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
                 /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly status?: readonly ("delivered" | "retrying" | "failed")[];
                 /** @description Rows per page. */
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
@@ -5939,6 +6071,7 @@ export interface operations {
                         readonly data: readonly components["schemas"]["AttemptSummary"][];
                         /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
+                        readonly searched?: components["schemas"]["SearchedEvents"];
                     };
                 };
             };
@@ -5956,20 +6089,26 @@ export interface operations {
     readonly countAttempts: {
         readonly parameters: {
             readonly query?: {
-                /** @description Attempts of this webhook, even if it was deleted. */
-                readonly webhook_id?: string;
-                /** @description The name of an event type. */
-                readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
-                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
                 /** @description Attempts of this event. */
                 readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
                 /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
                 /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly status?: readonly ("delivered" | "retrying" | "failed")[];
             };
             readonly header?: never;
             readonly path: {
@@ -6041,18 +6180,22 @@ export interface operations {
                 readonly webhook_id?: readonly string[];
                 /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
-                /** @description Repeat the parameter or separate values with commas. */
-                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Of the last attempt. Repeat the parameter or separate values with commas. */
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
-                /** @description The `error_code` of the last attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
                 readonly error?: readonly string[];
                 /** @description Deliveries of this event. */
                 readonly event_id?: string;
-                /** @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
-                /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
                 /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
                 readonly unhandled?: "true";
                 /** @description Rows per page. */
@@ -6079,6 +6222,7 @@ export interface operations {
                         readonly data: readonly components["schemas"]["DeliverySummary"][];
                         /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
+                        readonly searched?: components["schemas"]["SearchedEvents"];
                     };
                 };
             };

@@ -32,6 +32,7 @@ import { Shortages, shortageText } from "./net/shortages.ts";
 import { Projects } from "./registry/projects.ts";
 import { UrlCheck } from "./registry/url-check.ts";
 import { Webhooks } from "./registry/webhooks.ts";
+import { References } from "./search/references.ts";
 import type { DatabaseObserver } from "./storage/port/peers.ts";
 import type { Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
@@ -150,6 +151,7 @@ async function build(
 
 	const changes = new Changes(clock);
 	const longPolls = new LongPolls(clock);
+	const references = new References({ storage, clock, logger });
 	const { attempted } = logAttempts(logger);
 	const engine = startEngine({
 		storage,
@@ -171,6 +173,7 @@ async function build(
 			published(projectId, count, events) {
 				metrics.engine.published(projectId, count, events);
 				longPolls.published(projectId, events);
+				references.note(projectId);
 				changes.note(projectId, "webhooks");
 			},
 			attempted(projectId, eventId, attempt) {
@@ -188,6 +191,8 @@ async function build(
 	metrics.watchShortages(shortages);
 	metrics.watchHandshakes(handshakes);
 	engine.watchMarks(new RemoteChanges({ storage, longPolls, changes }));
+	references.start();
+	undo.push(() => references.stop());
 
 	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
 	const isTrusted = () => quarantine.mark === null && retention.isTrusted();
@@ -216,6 +221,7 @@ async function build(
 		dashboardFolder: dashboardFolder(),
 		changes,
 		longPolls,
+		references,
 		shortages,
 		retention: {
 			get hold() {

@@ -18,22 +18,46 @@ export type Span = keyof typeof SPANS;
 
 export const isSpan = (value: unknown): value is Span => typeof value === "string" && Object.hasOwn(SPANS, value);
 
-/** The log's filters, as the API expects them. */
-export interface AttemptFilter {
-	readonly webhook_id?: string;
-	readonly type?: EventType;
-	readonly status?: AttemptStatus;
+/** The filters that attempts and deliveries have, as the API expects them. Values of one list are alternatives. */
+export interface CommonFilter {
+	readonly webhook_id?: readonly string[];
+	readonly type?: readonly EventType[];
+	/** Status codes and error codes: one of either matches. */
+	readonly status_code?: readonly string[];
+	readonly error?: readonly string[];
 	readonly event_id?: string;
+	readonly order_id?: readonly string[];
+	readonly customer_email?: readonly string[];
 	/** From this time on, and before this time, in ISO 8601. */
 	readonly since?: string;
 	readonly until?: string;
 }
 
-/** The same with a span that moves with time. */
-export interface LogFilter extends AttemptFilter {
-	/** The span before now; replaces `since` and `until`. */
-	readonly span?: Span;
+export interface AttemptFilter extends CommonFilter {
+	readonly status?: readonly AttemptStatus[];
 }
+
+/** A filter with a span before now, which replaces `since` and `until`. */
+export type Moving<Filter> = Filter & { readonly span?: Span };
+
+export type LogFilter = Moving<AttemptFilter>;
+
+/** How much of the log a filter by order id or customer has searched. */
+export type Searched = Schemas["SearchedEvents"];
+
+/** How often to ask again while events are being indexed, in milliseconds. */
+export const INDEXING_MS = 2_000;
+
+interface SearchedPages {
+	readonly pages: readonly { readonly searched?: Searched }[];
+}
+
+/** What the newest page says about it. */
+export const searchedOf = (data: SearchedPages | undefined): Searched | null => data?.pages[0]?.searched ?? null;
+
+/** For lists: asks again until everything is indexed. */
+export const whileIndexing = ({ state: { data } }: { state: { data: SearchedPages | undefined } }): number | false =>
+	searchedOf(data)?.complete === false ? INDEXING_MS : false;
 
 const ATTEMPTS = "/v1/projects/{project_id}/attempts";
 /** The first page fills a screen. Users who want more want many. */
@@ -44,8 +68,8 @@ const MORE_ROWS = 200;
 const RECOUNT_MS = 10_000;
 
 /** A filter's bounds at `now`, in milliseconds since 1970. */
-export function fixedFilter({ span, ...filter }: LogFilter, now: number): AttemptFilter {
-	return span === undefined ? filter : { ...filter, since: new Date(now - SPANS[span]).toISOString() };
+export function fixedFilter<Filter extends CommonFilter>({ span, ...filter }: Moving<Filter>, now: number) {
+	return (span === undefined ? filter : { ...filter, since: new Date(now - SPANS[span]).toISOString() }) as Filter;
 }
 
 const asked = (projectId: string, filter: LogFilter, limit?: number) => ({
@@ -73,7 +97,7 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 /** Where what a filter matches is downloaded. */
 export const attemptsExportUrl = (projectId: string, filter: LogFilter, format: "csv" | "jsonl") =>
 	callUrl(`${ATTEMPTS}/export.${format}`, {
-		...{ path: { project_id: projectId }, query: { ...fixedFilter(filter, Date.now()) } },
+		...{ path: { project_id: projectId }, query: { ...fixedFilter<AttemptFilter>(filter, Date.now()) } },
 	});
 
 export type AttemptCount = Schemas["AttemptCount"];

@@ -7,8 +7,8 @@ type Scalar = string | number | boolean;
 export interface CallOptions {
 	/** Fills the `{names}` of the path. */
 	readonly path?: Readonly<Record<string, string>>;
-	/** Undefined, null and empty values are left out. */
-	readonly query?: Readonly<Record<string, Scalar | null | undefined>>;
+	/** Undefined, null and empty values are left out; a list is several parameters of one name. */
+	readonly query?: Readonly<Record<string, Scalar | readonly Scalar[] | null | undefined>>;
 	readonly body?: unknown;
 	readonly signal?: AbortSignal;
 }
@@ -24,7 +24,7 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
 	});
 	const search = new URLSearchParams();
 	for (const [name, value] of Object.entries(query)) {
-		if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+		for (const one of [value ?? []].flat() as readonly Scalar[]) if (one !== "") search.append(name, String(one));
 	}
 	return search.size === 0 ? filled : `${filled}?${search}`;
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type AttemptFilter, attemptQuery, SPANS, type Span } from "./attempts.ts";
+import { type AttemptFilter, attemptQuery, type CommonFilter, fixedFilter, type Moving } from "./attempts.ts";
 import { api, callUrl } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { projectKey, type Resource } from "./keys.ts";
@@ -22,18 +22,8 @@ export const MAX_NAMED = 200;
 /** A series of attempts, as a row of the list. */
 export type DeliverySummary = Schemas["DeliverySummary"];
 
-/** The list's filters, as the API expects them: values of one are alternatives. */
-export interface DeliveryFilter {
-	readonly webhook_id?: readonly string[];
-	readonly type?: readonly string[];
+export interface DeliveryFilter extends CommonFilter {
 	readonly state?: readonly DeliverySummary["state"][];
-	readonly status_code?: readonly string[];
-	readonly error?: readonly string[];
-	readonly event_id?: string;
-	readonly since?: string;
-	readonly until?: string;
-	/** The span before now; replaces `since` and `until`. */
-	readonly span?: Span;
 	/** Only what needs a decision. */
 	readonly unhandled?: "true";
 }
@@ -43,29 +33,22 @@ const ROWS = 50;
 const LATER_ROWS = 200;
 
 /** The deliveries, newest first, page by page. */
-export const deliveriesQuery = (projectId: string, { span, ...filter }: DeliveryFilter) => {
-	const since = span === undefined ? {} : { since: new Date(Date.now() - SPANS[span]).toISOString() };
-	return pagedQuery(
-		projectKey(projectId, "deliveries", "list", { ...filter, ...(span === undefined ? {} : { span }) }),
+export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter>) =>
+	pagedQuery(
+		projectKey(projectId, "deliveries", "list", filter),
 		LIST,
-		// Lists are sent separated by commas.
-		{ path: { project_id: projectId }, query: { ...filter, ...since, limit: ROWS } as never },
+		{
+			path: { project_id: projectId },
+			query: { ...fixedFilter<DeliveryFilter>(filter, Date.now()), limit: ROWS },
+		},
 		LATER_ROWS,
 	);
-};
 
 /** Where what a filter matches is downloaded. */
-export const deliveriesExportUrl = (
-	projectId: string,
-	{ span, ...filter }: DeliveryFilter,
-	format: "csv" | "jsonl",
-) => {
-	const since = span === undefined ? {} : { since: new Date(Date.now() - SPANS[span]).toISOString() };
-	const query = Object.entries({ ...filter, ...since }).map(([name, value]) => [name, String(value)]);
-	return callUrl(`${LIST}/export.${format}`, {
-		...{ path: { project_id: projectId }, query: Object.fromEntries(query) },
+export const deliveriesExportUrl = (projectId: string, filter: Moving<DeliveryFilter>, format: "csv" | "jsonl") =>
+	callUrl(`${LIST}/export.${format}`, {
+		...{ path: { project_id: projectId }, query: { ...fixedFilter<DeliveryFilter>(filter, Date.now()) } },
 	});
-};
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 const REPLAYS = "/v1/projects/{project_id}/replays";
@@ -241,6 +224,11 @@ const wait = (ms: number, signal: AbortSignal): Promise<void> =>
 const nextOf = ({ next_cursor, before }: Schemas["Replays"]): Step["next"] =>
 	next_cursor == null || before === undefined ? null : { cursor: next_cursor, before };
 
+type GivenFilter = NonNullable<Schemas["ReplaysRequest"]["filter"]>;
+
+/** The lists of the API's types are changeable. */
+const given = (filter: AttemptFilter): GivenFilter => filter as GivenFilter;
+
 /** Counts the deliveries that have ended and whose newest attempt matches a filter. */
 export async function countMatching(projectId: string, filter: AttemptFilter, options: StepOptions): Promise<Counted> {
 	const groups = new Map<string, { webhook_id: string; type: string; count: number }>();
@@ -248,7 +236,11 @@ export async function countMatching(projectId: string, filter: AttemptFilter, op
 	let newestAt: string | null = null;
 	const count = await inSteps(async (next) => {
 		const step = await api.post(REPLAYS, {
-			...{ path: { project_id: projectId }, body: { filter, dry_run: true, ...next }, signal: options.signal },
+			...{
+				path: { project_id: projectId },
+				body: { filter: given(filter), dry_run: true, ...next },
+				signal: options.signal,
+			},
 		});
 		for (const { webhook_id, type, count } of step.groups ?? []) {
 			const key = `${webhook_id} ${type}`;
@@ -265,7 +257,10 @@ export async function countMatching(projectId: string, filter: AttemptFilter, op
 export async function replayMatching(projectId: string, filter: AttemptFilter, options: StepOptions): Promise<number> {
 	try {
 		return await inSteps(async (next) => {
-			const step = await api.post(REPLAYS, { path: { project_id: projectId }, body: { filter, ...next } });
+			const step = await api.post(REPLAYS, {
+				path: { project_id: projectId },
+				body: { filter: given(filter), ...next },
+			});
 			return { count: step.count, next: nextOf(step) };
 		}, options);
 	} finally {
@@ -274,7 +269,7 @@ export async function replayMatching(projectId: string, filter: AttemptFilter, o
 }
 
 /** Failed deliveries to dismiss. */
-export type DismissalFilter = Pick<AttemptFilter, "webhook_id" | "type" | "since" | "until">;
+export type DismissalFilter = CommonFilter;
 
 /** Dismisses every failed delivery that matches and needs a decision, newest first. A step that has begun is finished. */
 export async function dismissMatching(
@@ -284,7 +279,7 @@ export async function dismissMatching(
 ): Promise<number> {
 	try {
 		return await inSteps(async (next) => {
-			const body = { filter, ...next };
+			const body = { filter: given(filter), ...next };
 			const { count, next_cursor } = await api.post(DISMISSALS, { path: { project_id: projectId }, body });
 			return { count, next: next_cursor == null ? null : { cursor: next_cursor } };
 		}, options);

@@ -26,8 +26,11 @@ type PathOf<Operation> = Operation extends { readonly parameters: { readonly pat
 	: { readonly path?: undefined };
 
 type QueryOf<Operation> = Operation extends { readonly parameters: { readonly query?: infer Query } }
-	? { readonly query?: { readonly [K in keyof Query]?: Query[K] | null | undefined } }
+	? { readonly query?: { readonly [K in keyof Query]?: Given<Query[K]> | null | undefined } }
 	: { readonly query?: undefined };
+
+/** Lists may be read-only. */
+type Given<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 
 type BodyOf<Operation> = Operation extends {
 	readonly requestBody: { readonly content: { readonly "application/json": infer Json } };

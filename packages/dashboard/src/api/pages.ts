@@ -1,6 +1,8 @@
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { type CallOptions, callApi } from "./client.ts";
-import type { CallOf, PathWith, ResponseOf } from "./operation.ts";
+import type { CallOf, PathWith, ResponseOf, Schemas } from "./operation.ts";
+
+type Searched = Schemas["SearchedEvents"];
 
 /** Paths that return a page of a list and accept a cursor. */
 type ListPath = {
@@ -14,6 +16,7 @@ type ItemOf<P extends ListPath> =
 interface Page<Item> {
 	readonly data: readonly Item[];
 	readonly next_cursor: string | null;
+	readonly searched?: Searched;
 }
 
 /**

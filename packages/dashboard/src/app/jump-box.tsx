@@ -4,27 +4,31 @@ import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { useProjectId } from "../api/session.ts";
 import { jumpTarget } from "../lib/ids.ts";
+import { choicesOf, searchFor } from "../pages/logs/search-choices.ts";
 import { useIsClaimed } from "../ui/key-claims.ts";
 import { useShortcuts } from "../ui/use-shortcuts.ts";
 import classes from "./jump-box.module.css";
 
-const UNKNOWN = "Not an id. Paste one that starts with evt_, att_, wh_ or proj_.";
-
-/** Opens the page for an id. `/` focuses it, unless a page has its own field for that. */
+/**
+ * Opens the page for an id, or what the log has about an order, a customer or a text. `/` focuses it, unless a page has
+ * its own field for that.
+ */
 export function JumpBox() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();
 	const field = useRef<HTMLInputElement>(null);
 	const [text, setText] = useState("");
-	const [problem, setProblem] = useState<string | null>(null);
 	useShortcuts({ "/": () => field.current?.focus() });
 	const keyIsTaken = useIsClaimed("/");
 
 	const jump = () => {
 		const { kind, id } = jumpTarget(text);
-		if (id === "") return;
-		if (kind === "unknown") return setProblem(UNKNOWN);
-		if (kind === "attempt") {
+		const [choice] = choicesOf(text);
+		if (choice === undefined) return;
+		if (kind === "unknown") {
+			const search = searchFor(choice);
+			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
+		} else if (kind === "attempt") {
 			void navigate({ to: "/p/$projectId/logs/$attemptId", params: { projectId, attemptId: id } });
 		} else if (kind === "event") {
 			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
@@ -47,8 +51,8 @@ export function JumpBox() {
 		>
 			<TextInput
 				ref={field}
-				aria-label="Jump to an id"
-				placeholder="Jump to an id"
+				aria-label="Find an id, order or customer"
+				placeholder="Id, order or customer"
 				leftSection={<IconSearch size={16} aria-hidden />}
 				rightSection={
 					text !== "" ? (
@@ -61,13 +65,7 @@ export function JumpBox() {
 				}
 				rightSectionPointerEvents="none"
 				value={text}
-				error={problem}
-				classNames={{ error: classes.problem }}
-				onChange={(event) => {
-					setText(event.currentTarget.value);
-					setProblem(null);
-				}}
-				onBlur={() => setProblem(null)}
+				onChange={(event) => setText(event.currentTarget.value)}
 				onKeyDown={(event) => {
 					if (event.key === "Escape") field.current?.blur();
 				}}

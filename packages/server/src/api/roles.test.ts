@@ -40,6 +40,7 @@ const EXPECTED = {
 	rotateWebhookSecret: "developer",
 	testWebhook: "developer",
 	listAttempts: "viewer",
+	searchEvents: "viewer",
 	listAttemptSummaries: "viewer",
 	countAttempts: "viewer",
 	getAttempt: "viewer",
@@ -320,7 +321,7 @@ test("a viewer can read everything except secrets", async () => {
 		const url = path
 			.replace("{project_id}", project.split("/").at(-1)!)
 			.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
-		const { status, text } = await viewer.call("GET", url);
+		const { status, text } = await viewer.call("GET", operationId === "searchEvents" ? `${url}?text=none` : url);
 		expect(status, operationId).toBe(200);
 		for (const secret of secrets) expect(text, operationId).not.toContain(secret);
 	}

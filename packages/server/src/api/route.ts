@@ -17,6 +17,7 @@ import type { Shortages } from "../net/shortages.ts";
 import type { Projects } from "../registry/projects.ts";
 import type { UrlCheck } from "../registry/url-check.ts";
 import type { Webhooks } from "../registry/webhooks.ts";
+import type { References } from "../search/references.ts";
 import type { Actor, KeyScope, Role, Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionCookie } from "./auth/authorize.ts";
@@ -269,6 +270,7 @@ export interface ApiParts {
 	readonly dashboardFolder: string | null;
 	readonly changes: Changes;
 	readonly longPolls: LongPolls;
+	readonly references: Pick<References, "find">;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
 	readonly ids: IdSource;

@@ -4,7 +4,7 @@
  */
 
 import { EVENT_TYPES } from "@posthorn/protocol";
-import type { Type as TypeBox } from "typebox";
+import type { TSchema, Type as TypeBox } from "typebox";
 import { type IdKind, idPattern, isId } from "../base/ids.ts";
 import { TEXT_PATTERN } from "../base/text.ts";
 import { NAME_LENGTH } from "../registry/projects.ts";
@@ -148,6 +148,12 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
 
 export const list = <T extends ReturnType<typeof Type.Object>>(item: T) =>
 	Type.Object({ data: Type.Array(item), next_cursor: NextCursor });
+
+/** A list whose pages have further properties. */
+export const listWith = <T extends ReturnType<typeof Type.Object>, More extends Readonly<Record<string, TSchema>>>(
+	item: T,
+	more: More,
+) => Type.Object({ data: Type.Array(item), next_cursor: NextCursor, ...more });
 
 export const Limit = Type.Optional(
 	Type.Integer({

@@ -111,6 +111,24 @@ export const LOG_READS = {
 	attemptsPerStep: 100,
 } as const;
 
+/** Finding events by what is in them. */
+export const SEARCH = {
+	/** Events read per step of indexing, and the bytes of their bodies. */
+	indexStep: { maxEvents: 500, maxBytes: 1_048_576 },
+	/** How much of the time indexing may take in the background. */
+	indexShare: 0.05,
+	/** Steps of indexing that a search waits for, so that it finds what was published just before. */
+	catchUpSteps: 8,
+	/** The newest events of an order id or an e-mail address that a filter considers. */
+	eventsOfReference: 200,
+	/** Values of one filter. */
+	values: 20,
+	/** Events read per step of a search for text, and the bytes of their bodies. Other reads have a turn in between. */
+	textStep: { maxEvents: 1_000, maxBytes: 2_097_152 },
+	/** How long one call searches for text, milliseconds. */
+	textMs: 400,
+} as const;
+
 /** Limits on the storage queries that unauthenticated clients cause. */
 export const UNAUTHENTICATED = {
 	/** Invalid API keys and sessions from one network. Valid ones are never counted. */

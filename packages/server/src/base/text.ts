@@ -11,6 +11,12 @@ export function isPrintable(text: string): boolean {
 	return TEXT.test(text);
 }
 
+/**
+ * What identifies a customer of a store: two addresses are the same customer's if they are equal without surrounding
+ * space, in compatibility form (NFKC) and in lower case.
+ */
+export const normalizeEmail = (email: string): string => email.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
+
 /** A fault in one field of a request. */
 export interface Fault {
 	/** The field, as a JSON Pointer (RFC 6901) into the request. */

@@ -16,6 +16,7 @@ import type { Gauges, HistoryStorage, InsightStorage, RetentionStorage } from ".
 import type { LogStorage } from "./port/log.ts";
 import type { PeerStorage } from "./port/peers.ts";
 import type { RegistryStorage } from "./port/registry.ts";
+import type { SearchStorage } from "./port/search.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
 /** The verbs of deliveries, their log and what they need. Each takes one parameter object, or nothing. */
@@ -26,7 +27,8 @@ interface DomainVerbs
 		HistoryStorage,
 		InsightStorage,
 		FactStorage,
-		RetentionStorage {}
+		RetentionStorage,
+		SearchStorage {}
 
 /** The parameter object of a verb, and what it resolves to. */
 export type Params<K extends keyof DomainVerbs> = Parameters<DomainVerbs[K]>[0];
@@ -93,6 +95,7 @@ export * from "./port/log.ts";
 export type * from "./port/peers.ts";
 export { HINTED_MS } from "./port/peers.ts";
 export type * from "./port/registry.ts";
+export type * from "./port/search.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";
 export type { Accepting } from "./verbs/members.ts";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { normalizeEmail } from "../base/text.ts";
 import type { NewOrder } from "../storage/port.ts";
 import {
 	amountFaults,
@@ -14,14 +15,8 @@ import {
 	textFaults,
 } from "./recorder.ts";
 
-/**
- * Identifies a customer: SHA-256 of the address, so that no address is kept for longer than its events. Two addresses
- * belong to one customer if they are equal without surrounding space, in compatibility form (NFKC) and in lower case.
- */
-export function customerKey(email: string): Buffer {
-	const normal = email.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
-	return createHash("sha256").update(normal).digest();
-}
+/** Identifies a customer: SHA-256 of the normalized address, so that no address is kept for longer than its events. */
+export const customerKey = (email: string): Buffer => createHash("sha256").update(normalizeEmail(email)).digest();
 
 export type Items = readonly Readonly<Record<string, unknown>>[];
 

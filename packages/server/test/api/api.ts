@@ -26,6 +26,7 @@ import { createResolver } from "../../src/net/resolver.ts";
 import { Projects } from "../../src/registry/projects.ts";
 import { UrlCheck } from "../../src/registry/url-check.ts";
 import { Webhooks } from "../../src/registry/webhooks.ts";
+import { References } from "../../src/search/references.ts";
 import type { Storage } from "../../src/storage/port.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/index.ts";
 import { startStore } from "../../src/store/index.ts";
@@ -177,6 +178,7 @@ export class TestApi {
 			dashboardFolder: null,
 			changes,
 			longPolls,
+			references: new References(own),
 			apiKeys: new ApiKeys({ ...own, operatorKey: new OperatorKey(keyHash(OPERATOR_KEY)) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });

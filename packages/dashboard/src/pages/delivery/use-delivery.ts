@@ -37,7 +37,10 @@ export function useDelivery(
 		enabled: webhook_id !== "",
 		refetchInterval: isWatched ? WATCH_MS : false,
 	});
-	const logged = useQuery({ ...newestAttemptsQuery(projectId, id, MOST), enabled: delivery.data === null });
+	const logged = useQuery({
+		...newestAttemptsQuery(projectId, { ...id, webhook_id: [id.webhook_id] }, MOST),
+		enabled: delivery.data === null,
+	});
 	const failed = [attempt, delivery, logged].find(({ data, error }) => data === undefined && error !== null);
 	return {
 		attempt: attempt.data,

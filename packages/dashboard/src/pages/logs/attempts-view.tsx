@@ -1,21 +1,14 @@
 import { Box, Skeleton } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { Outlet } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { type DeliveryId, retryDeliveries } from "../../api/deliveries.ts";
-import { useProjectId, useRole } from "../../api/session.ts";
-import { webhooksQuery } from "../../api/webhooks.ts";
-import { deletedName, webhookName } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { LoadMore } from "../../ui/load-more.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
-import { useAttention } from "../../ui/use-attention.ts";
 import { useNow } from "../../ui/use-now.ts";
-import { useScrolled } from "../../ui/use-scrolled.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import classes from "./attempts.module.css";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
@@ -24,18 +17,13 @@ import { logSentence } from "./filter-words.ts";
 import { LogActions } from "./log-actions.tsx";
 import { LogContext } from "./log-context.ts";
 import { LogFilters } from "./log-filters.tsx";
-import { NothingMatches, NothingYet } from "./log-states.tsx";
+import { NothingMatches, NothingYet, SearchedNote } from "./log-states.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
 import { ReplaySelected } from "./replay-selected.tsx";
 import { isFiltered, type LogsSearch } from "./search.ts";
 import { useLog } from "./use-log.ts";
-import { useLogsSearch } from "./use-logs-search.ts";
-import { useSelection } from "./use-selection.ts";
+import { useLogPage, useNames } from "./use-log-page.ts";
 import { ViewSwitch } from "./view-switch.tsx";
-
-const NARROW = "(max-width: 48em)";
-/** If scrolled further than this, in pixels, the list pauses. */
-const AT_TOP = 200;
 
 interface Asked {
 	readonly deliveries: readonly DeliveryId[];
@@ -44,45 +32,16 @@ interface Asked {
 
 /** The log by attempts: each request and its response. */
 export function AttemptsView() {
-	const projectId = useProjectId();
-	const search = useLogsSearch();
-	const { attemptId = null } = useParams({ strict: false });
-	const navigate = useNavigate();
-	const router = useRouter();
-	const { may } = useRole();
-	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-	const scrolled = useScrolled(AT_TOP);
-	const { data: webhooks } = useQuery(webhooksQuery(projectId));
-	const selection = useSelection(JSON.stringify(search));
-	const attention = useAttention();
-	const log = useLog(projectId, search, scrolled || selection.size > 0 || attention.isHeld);
+	const page = useLogPage();
+	const { projectId, search, attemptId, may, narrow, webhooks, selection, attention, open } = page;
+	const log = useLog(projectId, search, page.isRead || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const now = useNow(0);
 	const { rows, loadMore } = log;
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
-
-	const nameOf = useCallback(
-		(id: string) => {
-			const webhook = webhooks?.find((one) => one.id === id);
-			if (webhook !== undefined) return webhookName(webhook);
-			if (webhooks === undefined) return "…";
-			return deletedName(rows?.find(({ webhook_id }) => webhook_id === id)?.url);
-		},
-		[webhooks, rows],
-	);
-	const filter = (next: LogsSearch) =>
-		void navigate({
-			to: "/p/$projectId/logs",
-			params: { projectId },
-			search: { ...next, view: "attempts" },
-			resetScroll: false,
-		});
-	const placeOf = (id: string) => ({
-		to: "/p/$projectId/logs/$attemptId" as const,
-		params: { projectId, attemptId: id },
-		search,
-	});
-	const open = (id: string) => void navigate({ ...placeOf(id), resetScroll: false });
+	const urlOf = useCallback((id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.url, [rows]);
+	const { nameOf } = useNames(webhooks, urlOf);
+	const filter = (next: LogsSearch) => page.filter({ ...next, view: "attempts" });
 	const retry = async (deliveries: readonly DeliveryId[]) => {
 		try {
 			const { count, skipped } = await retryDeliveries(projectId, deliveries);
@@ -112,7 +71,7 @@ export function AttemptsView() {
 		openId: attemptId,
 		isNew: log.isNew,
 		onOpen: ({ id }) => open(id),
-		hrefOf: ({ id }) => router.buildLocation(placeOf(id)).href,
+		hrefOf: ({ id }) => page.hrefOf(id),
 		keys: { r: replay, c: ({ id }) => void copyCurl(projectId, id) },
 	};
 	const nothing = rows?.length === 0 && !log.outdated;
@@ -136,10 +95,11 @@ export function AttemptsView() {
 			{nothing && !isFiltered(search) ? null : (
 				<LogFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
 			)}
+			<SearchedNote searched={log.searched} />
 			{log.error === null ? null : <ErrorState error={log.error} onRetry={log.retry} />}
 			{log.error !== null && rows === undefined ? null : nothing ? (
 				isFiltered(search) ? (
-					<NothingMatches onClear={() => filter({})} />
+					<NothingMatches search={search} onClear={() => filter({})} />
 				) : (
 					<NothingYet projectId={projectId} narrow={narrow} />
 				)

@@ -1,8 +1,6 @@
 import { Button, Group } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { Outlet } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import {
 	type DeliveryId,
@@ -12,37 +10,28 @@ import {
 	type Replayed,
 	retryDeliveries,
 } from "../../api/deliveries.ts";
-import { useProjectId, useRole } from "../../api/session.ts";
-import { webhooksQuery } from "../../api/webhooks.ts";
-import { deletedName, webhookName } from "../../lib/health.ts";
 import { formatCount, plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { LoadMore } from "../../ui/load-more.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
-import { useAttention } from "../../ui/use-attention.ts";
-import { useScrolled } from "../../ui/use-scrolled.ts";
 import classes from "./attempts.module.css";
 import { copyCurl } from "./copy-curl.ts";
 import { attemptsOf, type DeliveriesProps, DeliveriesTable } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
-import { DeliveryFilters } from "./delivery-filters.tsx";
 import { LogActions } from "./log-actions.tsx";
 import { LogContext } from "./log-context.ts";
-import { NothingMatches, NothingYet } from "./log-states.tsx";
+import { LogFilters } from "./log-filters.tsx";
+import { NothingMatches, NothingYet, SearchedNote } from "./log-states.tsx";
 import toolbar from "./log-toolbar.module.css";
 import { TailButton } from "./log-toolbar.tsx";
 import { ReplaySelected } from "./replay-selected.tsx";
-import { isFiltered, type LogsSearch } from "./search.ts";
+import { isFiltered } from "./search.ts";
 import { deliveryKey, useDeliveries } from "./use-deliveries.ts";
-import { useLogsSearch } from "./use-logs-search.ts";
-import { type Selection, useSelection } from "./use-selection.ts";
+import { useLogPage, useNames } from "./use-log-page.ts";
+import type { Selection } from "./use-selection.ts";
 import { ViewSwitch } from "./view-switch.tsx";
-
-const NARROW = "(max-width: 48em)";
-/** If scrolled further than this, in pixels, the list pauses. */
-const AT_TOP = 200;
 
 interface Asked {
 	readonly deliveries: readonly DeliveryId[];
@@ -51,42 +40,18 @@ interface Asked {
 
 /** The log by deliveries: each event on its way to a webhook, with what became of it. */
 export function DeliveriesView() {
-	const projectId = useProjectId();
-	const search = useLogsSearch();
-	const { attemptId = null } = useParams({ strict: false });
-	const navigate = useNavigate();
-	const router = useRouter();
-	const { may } = useRole();
-	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-	const scrolled = useScrolled(AT_TOP);
-	const { data: webhooks } = useQuery(webhooksQuery(projectId));
-	const selection = useSelection(JSON.stringify(search));
-	const attention = useAttention();
+	const page = useLogPage();
+	const { projectId, search, attemptId, may, narrow, webhooks, selection, attention, filter, open } = page;
 	const [following, follow] = useFollowing();
-	const isRead = (scrolled || attention.isHeld) && !following;
-	const list = useDeliveries(projectId, search, isRead || selection.size > 0);
+	const list = useDeliveries(projectId, search, (page.isRead && !following) || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const { rows, loadMore } = list;
 	const context = useMemo(() => ({ rows: attemptsOf(rows ?? []), loadMore: () => void loadMore() }), [rows, loadMore]);
-	const byId = useMemo(() => new Map(webhooks?.map((webhook) => [webhook.id, webhook])), [webhooks]);
-	const nameOf = useCallback(
-		(id: string) => {
-			const webhook = byId.get(id);
-			if (webhook !== undefined) return webhookName(webhook);
-			if (webhooks === undefined) return "…";
-			return deletedName(rows?.find(({ webhook_id }) => webhook_id === id)?.last_attempt?.url);
-		},
-		[byId, webhooks, rows],
+	const urlOf = useCallback(
+		(id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.last_attempt?.url,
+		[rows],
 	);
-	const isPaused = useCallback((id: string) => byId.get(id)?.status === "paused", [byId]);
-	const filter = (next: LogsSearch) =>
-		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false });
-	const placeOf = (id: string) => ({
-		to: "/p/$projectId/logs/$attemptId" as const,
-		params: { projectId, attemptId: id },
-		search,
-	});
-	const open = (id: string) => void navigate({ ...placeOf(id), resetScroll: false });
+	const { nameOf, isPaused } = useNames(webhooks, urlOf);
 
 	const run = async (act: () => Promise<Replayed>, said: (count: number) => string, none: string) => {
 		try {
@@ -134,8 +99,7 @@ export function DeliveriesView() {
 		onOpen: ({ last_attempt }) => last_attempt !== null && open(last_attempt.id),
 		onReplay: askToReplay,
 		onRetried: follow,
-		hrefOf: ({ last_attempt }) =>
-			last_attempt === null ? router.state.location.href : router.buildLocation(placeOf(last_attempt.id)).href,
+		hrefOf: ({ last_attempt }) => page.hrefOf(last_attempt?.id ?? null),
 		keys: {
 			r: sendAgain,
 			c: ({ last_attempt }) => last_attempt !== null && void copyCurl(projectId, last_attempt.id),
@@ -158,12 +122,13 @@ export function DeliveriesView() {
 				{isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."}
 			</PageHeader>
 			{nothing && !isFiltered(search) ? null : (
-				<DeliveryFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
+				<LogFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
 			)}
+			<SearchedNote searched={list.searched} />
 			{list.error === null ? null : <ErrorState error={list.error} onRetry={list.retry} />}
 			{list.error !== null && rows === undefined ? null : nothing ? (
 				isFiltered(search) ? (
-					<NothingMatches onClear={() => filter({})} />
+					<NothingMatches search={search} onClear={() => filter({})} />
 				) : (
 					<NothingYet projectId={projectId} narrow={narrow} />
 				)

@@ -23,17 +23,11 @@ export function DismissAll({ projectId, request, nameOf, onClose }: DismissAllPr
 }
 
 function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { request: MatchingRequest }) {
-	const { webhook_id, type, since, until } = request.filter;
-	const filter = {
-		...(webhook_id === undefined ? {} : { webhook_id }),
-		...(type === undefined ? {} : { type }),
-		...(since === undefined ? {} : { since }),
-		...(until === undefined ? {} : { until }),
-	};
+	const { status: _, ...filter } = request.filter;
 	return (
 		<ActOnMatching
 			projectId={projectId}
-			filter={{ ...filter, status: "failed" }}
+			filter={{ ...filter, status: ["failed"] }}
 			action={{
 				verb: "Dismiss",
 				run: (options) => dismissMatching(projectId, filter, options),

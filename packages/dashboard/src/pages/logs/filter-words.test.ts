@@ -27,6 +27,11 @@ describe("logSentence", () => {
 		],
 		[{ webhook_id: "wh_2", since: SINCE }, `312 attempts to a deleted webhook, since ${time(SINCE)}.`],
 		[{ since: SINCE, until: UNTIL }, `312 attempts from ${time(SINCE)} to ${time(UNTIL)}.`],
+		[
+			{ webhook_id: "wh_1,wh_2", status: "failed,retrying", response: "5xx,timeout" },
+			"312 attempts to Accounting or a deleted webhook that failed for good or that failed and were due for a retry that ended with 5xx or timeout.",
+		],
+		[{ order_id: "7,8", customer_email: "a@b.c" }, "312 attempts of order 7 or 8 of a@b.c."],
 		[{ until: UNTIL }, `312 attempts before ${time(UNTIL)}.`],
 	])("of %j", (search, words) => {
 		expect(sentence(search)).toBe(words);
@@ -43,23 +48,20 @@ describe("logSentence", () => {
 	});
 });
 
-it("has a chip for each filter, and one for the time", () => {
+it("has a chip for each value that has no field", () => {
 	const search: LogsSearch = {
-		since: SINCE,
-		until: UNTIL,
 		status: "retrying",
-		type: "purchase.completed",
-		webhook_id: "wh_1",
 		event_id: "evt_short",
+		order_id: "7,a%2Cb",
+		customer_email: "a@b.c",
 	};
-	expect(filterChips(search, nameOf, NOW)).toEqual([
-		{ name: "event_id", label: "evt_short" },
-		{ name: "webhook_id", label: "Accounting" },
-		{ name: "type", label: "purchase.completed" },
-		{ name: "status", label: "Retrying" },
-		{ name: "time", label: `From ${time(SINCE)} to ${time(UNTIL)}` },
+	expect(filterChips(search)).toEqual([
+		{ label: "Event evt_short", without: { status: "retrying", order_id: "7,a%2Cb", customer_email: "a@b.c" } },
+		{ label: "Order 7", without: { ...search, order_id: "a%2Cb" } },
+		{ label: "Order a,b", without: { ...search, order_id: "7" } },
+		{ label: "a@b.c", without: { status: "retrying", event_id: "evt_short", order_id: "7,a%2Cb" } },
 	]);
-	expect(filterChips({}, nameOf, NOW)).toEqual([]);
+	expect(filterChips({})).toEqual([]);
 });
 
 it("doesn't mention unset filters", () => {

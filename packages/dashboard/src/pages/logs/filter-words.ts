@@ -1,8 +1,9 @@
 import type { AttemptCount, AttemptStatus, Span } from "../../api/attempts.ts";
+import { ERROR_LABELS } from "../../lib/health-words.ts";
 import { shortId } from "../../lib/ids.ts";
 import { formatCount } from "../../lib/numbers.ts";
 import { shortTime } from "../../lib/time.ts";
-import type { FilterName, LogsSearch } from "./search.ts";
+import { type ListName, type LogsSearch, valuesOf, withValues } from "./search.ts";
 
 /** A webhook's display name by its id. */
 export type NameOf = (webhookId: string) => string;
@@ -27,14 +28,28 @@ function timeWords({ span, since, until }: LogsSearch, now: number): string {
 	return until === undefined ? "" : `before ${at(until)}`;
 }
 
+/** `a`, `a or b`, `a, b or c`. */
+function either(words: readonly string[]): string {
+	return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+const responseWords = (code: string): string => ERROR_LABELS[code] ?? code;
+
 /** What the filters select, to follow a count: `to Accounting that failed for good, in the last hour`; "" for all. */
 export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): string {
-	const { webhook_id, type, status, event_id } = search;
+	const { event_id } = search;
+	const list = (name: ListName, before: string, words: (value: string) => string = (value) => value) => {
+		const values = valuesOf(search, name);
+		return values.length === 0 ? "" : `${before}${either(values.map(words))}`;
+	};
 	const what = [
-		type === undefined ? "" : `of ${type}`,
+		list("type", "of "),
 		event_id === undefined ? "" : `of event ${shortId(event_id)}`,
-		webhook_id === undefined ? "" : `to ${nameOf(webhook_id)}`,
-		status === undefined ? "" : STATUS_WORDS[status],
+		list("order_id", "of order "),
+		list("customer_email", "of "),
+		list("webhook_id", "to ", nameOf),
+		list("status", "", (status) => STATUS_WORDS[status as AttemptStatus]),
+		list("response", "that ended with ", responseWords),
 	]
 		.filter((part) => part !== "")
 		.join(" ");
@@ -51,27 +66,34 @@ export function logSentence(search: LogsSearch, { count, capped }: AttemptCount,
 	return `${number} ${phrase}.`;
 }
 
-/** An active filter, as short as possible. */
-export interface FilterChip {
-	readonly name: FilterName;
-	readonly label: string;
-}
-
 export const STATUS_LABELS: Readonly<Record<AttemptStatus, string>> = {
 	delivered: "Delivered",
 	retrying: "Retrying",
 	failed: "Failed",
 };
 
-/** The active filters, in the order of their fields. */
-export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): readonly FilterChip[] {
-	const { webhook_id, type, status, event_id } = search;
-	const when = timeWords(search, now);
+/** An active filter that has no field of its own, and the search without it. */
+export interface FilterChip {
+	readonly label: string;
+	readonly without: LogsSearch;
+}
+
+export function filterChips(search: LogsSearch): readonly FilterChip[] {
+	const { event_id, ...rest } = search;
+	const each = (name: "order_id" | "customer_email", label: (value: string) => string) => {
+		const values = valuesOf(search, name);
+		return values.map((value) => ({
+			label: label(value),
+			without: withValues(
+				search,
+				name,
+				values.filter((other) => other !== value),
+			),
+		}));
+	};
 	return [
-		...(event_id === undefined ? [] : [{ name: "event_id", label: shortId(event_id) } as const]),
-		...(webhook_id === undefined ? [] : [{ name: "webhook_id", label: nameOf(webhook_id) } as const]),
-		...(type === undefined ? [] : [{ name: "type", label: type } as const]),
-		...(status === undefined ? [] : [{ name: "status", label: STATUS_LABELS[status] } as const]),
-		...(when === "" ? [] : [{ name: "time", label: `${when.charAt(0).toUpperCase()}${when.slice(1)}` } as const]),
+		...(event_id === undefined ? [] : [{ label: `Event ${shortId(event_id)}`, without: rest }]),
+		...each("order_id", (value) => `Order ${value}`),
+		...each("customer_email", (value) => value),
 	];
 }

@@ -35,24 +35,20 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 		viewOf(search) === "attempts"
 			? attemptsExportUrl(projectId, attemptFilter(search), format)
 			: deliveriesExportUrl(projectId, deliveryFilter(search), format);
-	// The API's filters for these take one webhook and one type.
-	const canAct = search.webhooks === undefined && search.types === undefined && search.response === undefined;
 	return (
 		<>
-			{canAct ? (
-				<ForRole needs="developer">
-					{(disabled) => (
-						<Button
-							variant="default"
-							leftSection={<IconReload size={16} aria-hidden />}
-							disabled={disabled}
-							onClick={() => ask("replay")}
-						>
-							Replay all matching
-						</Button>
-					)}
-				</ForRole>
-			) : null}
+			<ForRole needs="developer">
+				{(disabled) => (
+					<Button
+						variant="default"
+						leftSection={<IconReload size={16} aria-hidden />}
+						disabled={disabled}
+						onClick={() => ask("replay")}
+					>
+						Replay all matching
+					</Button>
+				)}
+			</ForRole>
 			{
 				<Menu position="bottom-end">
 					<Menu.Target>
@@ -72,7 +68,7 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 								{label}
 							</Menu.Item>
 						))}
-						{canAct && may("developer") ? (
+						{may("developer") ? (
 							<>
 								<Menu.Divider />
 								<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => ask("dismiss")}>

@@ -1,17 +1,15 @@
-import { Button, Kbd, Select, TextInput } from "@mantine/core";
-import { IconSearch, IconX } from "@tabler/icons-react";
+import { Button, Checkbox, MultiSelect } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
 import { ATTEMPT_STATUSES } from "../../api/attempts.ts";
 import { eventTypesQuery } from "../../api/event-types.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
-import { jumpTarget } from "../../lib/ids.ts";
-import { useNow } from "../../ui/use-now.ts";
-import { useShortcuts } from "../../ui/use-shortcuts.ts";
+import { ERROR_LABELS } from "../../lib/health-words.ts";
 import { filterChips, type NameOf, STATUS_LABELS } from "./filter-words.ts";
 import classes from "./log-filters.module.css";
-import { type LogsSearch, without } from "./search.ts";
+import { isFiltered, type ListName, type LogsSearch, STATES, valuesOf, viewOf, withValues } from "./search.ts";
+import { SearchField } from "./search-field.tsx";
 import { TimeFilter } from "./time-filter.tsx";
 
 export interface LogFiltersProps {
@@ -22,123 +20,98 @@ export interface LogFiltersProps {
 	nameOf: NameOf;
 }
 
-/** The log's filters: fields, and a chip for each active one. */
+const STATE_LABELS = { delivered: "Delivered", waiting: "Waiting for a retry", failed: "Failed" } as const;
+const RESPONSES = [
+	{
+		group: "Status",
+		items: ["2xx", "3xx", "4xx", "5xx", "400", "401", "403", "404", "408", "410", "429", "500", "502", "503", "504"],
+	},
+	{ group: "No response", items: Object.entries(ERROR_LABELS).map(([value, label]) => ({ value, label })) },
+];
+
+/** The log's filters: fields that take several values, and a chip for each value that has no field. */
 export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nameOf }: LogFiltersProps) {
 	const { data: types = [] } = useQuery(eventTypesQuery);
-	const { webhook_id, type } = search;
-	const typeNames = types.map((entry) => entry.type);
+	const isOfAttempts = viewOf(search) === "attempts";
 	const webhookOptions = webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) }));
-	if (webhook_id !== undefined && !webhooks.some(({ id }) => id === webhook_id)) {
-		webhookOptions.push({ value: webhook_id, label: nameOf(webhook_id) });
-	}
+	for (const id of valuesOf(search, "webhook_id"))
+		if (!webhooks.some((webhook) => webhook.id === id)) webhookOptions.push({ value: id, label: nameOf(id) });
+	const field = (name: ListName, all: string) => {
+		const value = [...valuesOf(search, name)];
+		return {
+			className: classes.field,
+			value,
+			onChange: (values: string[]) => onChange(withValues(search, name, values)),
+			clearable: true,
+			...(value.length === 0 ? { placeholder: all } : {}),
+		};
+	};
 	return (
 		<search className={classes.filters} aria-label="Filters">
-			<IdField search={search} onChange={onChange} onOpenAttempt={onOpenAttempt} />
-			<Select
-				className={classes.field}
-				aria-label="Webhook"
-				data={[{ value: "", label: "All webhooks" }, ...webhookOptions]}
-				value={webhook_id ?? ""}
-				allowDeselect={false}
-				onChange={(id) => onChange({ ...without(search, "webhook_id"), ...(id ? { webhook_id: id } : {}) })}
+			<SearchField search={search} onChange={onChange} onOpenAttempt={onOpenAttempt} />
+			<MultiSelect
+				{...field("webhook_id", "All webhooks")}
+				aria-label="Webhooks"
+				data={webhookOptions}
+				maxValues={10}
+				searchable
 			/>
-			<Select
+			<MultiSelect
+				{...field("type", "All event types")}
 				className={`${classes.field} ${classes.wide}`}
-				aria-label="Event type"
-				data={[
-					{ value: "", label: "All event types" },
-					...(type === undefined || typeNames.includes(type) ? typeNames : [...typeNames, type]),
-				]}
-				value={type ?? ""}
-				allowDeselect={false}
-				onChange={(name) => onChange({ ...without(search, "type"), ...(name ? { type: name } : {}) })}
+				aria-label="Event types"
+				data={types.map((entry) => entry.type)}
+				searchable
 			/>
-			<Select
-				className={classes.field}
-				aria-label="Outcome"
-				data={[
-					{ value: "", label: "All outcomes" },
-					...ATTEMPT_STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] })),
-				]}
-				value={search.status ?? ""}
-				allowDeselect={false}
-				onChange={(value) => {
-					const status = ATTEMPT_STATUSES.find((one) => one === value);
-					onChange({ ...without(search, "status"), ...(status === undefined ? {} : { status }) });
-				}}
+			{isOfAttempts ? (
+				<MultiSelect
+					{...field("status", "All outcomes")}
+					aria-label="Outcomes"
+					data={ATTEMPT_STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
+				/>
+			) : (
+				<MultiSelect
+					{...field("state", "All states")}
+					aria-label="States"
+					data={STATES.map((value) => ({ value, label: STATE_LABELS[value] }))}
+				/>
+			)}
+			<MultiSelect
+				{...field("response", "All responses")}
+				aria-label="Responses"
+				data={RESPONSES}
+				maxValues={20}
+				searchable
 			/>
 			<TimeFilter search={search} onChange={onChange} />
-			<FilterChips search={search} onChange={onChange} nameOf={nameOf} />
+			{isOfAttempts ? null : (
+				<Checkbox
+					className={classes.check}
+					size="xs"
+					label="Only what needs a decision"
+					checked={search.unhandled === true}
+					onChange={(event) => {
+						const { unhandled: _, ...rest } = search;
+						onChange(event.currentTarget.checked ? { ...rest, unhandled: true } : rest);
+					}}
+				/>
+			)}
+			<Chips search={search} onChange={onChange} />
 		</search>
 	);
 }
 
-const NO_ID = "Paste an id that starts with evt_, att_ or wh_.";
-
-/** Finds an event, an attempt or a webhook by its id. `/` focuses it. */
-export function IdField({ search, onChange, onOpenAttempt }: Omit<LogFiltersProps, "webhooks" | "nameOf">) {
-	const field = useRef<HTMLInputElement>(null);
-	const [text, setText] = useState("");
-	const [problem, setProblem] = useState<string | null>(null);
-	useShortcuts({ "/": () => field.current?.focus() }, { first: true });
-	const find = () => {
-		const { kind, id } = jumpTarget(text);
-		if (id === "") return;
-		if (kind === "event") onChange({ ...search, event_id: id });
-		else if (kind === "webhook") onChange({ ...search, webhook_id: id });
-		else if (kind === "attempt") onOpenAttempt(id);
-		else return setProblem(NO_ID);
-		setText("");
-	};
-	return (
-		<form
-			className={classes.find}
-			onSubmit={(event) => {
-				event.preventDefault();
-				find();
-			}}
-		>
-			<TextInput
-				ref={field}
-				aria-label="Find by event id"
-				placeholder="Event id"
-				leftSection={<IconSearch size={16} aria-hidden />}
-				rightSection={
-					<Kbd size="xs" visibleFrom="sm">
-						{text === "" ? "/" : "↵"}
-					</Kbd>
-				}
-				rightSectionPointerEvents="none"
-				value={text}
-				error={problem}
-				onChange={(event) => {
-					setText(event.currentTarget.value);
-					setProblem(null);
-				}}
-				onBlur={() => setProblem(null)}
-				onKeyDown={(event) => {
-					if (event.key === "Escape") field.current?.blur();
-				}}
-				autoComplete="off"
-				spellCheck={false}
-			/>
-		</form>
-	);
-}
-
-function FilterChips({ search, onChange, nameOf }: Pick<LogFiltersProps, "search" | "onChange" | "nameOf">) {
-	const now = useNow(0);
-	const chips = filterChips(search, nameOf, now);
-	if (chips.length === 0) return null;
+function Chips({ search, onChange }: Pick<LogFiltersProps, "search" | "onChange">) {
+	if (!isFiltered(search)) return null;
 	return (
 		<ul className={classes.chips} aria-label="Active filters">
-			{chips.map(({ name, label }) => (
-				<li key={name}>
+			{filterChips(search).map(({ label, without }) => (
+				<li key={label}>
 					<button
 						type="button"
 						className={classes.chip}
 						aria-label={`Remove the filter ${label}`}
-						onClick={() => onChange(without(search, name))}
+						onClick={() => onChange(without)}
 					>
 						{label}
 						<IconX size={13} stroke={2.2} aria-hidden />

@@ -1,9 +1,18 @@
-import { Button } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { IconActivity, IconFilterOff } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Searched } from "../../api/attempts.ts";
+import { referencedEventsQuery } from "../../api/events.ts";
+import { useProjectId } from "../../api/session.ts";
+import { shortTime } from "../../lib/time.ts";
+import { Section } from "../../ui/page.tsx";
 import { EmptyState } from "../../ui/states.tsx";
+import { useNow } from "../../ui/use-now.ts";
 import { AttemptsTable } from "./attempts-table.tsx";
+import { EventList } from "./event-list.tsx";
 import { EXAMPLE_ATTEMPTS, EXAMPLE_WEBHOOK_NAME } from "./example-attempts.ts";
+import { type LogsSearch, valuesOf } from "./search.ts";
 
 const NO_SELECTION = { size: 0, deliveries: [], has: () => false, set: () => {}, setAll: () => {} };
 
@@ -39,7 +48,49 @@ export function NothingYet({ projectId, narrow }: { projectId: string; narrow: b
 	);
 }
 
-export function NothingMatches({ onClear }: { onClear: () => void }) {
+/** What a filter by order or customer leaves unsaid: how much was searched. */
+export function SearchedNote({ searched }: { searched: Searched | null }) {
+	const now = useNow(0);
+	if (searched === null || (searched.complete && !searched.capped)) return null;
+	const { complete, since, capped } = searched;
+	const from = since === null ? "" : ` Searched since ${shortTime(Date.parse(since), now)}.`;
+	return (
+		<Text size="sm" c="dimmed" role="status">
+			{complete ? "" : `Some events aren't indexed yet. The list is completed in a moment.${from} `}
+			{capped ? "Only the newest 200 events of each order or customer are searched." : ""}
+		</Text>
+	);
+}
+
+interface NothingMatchesProps {
+	search: LogsSearch;
+	onClear: () => void;
+}
+
+export function NothingMatches({ search, onClear }: NothingMatchesProps) {
+	const order_id = valuesOf(search, "order_id");
+	const customer_email = valuesOf(search, "customer_email");
+	const names = order_id.length + customer_email.length > 0;
+	return (
+		<>
+			<NoDelivery onClear={onClear} />
+			{names ? <UndeliveredEvents filter={{ order_id, customer_email }} /> : null}
+		</>
+	);
+}
+
+/** Events of an order or a customer exist even if no webhook wanted them. */
+function UndeliveredEvents({ filter }: { filter: Parameters<typeof referencedEventsQuery>[1] }) {
+	const { data } = useQuery(referencedEventsQuery(useProjectId(), filter));
+	if (data === undefined || data.data.length === 0) return null;
+	return (
+		<Section title="Events of this search" flush>
+			<EventList events={data.data} label="Events of this search" />
+		</Section>
+	);
+}
+
+function NoDelivery({ onClear }: { onClear: () => void }) {
 	return (
 		<EmptyState
 			title="Nothing matches"

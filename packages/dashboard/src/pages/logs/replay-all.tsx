@@ -14,7 +14,7 @@ export interface MatchingRequest {
 }
 
 export const matchingOf = (search: LogsSearch, at: number): MatchingRequest => ({
-	filter: fixedFilter(attemptFilter(search), at),
+	filter: fixedFilter<AttemptFilter>(attemptFilter(search), at),
 });
 
 interface ReplayAllProps {
@@ -48,7 +48,7 @@ type Choice = (typeof CHOICES)[number];
 function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "request"> & { filter: AttemptFilter }) {
 	const [choice, setChoice] = useState<Choice>("failed");
 	const isFixed = filter.status !== undefined;
-	const chosen: AttemptFilter = isFixed || choice === "all" ? filter : { ...filter, status: "failed" };
+	const chosen: AttemptFilter = isFixed || choice === "all" ? filter : { ...filter, status: ["failed"] };
 	return (
 		<ActOnMatching
 			key={choice}
@@ -56,7 +56,7 @@ function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "
 			filter={chosen}
 			action={replayAction((options) => replayMatching(projectId, chosen, options))}
 			preview={(counted) => (
-				<ReplayPreview counted={counted} nameOf={nameOf} isSentTwice={chosen.status !== "failed"} />
+				<ReplayPreview counted={counted} nameOf={nameOf} isSentTwice={chosen.status?.join() !== "failed"} />
 			)}
 			none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically, and test events are replayed one by one."
 			onClose={onClose}

@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+	attemptFilter,
 	deliveryFilter,
 	isFiltered,
 	type LogsSearch,
 	validateLogsSearch,
+	valuesOf,
 	viewOf,
-	withDeliveryFilter,
-	without,
+	withoutTime,
+	withValue,
+	withValues,
 } from "./search.ts";
 
 const FULL: LogsSearch = {
@@ -44,12 +47,16 @@ describe("validateLogsSearch", () => {
 	});
 
 	it("keeps lists of valid values, and drops the others", () => {
-		const lists = { webhooks: "wh_1,wh_2", types: "purchase.completed,basket.abandoned", state: "failed,waiting" };
+		const lists = { webhook_id: "wh_1,wh_2", type: "purchase.completed,basket.abandoned", state: "failed,waiting" };
 		const more = { response: "5xx,404,timeout", unhandled: true, view: "attempts" } as const;
 		expect(validateLogsSearch({ ...lists, ...more })).toEqual({ ...lists, ...more });
-		expect(validateLogsSearch({ webhooks: "wh_1,<b>", state: "lost", response: "9,TIMEOUT", unhandled: 1 })).toEqual({
-			webhooks: "wh_1",
+		expect(validateLogsSearch({ webhook_id: "wh_1,<b>", state: "lost", response: "9,TIMEOUT", unhandled: 1 })).toEqual({
+			webhook_id: "wh_1",
 		});
+		expect(validateLogsSearch({ order_id: 10482, customer_email: "ada@example.com", text: 12 })).toEqual({
+			...{ order_id: "10482", customer_email: "ada@example.com", text: "12" },
+		});
+		expect(validateLogsSearch({ order_id: "", text: "x" })).toEqual({});
 	});
 
 	it("prefers a span to two times", () => {
@@ -71,16 +78,18 @@ describe("validateLogsSearch", () => {
 	});
 });
 
-it.each([
-	["webhook_id", ["type", "status", "event_id", "since", "until"]],
-	["time", ["webhook_id", "type", "status", "event_id"]],
-] as const)("removes only the filter %s", (name, left) => {
-	expect(Object.keys(without(FULL, name))).toEqual(left);
+it("removes a span or two times", () => {
+	expect(withoutTime({ span: "week", type: "purchase.completed" })).toEqual({ type: "purchase.completed" });
+	expect(Object.keys(withoutTime(FULL))).toEqual(["webhook_id", "type", "status", "event_id"]);
+	expect(isFiltered(withoutTime({ span: "week" }))).toBe(false);
 });
 
-it("removes a span or two times", () => {
-	expect(without({ span: "week", type: "purchase.completed" }, "time")).toEqual({ type: "purchase.completed" });
-	expect(isFiltered(without({ span: "week" }, "time"))).toBe(false);
+it("keeps values with commas and percent signs apart", () => {
+	const values = ["a,b", "100%", "%2C", "c"];
+	const search = validateLogsSearch({ ...withValues({}, "order_id", values) });
+	expect(valuesOf(search, "order_id")).toEqual(values);
+	expect(valuesOf(withValue(search, "order_id", "a,b"), "order_id")).toEqual(values);
+	expect(withValues(search, "order_id", [])).toEqual({});
 });
 
 describe("the list of deliveries", () => {
@@ -89,22 +98,18 @@ describe("the list of deliveries", () => {
 		expect(viewOf({ webhook_id: "wh_1" })).toBe("deliveries");
 		expect(viewOf({ view: "attempts" })).toBe("attempts");
 		expect(viewOf({ status: "failed" })).toBe("attempts");
+		expect(viewOf({ text: "sold out" })).toBe("text");
 	});
 
 	it("asks the API for one value or several", () => {
 		expect(deliveryFilter({ webhook_id: "wh_1", response: "5xx,timeout", unhandled: true, span: "hour" })).toEqual({
 			...{ webhook_id: ["wh_1"], status_code: ["5xx"], error: ["timeout"], unhandled: "true", span: "hour" },
 		});
-		expect(deliveryFilter({ webhooks: "wh_1,wh_2", state: "failed" })).toEqual({
+		expect(deliveryFilter({ webhook_id: "wh_1,wh_2", state: "failed" })).toEqual({
 			...{ webhook_id: ["wh_1", "wh_2"], state: ["failed"] },
 		});
-	});
-
-	it("writes one webhook under the name that attempts have, and several as a list", () => {
-		const one = withDeliveryFilter({ span: "day" }, { webhook_id: ["wh_1"] });
-		expect(one).toEqual({ span: "day", webhook_id: "wh_1" });
-		const two = withDeliveryFilter(one, { webhook_id: ["wh_1", "wh_2"], unhandled: true });
-		expect(two).toEqual({ span: "day", webhooks: "wh_1,wh_2", unhandled: true });
-		expect(withDeliveryFilter(two, { webhook_id: [], unhandled: false })).toEqual({ span: "day" });
+		expect(attemptFilter({ order_id: "7", customer_email: "a@b.c", status: "failed", state: "waiting" })).toEqual({
+			...{ order_id: ["7"], customer_email: ["a@b.c"], status: ["failed"] },
+		});
 	});
 });

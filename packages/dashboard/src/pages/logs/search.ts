@@ -1,31 +1,75 @@
 import { isEventType } from "@posthorn/protocol";
-import { ATTEMPT_STATUSES, isSpan, type LogFilter } from "../../api/attempts.ts";
+import {
+	ATTEMPT_STATUSES,
+	type CommonFilter,
+	isSpan,
+	type LogFilter,
+	type Moving,
+	type Span,
+} from "../../api/attempts.ts";
 import type { DeliveryFilter } from "../../api/deliveries.ts";
 
-/** What the address bar says about the log: its filters, under the names of the API. */
-export interface LogsSearch extends LogFilter {
+/**
+ * What the address bar says about the log: its filters, under the names of the API. Several values of one filter are
+ * separated by commas.
+ */
+export interface LogsSearch {
 	/** Deliveries by default; also attempts if `status` is set. */
 	readonly view?: "attempts";
-	/** Of deliveries, separated by commas: two or more webhooks or types, states, and status or error codes. */
-	readonly webhooks?: string;
-	readonly types?: string;
+	readonly webhook_id?: string;
+	readonly type?: string;
+	/** Of deliveries. */
 	readonly state?: string;
+	/** Of attempts. */
+	readonly status?: string;
+	/** Status codes and error codes. */
 	readonly response?: string;
+	readonly event_id?: string;
+	readonly order_id?: string;
+	readonly customer_email?: string;
+	readonly since?: string;
+	readonly until?: string;
+	readonly span?: Span;
 	readonly unhandled?: true;
+	/** Shows the events with this text in their bodies instead. */
+	readonly text?: string;
 }
+
+/** Filters that take several values. */
+export const LISTS = ["webhook_id", "type", "state", "status", "response", "order_id", "customer_email"] as const;
+export type ListName = (typeof LISTS)[number];
 
 export const STATES = ["delivered", "waiting", "failed"] as const;
 type State = (typeof STATES)[number];
 
-export const viewOf = ({ view, status }: LogsSearch): "deliveries" | "attempts" =>
-	view === "attempts" || status !== undefined ? "attempts" : "deliveries";
+export const viewOf = ({ view, status, text }: LogsSearch): "deliveries" | "attempts" | "text" => {
+	if (text !== undefined) return "text";
+	return view === "attempts" || status !== undefined ? "attempts" : "deliveries";
+};
 
 const ID = /^[a-z]+_[\w-]+$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+const RESPONSE = /^([1-9](\d\d|xx)|[a-z_]{1,40})$/;
 const MAX_LENGTH = 100;
+const MAX_REFERENCE_LENGTH = 500;
+const MAX_VALUES = 20;
+/** Of a text to search for. */
+export const TEXT_LENGTH = { min: 2, max: 200 } as const;
 
 const matches = (value: unknown, pattern: RegExp): value is string =>
 	typeof value === "string" && value.length <= MAX_LENGTH && pattern.test(value);
+
+const isReference = (value: string) => value.length <= MAX_REFERENCE_LENGTH;
+
+const FITS: Readonly<Record<ListName, (value: string) => boolean>> = {
+	webhook_id: (value) => matches(value, ID),
+	type: isEventType,
+	state: (value) => STATES.some((state) => state === value),
+	status: (value) => ATTEMPT_STATUSES.some((status) => status === value),
+	response: (value) => RESPONSE.test(value),
+	order_id: isReference,
+	customer_email: isReference,
+};
 
 /** ISO 8601 in UTC; null if `value` isn't a time. */
 function timeOf(value: unknown): string | null {
@@ -33,117 +77,94 @@ function timeOf(value: unknown): string | null {
 	return Number.isNaN(at) ? null : new Date(at).toISOString();
 }
 
-const isStatus = (value: unknown) => ATTEMPT_STATUSES.find((status) => status === value);
+/** A value may contain a comma itself. */
+const joined = (values: readonly string[]) =>
+	values.map((value) => value.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
+const split = (list: string) => list.split(",").map((value) => value.replaceAll("%2C", ",").replaceAll("%25", "%"));
 
-const RESPONSE = /^([1-9](\d\d|xx)|[a-z_]{1,40})$/;
-const MAX_VALUES = 20;
+/** The values of a filter. */
+export const valuesOf = (search: LogsSearch, name: ListName): readonly string[] => {
+	const list = search[name];
+	return list === undefined ? [] : split(list);
+};
 
-/** The valid values of a list, in their order; null if there are none. */
-function listOf(value: unknown, fits: (one: string) => boolean): string[] | null {
-	if (typeof value !== "string" || value.length > MAX_VALUES * MAX_LENGTH) return null;
-	const values = [...new Set(value.split(","))].filter(fits).slice(0, MAX_VALUES);
-	return values.length === 0 ? null : values;
+/** The search with other values of one filter. */
+export function withValues(search: LogsSearch, name: ListName, values: readonly string[]): LogsSearch {
+	const { [name]: _, ...rest } = search;
+	return values.length === 0 ? rest : { ...rest, [name]: joined(values) };
 }
 
-const isState = (value: string): value is State => STATES.some((state) => state === value);
+/** The search with one more value of a filter. */
+export const withValue = (search: LogsSearch, name: ListName, value: string): LogsSearch =>
+	withValues(search, name, [...new Set([...valuesOf(search, name), value])]);
 
-/** The filters of the list of deliveries. */
-function listsOf(search: Record<string, unknown>): Partial<LogsSearch> {
+/** The filters that both views have. */
+function commonFilter(search: LogsSearch): Moving<CommonFilter> {
+	const { event_id, since, until, span } = search;
+	const responses = valuesOf(search, "response");
 	const lists = {
-		webhooks: listOf(search.webhooks, (id) => ID.test(id)),
-		types: listOf(search.types, isEventType),
-		state: listOf(search.state, isState),
-		response: listOf(search.response, (code) => RESPONSE.test(code)),
-	};
-	return {
-		...(search.view === "attempts" ? { view: "attempts" } : {}),
-		...Object.fromEntries(
-			Object.entries(lists).flatMap(([name, list]) => (list === null ? [] : [[name, list.join(",")]])),
-		),
-		...(search.unhandled === true ? { unhandled: true } : {}),
-	};
-}
-
-/** The filters that attempts have. */
-export function attemptFilter(search: LogsSearch): LogFilter {
-	const { view: _view, webhooks: _webhooks, types: _types, state: _state, response: _response, ...rest } = search;
-	const { unhandled: _unhandled, ...filter } = rest;
-	return filter;
-}
-
-/** The filters of the list of deliveries, as the API expects them. */
-export function deliveryFilter(search: LogsSearch): DeliveryFilter {
-	const { webhook_id, type, event_id, since, until, span } = search;
-	const split = (list: string | undefined, one?: string) => list?.split(",") ?? (one === undefined ? [] : [one]);
-	const responses = split(search.response);
-	const lists = {
-		webhook_id: split(search.webhooks, webhook_id),
-		type: split(search.types, type),
-		state: split(search.state),
+		webhook_id: valuesOf(search, "webhook_id"),
+		type: valuesOf(search, "type"),
 		status_code: responses.filter((code) => /^\d/.test(code)),
 		error: responses.filter((code) => !/^\d/.test(code)),
+		order_id: valuesOf(search, "order_id"),
+		customer_email: valuesOf(search, "customer_email"),
 	};
 	return {
 		...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
 		...(event_id === undefined ? {} : { event_id }),
 		...(span === undefined ? { ...(since && { since }), ...(until && { until }) } : { span }),
+	};
+}
+
+/** The filters of the list of attempts, as the API expects them. */
+export function attemptFilter(search: LogsSearch): LogFilter {
+	const status = valuesOf(search, "status") as NonNullable<LogFilter["status"]>;
+	return { ...commonFilter(search), ...(status.length === 0 ? {} : { status }) };
+}
+
+/** The filters of the list of deliveries, as the API expects them. */
+export function deliveryFilter(search: LogsSearch): Moving<DeliveryFilter> {
+	const state = valuesOf(search, "state") as readonly State[];
+	return {
+		...commonFilter(search),
+		...(state.length === 0 ? {} : { state }),
 		...(search.unhandled ? { unhandled: "true" } : {}),
 	};
 }
 
-interface DeliveryFilterChange {
-	readonly webhook_id?: readonly string[];
-	readonly type?: readonly string[];
-	readonly state?: readonly string[];
-	/** Status codes and error codes. */
-	readonly response?: readonly string[];
-	readonly unhandled?: boolean;
-}
-
-/** The search with other values of some filters. One webhook or type keeps the name that the attempts' filters have. */
-export function withDeliveryFilter(search: LogsSearch, change: DeliveryFilterChange): LogsSearch {
-	const next: Record<string, unknown> = { ...search };
-	const put = (one: string | null, many: string, values: readonly string[] | undefined) => {
-		if (values === undefined) return;
-		if (one !== null) delete next[one];
-		delete next[many];
-		if (values.length === 1 && one !== null) next[one] = values[0];
-		else if (values.length > 0) next[many] = values.join(",");
-	};
-	put("webhook_id", "webhooks", change.webhook_id);
-	put("type", "types", change.type);
-	put(null, "state", change.state);
-	put(null, "response", change.response);
-	if (change.unhandled !== undefined) {
-		delete next.unhandled;
-		if (change.unhandled) next.unhandled = true;
-	}
-	return validateLogsSearch(next);
-}
-
 /** Keeps valid values and drops the others, so that a mistyped address still shows the log. */
 export function validateLogsSearch(search: Record<string, unknown>): LogsSearch {
-	const { webhook_id, type, event_id, span } = search;
-	const status = isStatus(search.status);
+	const { event_id, span } = search;
+	const lists = LISTS.flatMap((name): [string, string][] => {
+		// The router reads an order id of digits as a number.
+		const given = typeof search[name] === "number" ? String(search[name]) : search[name];
+		if (typeof given !== "string" || given.length > 2 * MAX_VALUES * MAX_REFERENCE_LENGTH) return [];
+		const values = [...new Set(split(given))].filter((value) => value !== "" && FITS[name](value));
+		return values.length === 0 ? [] : [[name, joined(values.slice(0, MAX_VALUES))]];
+	});
+	const text = typeof search.text === "number" ? String(search.text) : search.text;
+	const hasText = typeof text === "string" && text.length >= TEXT_LENGTH.min && text.length <= TEXT_LENGTH.max;
 	const [since, until] = [timeOf(search.since), timeOf(search.until)];
 	return {
-		...listsOf(search),
-		...(matches(webhook_id, ID) ? { webhook_id } : {}),
-		...(typeof type === "string" && isEventType(type) ? { type } : {}),
-		...(status === undefined ? {} : { status }),
+		...(search.view === "attempts" ? { view: "attempts" } : {}),
+		...Object.fromEntries(lists),
+		...(search.unhandled === true ? { unhandled: true } : {}),
 		...(matches(event_id, ID) ? { event_id } : {}),
 		...(isSpan(span) ? { span } : { ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }),
+		...(hasText ? { text } : {}),
 	};
 }
 
-export type FilterName = "webhook_id" | "type" | "status" | "event_id" | "time";
+/** The same search without its time. */
+export function withoutTime({ span: _span, since: _since, until: _until, ...rest }: LogsSearch): LogsSearch {
+	return rest;
+}
 
-/** The same search without one of its filters. */
-export function without(search: LogsSearch, name: FilterName): LogsSearch {
-	const { [name === "time" ? "span" : name]: _, ...rest } = search;
-	if (name !== "time") return rest;
-	const { since: _since, until: _until, ...others } = rest;
-	return others;
+/** The filters that the other view has as well. */
+export function sharedFilters(search: LogsSearch): LogsSearch {
+	const { view: _view, state: _state, status: _status, unhandled: _unhandled, text: _text, ...shared } = search;
+	return shared;
 }
 
 /** Whether anything is filtered at all. */

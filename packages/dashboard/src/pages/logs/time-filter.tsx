@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { isSpan } from "../../api/attempts.ts";
 import { fromLocalField, toLocalField } from "./local-time.ts";
 import classes from "./log-filters.module.css";
-import { type LogsSearch, without } from "./search.ts";
+import { type LogsSearch, withoutTime } from "./search.ts";
 
 const CUSTOM = "custom";
 
@@ -27,7 +27,7 @@ export function TimeFilter({ search, onChange }: TimeFilterProps) {
 	const custom = asked || since !== undefined || until !== undefined;
 	const choose = (value: string | null) => {
 		setAsked(value === CUSTOM);
-		if (value !== CUSTOM) onChange({ ...without(search, "time"), ...(isSpan(value) ? { span: value } : {}) });
+		if (value !== CUSTOM) onChange({ ...withoutTime(search), ...(isSpan(value) ? { span: value } : {}) });
 	};
 	return (
 		<>
@@ -62,7 +62,7 @@ function FromTo({ search, onChange }: TimeFilterProps) {
 		const until = fromLocalField(String(fields.get("until")));
 		if (since !== undefined && until !== undefined && since >= until) return setProblem("This is before the start.");
 		onChange({
-			...without(search, "time"),
+			...withoutTime(search),
 			...(since === undefined ? {} : { since }),
 			...(until === undefined ? {} : { until }),
 		});

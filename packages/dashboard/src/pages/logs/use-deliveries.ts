@@ -1,5 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
+import { type Searched, searchedOf, whileIndexing } from "../../api/attempts.ts";
 import { type DeliverySummary, deliveriesQuery } from "../../api/deliveries.ts";
 import { useLive } from "../../api/live.tsx";
 import { deliveryFilter, type LogsSearch } from "./search.ts";
@@ -11,6 +12,8 @@ const MAX_FOLLOWED_PAGES = 2;
 export interface Deliveries {
 	/** Newest first; undefined until they are known. */
 	readonly rows: readonly DeliverySummary[] | undefined;
+	/** How much of the log was searched for order ids or customers; null without such a filter. */
+	readonly searched: Searched | null;
 	readonly error: unknown;
 	readonly retry: () => unknown;
 	/** Whether the rows are still those of the previous filter. */
@@ -37,6 +40,7 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 		...options,
 		enabled: known === undefined || !(still || state === "paused"),
 		placeholderData: keepPreviousData,
+		refetchInterval: whileIndexing,
 	});
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
 	const outdated = list.isPlaceholderData;
@@ -57,6 +61,7 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 
 	return {
 		rows: isEmptySoFar ? undefined : rows,
+		searched: searchedOf(list.data),
 		error: list.error,
 		retry: list.refetch,
 		outdated,

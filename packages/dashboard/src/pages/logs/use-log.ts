@@ -6,6 +6,9 @@ import {
 	attemptCountQuery,
 	attemptsQuery,
 	newestAttemptsQuery,
+	type Searched,
+	searchedOf,
+	whileIndexing,
 } from "../../api/attempts.ts";
 import { useLive } from "../../api/live.tsx";
 import { attemptFilter, type LogsSearch } from "./search.ts";
@@ -20,6 +23,8 @@ export interface Log {
 	readonly count: AttemptCount | undefined;
 	readonly error: unknown;
 	readonly retry: () => unknown;
+	/** How much of the log was searched for order ids or customers; null without such a filter. */
+	readonly searched: Searched | null;
 	/** Whether the rows are still those of the previous filter. */
 	readonly outdated: boolean;
 	/** Whether a row arrived while the page was open. */
@@ -40,7 +45,7 @@ export interface Log {
  * nothing moves while someone reads it, and newer entries are only counted.
  */
 export function useLog(projectId: string, given: LogsSearch, held: boolean): Log {
-	const search = attemptFilter(given);
+	const search = useMemo(() => attemptFilter(given), [given]);
 	const queryClient = useQueryClient();
 	const { state } = useLive();
 	const options = attemptsQuery(projectId, search);
@@ -52,6 +57,7 @@ export function useLog(projectId: string, given: LogsSearch, held: boolean): Log
 		...options,
 		enabled: known === undefined || !(still || paused),
 		placeholderData: keepPreviousData,
+		refetchInterval: whileIndexing,
 	});
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
 	const outdated = list.isPlaceholderData;
@@ -74,6 +80,7 @@ export function useLog(projectId: string, given: LogsSearch, held: boolean): Log
 		rows,
 		// If every row is loaded, their number is the count.
 		count: everything ? { count: rows.length, capped: false } : counted.data,
+		searched: searchedOf(list.data),
 		error: list.error,
 		retry: list.refetch,
 		outdated,

@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useProjectId } from "../../api/session.ts";
-import { attemptFilter, type LogsSearch, viewOf } from "./search.ts";
+import { type LogsSearch, sharedFilters, viewOf } from "./search.ts";
 
 const VIEWS = [
 	{ value: "deliveries", label: "Deliveries" },
@@ -19,7 +19,7 @@ export function ViewSwitch({ search }: { search: LogsSearch }) {
 			data={VIEWS}
 			value={viewOf(search)}
 			onChange={(next) => {
-				const { status: _, ...shared } = attemptFilter(search);
+				const shared = sharedFilters(search);
 				void navigate({
 					to: "/p/$projectId/logs",
 					params: { projectId },

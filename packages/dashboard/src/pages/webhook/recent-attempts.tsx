@@ -48,7 +48,7 @@ function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
 
 /** The newest attempts; each opens in the log. */
 export function RecentAttempts({ projectId, webhookId }: { projectId: string; webhookId: string }) {
-	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: webhookId }, SHOWN));
+	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
 	const navigate = useNavigate();
 	const router = useRouter();
 	const placeOf = ({ id }: AttemptSummary) => ({

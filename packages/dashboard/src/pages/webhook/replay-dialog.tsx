@@ -16,7 +16,7 @@ interface ReplayDialogProps {
 
 /** Sends everything again that failed for good: counts first, and shows its progress while it runs. */
 export function ReplayDialog({ projectId, webhookId, name, since, opened, onClose }: ReplayDialogProps) {
-	const filter = { webhook_id: webhookId, status: "failed", ...(since !== undefined && { since }) } as const;
+	const filter = { webhook_id: [webhookId], status: ["failed"], ...(since !== undefined && { since }) } as const;
 	return (
 		<Modal opened={opened} onClose={onClose} title="Replay failed deliveries" size="lg" closeOnClickOutside={false}>
 			<ActOnMatching

@@ -79,12 +79,16 @@ export function faultsBySchema(schema: TSchema, value: unknown): Fault[] {
 	for (const error of check.errors ?? []) {
 		if (faults.length > MAX_FAULTS) break;
 		const fault = isReportedElsewhere(error) ? null : faultOf(error);
-		// Several rules of one schema share its message.
 		const last = faults.at(-1);
-		if (fault && !(fault.pointer === last?.pointer && fault.detail === last.detail)) faults.push(fault);
+		// Several rules of one schema share its message, and of several forms the first is described.
+		const isKnown = fault?.pointer === last?.pointer && (fault?.detail === last?.detail || isAlternative(error));
+		if (fault && !isKnown) faults.push(fault);
 	}
 	return faults;
 }
+
+const isAlternative = ({ keyword, schemaPath }: ErrorObject): boolean =>
+	keyword === "anyOf" || /\/anyOf\/[1-9]/.test(schemaPath);
 
 /** Errors inside a rule that combines schemas, which has its own error, and those that the route reports. */
 function isReportedElsewhere({ keyword, schemaPath, parentSchema }: ErrorObject): boolean {
@@ -124,6 +128,14 @@ interface QuerySchema {
 	readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
 
+const repeated = new WeakSet<object>();
+
+/** Marks a list whose values may contain commas: several are given by repeating the parameter. */
+export function onlyRepeated<T extends TSchema>(schema: T): T {
+	repeated.add(schema);
+	return schema;
+}
+
 export type QueryResult =
 	| { readonly ok: true; readonly value: Record<string, unknown> }
 	| { readonly ok: false; readonly faults: readonly Fault[] };
@@ -132,8 +144,8 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
- * a list may be repeated (`type=a&type=b`) or separated by commas; anything else may be given once. Unknown parameters
- * are faults. Pointers have the form `?name`.
+ * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
+ * be given once. Unknown parameters are faults. Pointers have the form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
 	const properties = (schema as QuerySchema | undefined)?.properties ?? {};
@@ -144,7 +156,8 @@ export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<stri
 		const texts = (Array.isArray(given) ? given : [given]).map(String);
 		const pointer = `?${name.slice(0, 200).toWellFormed()}`;
 		if (type === null) faults.push({ pointer, detail: "is not a parameter of this route" });
-		else if (type === "array") value[name] = texts.flatMap((text) => text.split(","));
+		else if (type === "array")
+			value[name] = repeated.has(properties[name]!) ? texts : texts.flatMap((text) => text.split(","));
 		else if (texts.length > 1) faults.push({ pointer, detail: "must be given only once" });
 		else if (type !== "integer") value[name] = texts[0];
 		else if (WHOLE_NUMBER.test(texts[0]!)) value[name] = Number(texts[0]);

@@ -5,27 +5,33 @@ import { isId } from "../../base/ids.ts";
 import { DNS_ANSWERS } from "../../net/errors.ts";
 import { KEPT_HEADERS } from "../../net/kept-headers.ts";
 import type * as port from "../../storage/port.ts";
-import type { AttemptFilter, CodeRange } from "../../storage/port.ts";
+import type { AttemptFilter } from "../../storage/port.ts";
 import { found } from "../http/problem.ts";
-import { formatTime, formatTimeOrNull, timeRange } from "../http/validate.ts";
+import { formatTime, formatTimeOrNull } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
 	Cursor,
 	decodeCursor,
 	EventTypeName,
 	encodeCursor,
-	givenTime,
 	id,
 	Limit,
-	list,
+	listWith,
 	PAGE_LIMIT,
 	type PageQuery,
-	soughtId,
 	Time,
 	TimeOrNull,
 	Type,
 } from "../schema.ts";
 import { EventId } from "./events.ts";
+import {
+	type GivenFilter,
+	logFilter,
+	logFilters,
+	type ResolvedFilter,
+	SEVERAL,
+	SearchedEvents,
+} from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -33,14 +39,6 @@ export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], 
 	type: "string",
 	description: "`failed` is dead-lettered: there are no further attempts unless it is replayed.",
 });
-
-/** @param how how to pass several */
-export const statusCodes = (how: string) =>
-	Type.Array(Type.String({ pattern: "^([1-9][0-9]{2}|[1-9]xx|none)$" }), {
-		minItems: 1,
-		maxItems: 20,
-		description: `A status code (\`503\`), a class (\`5xx\`), or \`none\` for attempts without a response. ${how}`,
-	});
 
 const identity = {
 	id: id("att", "attempt"),
@@ -115,30 +113,28 @@ export const AttemptSummary = Type.Object(
 	{ title: "AttemptSummary", description: "An attempt without its headers and bodies." },
 );
 
-export const AttemptSummaryList = list(AttemptSummary);
+/** Added to the response of a list or a count. */
+export const searchedOf = { searched: Type.Optional(SearchedEvents) };
+
+export const AttemptSummaryList = listWith(AttemptSummary, searchedOf);
 
 export const AttemptCount = Type.Object(
 	{
 		count: Type.Integer({ minimum: 0, description: "How many match, up to 10,000." }),
 		capped: Type.Boolean({
 			description:
-				"Whether counting stopped early, because more than 10,000 match or because a call with `status_code` examined as many attempts as it may.",
+				"Whether counting stopped early, because more than 10,000 match or because a call with `status_code` or `error` examined as many attempts as it may.",
 		}),
+		...searchedOf,
 	},
 	{ title: "AttemptCount" },
 );
 
-export const AttemptList = list(Attempt);
+export const AttemptList = listWith(Attempt, searchedOf);
 
-/** The filters of the delivery log; they combine. */
 export const attemptFilters = {
-	webhook_id: Type.Optional(soughtId("Attempts of this webhook, even if it was deleted.")),
-	type: Type.Optional(EventTypeName),
-	status: Type.Optional(AttemptStatusName),
-	status_code: Type.Optional(statusCodes("Repeat the parameter or separate values with commas.")),
-	event_id: Type.Optional(soughtId("Attempts of this event.")),
-	since: Type.Optional(givenTime("Started at this time or later.")),
-	until: Type.Optional(givenTime("Started before this time.")),
+	...logFilters("Attempts"),
+	status: Type.Optional(Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3, description: SEVERAL })),
 };
 
 export const AttemptCountQuery = Type.Object(attemptFilters, { additionalProperties: false });
@@ -148,34 +144,17 @@ export const AttemptQuery = Type.Object(
 	{ additionalProperties: false },
 );
 
-export interface GivenFilter {
-	readonly webhook_id?: string;
-	readonly type?: string;
-	readonly status?: NonNullable<AttemptFilter["status"]>;
-	readonly status_code?: readonly string[];
-	readonly event_id?: string;
-	readonly since?: string;
-	readonly until?: string;
-}
+type Status = NonNullable<AttemptFilter["statuses"]>[number];
 
 /** @param given filters that passed their schema */
-export function attemptFilter(given: GivenFilter): AttemptFilter {
-	const { webhook_id, type, status, status_code, event_id, since, until } = given;
-	const maxScanned = LOG_READS.attemptsScanned;
-	return {
-		...(webhook_id !== undefined && { webhookId: webhook_id }),
-		...(type !== undefined && { type }),
-		...(status !== undefined && { status }),
-		...(status_code !== undefined && { response: { codes: status_code.map(codeRange), maxScanned } }),
-		...(event_id !== undefined && { eventId: event_id }),
-		...timeRange(since, until),
-	};
-}
-
-/** @param text a status code, a class such as `5xx`, or `none` */
-export function codeRange(text: string): CodeRange {
-	if (text === "none") return { from: 0, to: 0 };
-	return { from: Number(text.replace("xx", "00")), to: Number(text.replace("xx", "99")) };
+export async function attemptFilter(
+	references: ApiParts["references"],
+	projectId: string,
+	given: GivenFilter & { readonly status?: Status | readonly Status[] },
+): Promise<ResolvedFilter<AttemptFilter>> {
+	const statuses = given.status === undefined ? undefined : [...new Set([given.status].flat())];
+	const { filter, searched } = await logFilter(references, projectId, given, statuses?.length ?? 1);
+	return { filter: { ...filter, ...(statuses !== undefined && { statuses }) }, searched };
 }
 
 /** Bytes that are not UTF-8 become U+FFFD, and a byte order mark stays. */
@@ -234,12 +213,12 @@ export function presentAttemptSummary(attempt: port.AttemptSummary): Static<type
 }
 
 const MAX_SCANNED = LOG_READS.attemptsScanned.toLocaleString("en-US");
-const SCANNED = `With \`status_code\`, a page examines at most ${MAX_SCANNED} attempts that match the other filters, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`;
+const SCANNED = `With \`status_code\` or \`error\`, a page examines at most ${MAX_SCANNED} attempts that match the other filters, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`;
 
 /** More precision isn't needed, and counting takes time. */
 const MAX_COUNT = 10_000;
 
-export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
+export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" | "references">): Route[] {
 	const path = "/v1/projects/{project_id}/attempts";
 	return [
 		route("GET", path, "listAttempts", {
@@ -252,12 +231,9 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
 			async handler({ params: { project_id }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
-				const { rows, next } = await storage.listAttempts({
-					projectId: project_id,
-					filter: attemptFilter(query),
-					page,
-				});
-				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next) };
+				const { filter, searched } = await attemptFilter(references, project_id, query);
+				const { rows, next } = await storage.listAttempts({ projectId: project_id, filter, page });
+				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next), ...searched };
 			},
 		}),
 		route("GET", `${path}/summaries`, "listAttemptSummaries", {
@@ -269,24 +245,24 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
 			async handler({ params: { project_id }, query }) {
-				const { rows, next } = await storage.listAttemptSummaries({
-					projectId: project_id,
-					filter: attemptFilter(query),
-					page: pageOf(query),
-				});
-				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next) };
+				const page = pageOf(query);
+				const { filter, searched } = await attemptFilter(references, project_id, query);
+				const { rows, next } = await storage.listAttemptSummaries({ projectId: project_id, filter, page });
+				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next), ...searched };
 			},
 		}),
 		route("GET", `${path}/count`, "countAttempts", {
 			summary: "Count attempts",
-			description: `How many attempts match, up to 10,000. With \`status_code\`, only the newest ${MAX_SCANNED} attempts that match the other filters are examined; \`capped\` is true if there may be more.`,
+			description: `How many attempts match, up to 10,000. With \`status_code\` or \`error\`, only the newest ${MAX_SCANNED} attempts that match the other filters are examined; \`capped\` is true if there may be more.`,
 			access: "developer",
 			query: AttemptCountQuery,
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The count.", schema: AttemptCount },
-			handler: ({ params: { project_id }, query }) =>
-				storage.countAttempts({ projectId: project_id, filter: attemptFilter(query), max: MAX_COUNT }),
+			async handler({ params: { project_id }, query }) {
+				const { filter, searched } = await attemptFilter(references, project_id, query);
+				return { ...(await storage.countAttempts({ projectId: project_id, filter, max: MAX_COUNT })), ...searched };
+			},
 		}),
 		route("GET", `${path}/{attempt_id}`, "getAttempt", {
 			summary: "Get an attempt",

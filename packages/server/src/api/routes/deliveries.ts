@@ -19,7 +19,8 @@ import {
 	TimeOrNull,
 	Type,
 } from "../schema.ts";
-import { Attempt, AttemptStatusName, attemptFilter, presentAttempt, statusCodes } from "./attempts.ts";
+import { Attempt, AttemptStatusName, attemptFilter, presentAttempt, searchedOf } from "./attempts.ts";
+import { auditedFilter, bodyFilters } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -55,13 +56,8 @@ export const ReplayedCount = Type.Object({ count: Type.Integer() }, { title: "Re
 
 const ReplayFilter = Type.Object(
 	{
-		webhook_id: Type.Optional(soughtId("Attempts of this webhook.")),
-		type: Type.Optional(EventTypeName),
-		status: Type.Optional(AttemptStatusName),
-		status_code: Type.Optional(statusCodes("Any of them matches.")),
-		event_id: Type.Optional(soughtId("Attempts of this event.")),
-		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
-		until: Type.Optional(givenTime("Attempts that started before this time.")),
+		...bodyFilters,
+		status: Type.Optional(Type.Union([AttemptStatusName, Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3 })])),
 	},
 	{
 		...closed,
@@ -137,6 +133,7 @@ export const Replays = Type.Object(
 			}),
 		),
 		before: Type.Optional(Time),
+		...searchedOf,
 	},
 	{ title: "Replays" },
 );
@@ -250,7 +247,9 @@ const STEP = 1_000;
 type Request = Static<typeof ReplaysRequest>;
 type DeliveryKey = NonNullable<Request["deliveries"]>[number];
 
-export function replayRoutes({ storage, engine, clock, logger }: DeliveryParts & Pick<ApiParts, "logger">): Route[] {
+type ReplayParts = DeliveryParts & Pick<ApiParts, "logger" | "references">;
+
+export function replayRoutes({ storage, engine, clock, logger, references }: ReplayParts): Route[] {
 	/** One after the other, each in its own transaction. If one fails, those before it stay replayed. */
 	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[]) {
 		const at = clock.now();
@@ -273,10 +272,12 @@ export function replayRoutes({ storage, engine, clock, logger }: DeliveryParts &
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
 		const after = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
-		const matching = { projectId, selection: attemptFilter(filter), at, limit: STEP, after };
+		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
+		const matching = { projectId, selection, at, limit: STEP, after };
 		const rest = (next: string | null) => ({
 			next_cursor: next === null ? null : encodeCursor(next),
 			before: formatTime(at),
+			...searched,
 		});
 		if (!dry_run) {
 			const { count, next } = await storage.replayMatching(matching);
@@ -311,7 +312,7 @@ export function replayRoutes({ storage, engine, clock, logger }: DeliveryParts &
 				const result = deliveries ? await replayThese(project_id, deliveries) : await replayMatching(project_id, body);
 				if (dry_run === true || result.count === 0) return result;
 				engine.wake(project_id);
-				const detail = { ...(filter && { filter }), count: result.count };
+				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
 				audit({ projectId: project_id, action: "deliveries.replayed", detail });
 				return result;
 			},

@@ -1,11 +1,10 @@
-import type { Static } from "typebox";
 import { isId } from "../../base/ids.ts";
+import { type DeliveryFilter, listDeliveries } from "../../search/deliveries.ts";
 import type { DeliveryKey } from "../../storage/port.ts";
-import { type DeliveryFilter, listDeliveries } from "../delivery-search.ts";
 import { found, Problem } from "../http/problem.ts";
-import { timeRange } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
-import { closed, cursor, decodeCursor, EventTypeName, encodeCursor, givenTime, soughtId, Type } from "../schema.ts";
+import { closed, cursor, decodeCursor, encodeCursor, soughtId, Type } from "../schema.ts";
+import { auditedFilter, bodyFilters, logFilter, SearchedEvents } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -26,18 +25,10 @@ const DismissalsRequest = Type.Object(
 			}),
 		),
 		filter: Type.Optional(
-			Type.Object(
-				{
-					webhook_id: Type.Optional(soughtId("Deliveries to this webhook.")),
-					type: Type.Optional(EventTypeName),
-					since: Type.Optional(givenTime("The last attempt started at this time or later.")),
-					until: Type.Optional(givenTime("The last attempt started before this time.")),
-				},
-				{
-					...closed,
-					description: "Dismisses one step of the dead letters that match, newest first, without those of test events.",
-				},
-			),
+			Type.Object(bodyFilters, {
+				...closed,
+				description: "Dismisses one step of the dead letters that match, newest first, without those of test events.",
+			}),
 		),
 		cursor: Type.Optional(cursor("the previous step")),
 	},
@@ -62,13 +53,18 @@ const Dismissals = Type.Object(
 					"With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step.",
 			}),
 		),
+		searched: Type.Optional(SearchedEvents),
 	},
 	{ title: "Dismissals" },
 );
 const Dismissed = Type.Object({ dismissed: Type.Boolean() }, { title: "Dismissed" });
 
 /** Users decide that dead letters need nothing more. Nothing is deleted. */
-export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "clock">): Route[] {
+export function dismissalRoutes({
+	storage,
+	clock,
+	references,
+}: Pick<ApiParts, "storage" | "clock" | "references">): Route[] {
 	/** Calls `dismissed` after each step with how many it dismissed. */
 	async function dismissThese(
 		projectId: string,
@@ -145,23 +141,16 @@ export function dismissalRoutes({ storage, clock }: Pick<ApiParts, "storage" | "
 					}
 					const from =
 						body.cursor === undefined ? undefined : decodeCursor(body.cursor, (text) => isId("attempt", text));
-					const next = await dismissMatching(project_id, failedOf(filter), from, dismissed);
-					return { count, next_cursor: next === null ? null : encodeCursor(next) };
+					const { filter: matching, searched } = await logFilter(references, project_id, filter, 1);
+					const failed = { ...matching, states: ["failed"] as const, unhandled: true };
+					const next = await dismissMatching(project_id, failed, from, dismissed);
+					return { count, next_cursor: next === null ? null : encodeCursor(next), ...searched };
 				} finally {
 					// Even if a later step failed.
-					const detail = { ...(body.filter && { filter }), count };
+					const detail = { ...(body.filter && { filter: auditedFilter(filter) }), count };
 					if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail });
 				}
 			},
 		}),
 	];
 }
-
-type Filter = NonNullable<Static<typeof DismissalsRequest>["filter"]>;
-
-const failedOf = (filter: Filter): DeliveryFilter => ({
-	webhookIds: filter.webhook_id === undefined ? [] : [filter.webhook_id],
-	types: filter.type === undefined ? [] : [filter.type],
-	...{ states: ["failed"], codes: [], errors: [], unhandled: true },
-	...timeRange(filter.since, filter.until),
-});

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import { Budget } from "../../base/budget.ts";
 import { EXPORTS } from "../../base/budgets.ts";
+import { listDeliveries } from "../../search/deliveries.ts";
 import { principalName } from "../auth/callers.ts";
-import { listDeliveries } from "../delivery-search.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportedFile, fileNameOf, type Row } from "../export.ts";
 import { comeAgain, found, Problem } from "../http/problem.ts";
 import { parseTime } from "../http/validate.ts";
@@ -11,10 +11,11 @@ import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../r
 import { Type } from "../schema.ts";
 import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
 import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./delivery-list.ts";
+import { auditedFilter, type GivenFilter } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
-type ExportParts = Pick<ApiParts, "storage" | "clock" | "logger">;
+type ExportParts = Pick<ApiParts, "storage" | "references" | "clock" | "logger">;
 
 /** A page of the list that is exported. */
 interface Page {
@@ -68,7 +69,7 @@ const DELIVERY_COLUMNS = [
 ];
 
 /** What the log's filters match, as a file that is written while it is read. */
-export function exportRoutes({ storage, clock, logger }: ExportParts): Route[] {
+export function exportRoutes({ storage, references, clock, logger }: ExportParts): Route[] {
 	const byPrincipal = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perPrincipal });
 	const byProject = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perProject });
 
@@ -138,7 +139,7 @@ export function exportRoutes({ storage, clock, logger }: ExportParts): Route[] {
 			stream.once("error", (error) => logger.warn({ err: error, projectId, what }, "an export ended early"));
 			reply.raw.once("close", end);
 			if (reply.raw.closed) end();
-			audit({ projectId, action: "log.exported", detail: { what, format, filter: query } });
+			audit({ projectId, action: "log.exported", detail: { what, format, filter: auditedFilter(query as GivenFilter) } });
 			return new RawResponse(stream, contentType, headers);
 		} catch (error) {
 			end();
@@ -172,7 +173,8 @@ export function exportRoutes({ storage, clock, logger }: ExportParts): Route[] {
 		columns: ATTEMPT_COLUMNS,
 		async read(projectId, query, before) {
 			const page = { limit: EXPORTS.page, ...(before !== undefined && { before }) };
-			const { rows, next } = await storage.listAttemptSummaries({ projectId, filter: attemptFilter(query), page });
+			const { filter } = await attemptFilter(references, projectId, query);
+			const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
 			return { rows: rows.map((row): Row => ({ ...presentAttemptSummary(row) })), next };
 		},
 	};
@@ -181,7 +183,7 @@ export function exportRoutes({ storage, clock, logger }: ExportParts): Route[] {
 		query: DeliveryFilterQuery,
 		columns: DELIVERY_COLUMNS,
 		async read(projectId, query, before) {
-			const filter = deliveryFilterOf(query);
+			const { filter } = await deliveryFilterOf(references, projectId, query);
 			const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: EXPORTS.page, before });
 			return { rows: rows.map((row) => deliveryRow(presentDelivery(row))), next };
 		},

@@ -6,6 +6,7 @@ import { attemptRoutes } from "./attempts.ts";
 import { deliveryRoutes, replayRoutes } from "./deliveries.ts";
 import { deliveryListRoutes } from "./delivery-list.ts";
 import { dismissalRoutes } from "./dismissals.ts";
+import { eventSearchRoutes } from "./event-search.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
 import { exportRoutes } from "./exports.ts";
@@ -31,6 +32,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...eventTypeRoutes(),
 		...eventRoutes(parts),
 		...sampleRoutes(parts),
+		...eventSearchRoutes(parts),
 		...orderRoutes(parts),
 		...factRoutes(parts),
 		...webhookRoutes(parts),

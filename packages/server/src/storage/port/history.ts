@@ -9,11 +9,14 @@ export interface Attempt extends NewAttempt {
 	readonly requestBody: Uint8Array;
 }
 
+/** Conditions combine; the values of one list are alternatives, and an empty list matches nothing. */
 export interface AttemptFilter {
-	readonly webhookId?: string;
-	readonly type?: string;
-	readonly status?: AttemptStatus;
+	readonly webhookIds?: readonly string[];
+	readonly types?: readonly string[];
+	readonly statuses?: readonly AttemptStatus[];
 	readonly eventId?: string;
+	/** Events by their numbers. */
+	readonly seqs?: readonly number[];
 	/** Bounds on the attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
 	readonly since?: number;
 	readonly until?: number;
@@ -31,8 +34,10 @@ export interface CodeRange {
  * conditions.
  */
 export interface ResponseFilter {
-	/** Attempts match whose status code is in one of these. */
+	/** Attempts match whose status code is in one of these, … */
 	readonly codes: readonly CodeRange[];
+	/** … or whose error code is one of these. */
+	readonly errors?: readonly string[];
 	/** At least 1. */
 	readonly maxScanned: number;
 }

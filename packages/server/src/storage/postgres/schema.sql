@@ -488,6 +488,14 @@ CREATE TABLE posthorn.epochs (
 	CONSTRAINT epochs_pkey PRIMARY KEY (no)
 );
 
+CREATE TABLE posthorn.event_references (
+	project_no bigint NOT NULL,
+	bucket bigint NOT NULL,
+	ref bigint NOT NULL,
+	seq bigint NOT NULL,
+	CONSTRAINT event_references_pkey PRIMARY KEY (project_no, bucket, ref, seq)
+);
+
 CREATE TABLE posthorn.event_types (
 	code integer GENERATED ALWAYS AS IDENTITY NOT NULL,
 	name text COLLATE "C" NOT NULL,
@@ -644,6 +652,14 @@ CREATE CONSTRAINT TRIGGER append_published AFTER INSERT ON posthorn.publishing D
 ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER append_published;
 CREATE TRIGGER commit_durably BEFORE INSERT ON posthorn.publishing FOR EACH STATEMENT EXECUTE FUNCTION posthorn.commit_durably();
 ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER commit_durably;
+
+CREATE TABLE posthorn.reference_ranges (
+	project_no bigint NOT NULL,
+	after_seq bigint NOT NULL,
+	through_seq bigint NOT NULL,
+	kept_from bigint NOT NULL,
+	CONSTRAINT reference_ranges_pkey PRIMARY KEY (project_no)
+) WITH (fillfactor=50);
 
 CREATE TABLE posthorn.retries (
 	project_no bigint NOT NULL,

@@ -42,10 +42,13 @@ export const NO_RESPONSE = 0;
  * The stored statuses that attempts of this filter may have. Only a 2xx is delivered (engine/settle/lifecycle.ts), so a
  * search for errors never reads delivered attempts.
  */
-export function statusesOf({ status, response }: Pick<AttemptFilter, "status" | "response">): number[] {
-	const asked = status === undefined ? STATUSES : [status];
+export function statusesOf({ statuses, response }: Pick<AttemptFilter, "statuses" | "response">): number[] {
+	const asked = statuses === undefined ? STATUSES : STATUSES.filter((each) => statuses.includes(each));
 	const possible = asked.filter(
-		(each) => response === undefined || response.codes.some((range) => admits(range, each)),
+		(each) =>
+			response === undefined ||
+			response.codes.some((range) => admits(range, each)) ||
+			(response.errors !== undefined && response.errors.length > 0 && each !== "delivered"),
 	);
 	return possible.map((each) => STATUS_CODE[each]);
 }
@@ -53,9 +56,13 @@ export function statusesOf({ status, response }: Pick<AttemptFilter, "status" | 
 const admits = ({ from, to }: CodeRange, status: AttemptStatus): boolean =>
 	status === "delivered" ? from <= 299 && to >= 200 : from < 200 || to > 299;
 
-export function fitsResponse({ codes }: ResponseFilter, statusCode: number | null): boolean {
+export function fitsResponse(
+	{ codes, errors = [] }: ResponseFilter,
+	statusCode: number | null,
+	errorCode: string | null,
+): boolean {
 	const code = statusCode ?? NO_RESPONSE;
-	return codes.some(({ from, to }) => from <= code && code <= to);
+	return codes.some(({ from, to }) => from <= code && code <= to) || (errorCode !== null && errors.includes(errorCode));
 }
 
 /** Sorts after every id. */

@@ -9,6 +9,7 @@ import * as members from "./members.ts";
 import * as projects from "./projects.ts";
 import * as quarantine from "./quarantine.ts";
 import * as retries from "./retries.ts";
+import * as search from "./search.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -109,6 +110,15 @@ const FACTS = {
 	abandonBaskets: writeInProject(facts.abandonBaskets, ({ baskets }) => baskets.map(({ event }) => event.type)),
 } satisfies Readonly<Record<string, Verb>>;
 
+/** Finding events by what is in them. */
+const SEARCH = {
+	readUnindexed: read(search.readUnindexed),
+	indexReferences: write(search.indexReferences),
+	findReferences: read(search.findReferences),
+	sweepReferences: write(search.sweepReferences),
+	searchBodies: read(search.searchBodies),
+} satisfies Readonly<Record<string, Verb>>;
+
 const SETTINGS = {
 	getSetting: read(projects.getSetting),
 	initSetting: write(projects.initSetting),
@@ -118,7 +128,7 @@ const SETTINGS = {
 	endQuarantine: write(quarantine.endQuarantine),
 } satisfies Readonly<Record<string, Verb>>;
 
-export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SETTINGS };
+export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SEARCH, ...SETTINGS };
 
 export type AccountStorage = Methods<typeof PEOPLE>;
 export type KeyStorage = Methods<typeof KEYS>;

@@ -44,7 +44,7 @@ export function describeHealth(harness: StorageHarness): void {
 					await world.finish(lease, webhook, event, statuses[i]!, { startedAt: START + i * MINUTE });
 				const { rows } = await world.storage.listAttemptSummaries({
 					projectId: project,
-					filter: { webhookId: webhook },
+					filter: { webhookIds: [webhook] },
 					page: { limit: 10 },
 				});
 				rows.reverse();

@@ -58,17 +58,21 @@ export function describeHistory(harness: StorageHarness): void {
 		test("every filter with any page size returns the same rows as a plain filter, newest first", async () => {
 			const shop = await stock(world);
 			const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+			const several = <T>(values: readonly T[]) =>
+				fc.option(fc.uniqueArray(fc.constantFrom(...values), { maxLength: 3 }), { nil: undefined });
 			const time = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined });
 			const filters = fc.record({
-				webhookId: maybe([...shop.webhooks, world.id("webhook"), shop.foreign]),
-				type: maybe([...TYPES, "never.seen"]),
-				status: maybe(STATUSES),
+				webhookIds: several([...shop.webhooks, world.id("webhook"), shop.foreign]),
+				types: several([...TYPES, "never.seen"]),
+				statuses: several(STATUSES),
 				eventId: maybe([...shop.eventIds.values(), world.id("event")]),
+				seqs: several([...shop.eventIds.keys(), 1_000, -1]),
 				since: time,
 				until: time,
 				response: fc.option(
 					fc.record({
-						codes: fc.uniqueArray(fc.constantFrom(...CODES), { minLength: 1, maxLength: 3 }).map(toRanges),
+						codes: fc.uniqueArray(fc.constantFrom(...CODES), { maxLength: 3 }).map(toRanges),
+						errors: fc.uniqueArray(fc.constantFrom("timeout", "connection_refused"), { maxLength: 2 }),
 						maxScanned: fc.integer({ min: 1, max: 60 }),
 					}),
 					{ nil: undefined },
@@ -156,7 +160,7 @@ export function describeHistory(harness: StorageHarness): void {
 
 		test("summaries are the same pages without requests and responses, and bodies don't shorten them", async () => {
 			const shop = await stock(world);
-			for (const filter of [{}, { webhookId: shop.webhooks[0]! }, { type: "a", status: "failed" as const }]) {
+			for (const filter of [{}, { webhookIds: shop.webhooks }, { types: ["a"], statuses: ["failed" as const] }]) {
 				const { rows } = await world.storage.listAttempts({ projectId: shop.project, filter, page: ALL });
 				const summaries = rows.map(
 					({ requestBody: _q, responseBody: _b, responseTruncated: _t, sent: _s, ...row }) => row,
@@ -246,9 +250,14 @@ async function stock(world: World) {
 }
 
 /** How an attempt ended, with one of the possible responses. */
-function ended(status: (typeof STATUSES)[number], n: number): Pick<NewAttempt, "status" | "statusCode"> {
+function ended(status: (typeof STATUSES)[number], n: number): Pick<NewAttempt, "status" | "statusCode" | "errorCode"> {
 	const codes = RESPONSES[status];
-	return { status, statusCode: codes[n % codes.length]! };
+	const statusCode = codes[n % codes.length]!;
+	return {
+		status,
+		statusCode,
+		errorCode: statusCode === null ? (n % 2 === 0 ? "timeout" : "connection_refused") : null,
+	};
 }
 
 const toRanges = (codes: readonly (readonly [from: number, to: number])[]): CodeRange[] =>
@@ -263,19 +272,24 @@ function fits(attempt: NewAttempt, eventId: string, filter: AttemptFilter): bool
 		includes(filter.response?.codes ?? [{ from: 0, to: 599 }], code),
 	);
 	const is2xx = (code: number) => code >= 200 && code < 300;
+	const hasErrors = (filter.response?.errors ?? []).length > 0;
 	return (
-		codes.some((code) => is2xx(code) === (attempt.status === "delivered")) &&
-		(filter.webhookId === undefined || attempt.webhookId === filter.webhookId) &&
-		(filter.type === undefined || attempt.eventType === filter.type) &&
-		(filter.status === undefined || attempt.status === filter.status) &&
+		(codes.some((code) => is2xx(code) === (attempt.status === "delivered")) ||
+			(hasErrors && attempt.status !== "delivered")) &&
+		filter.webhookIds?.includes(attempt.webhookId) !== false &&
+		filter.types?.includes(attempt.eventType) !== false &&
+		filter.statuses?.includes(attempt.status) !== false &&
 		(filter.eventId === undefined || eventId === filter.eventId) &&
+		filter.seqs?.includes(attempt.seq) !== false &&
 		(filter.since === undefined || attempt.startedAt >= filter.since) &&
 		(filter.until === undefined || attempt.startedAt < filter.until)
 	);
 }
 
-const responds = ({ statusCode }: NewAttempt, { response }: AttemptFilter): boolean =>
-	response === undefined || includes(response.codes, statusCode ?? 0);
+const responds = ({ statusCode, errorCode }: NewAttempt, { response }: AttemptFilter): boolean =>
+	response === undefined ||
+	includes(response.codes, statusCode ?? 0) ||
+	(errorCode !== null && response.errors?.includes(errorCode) === true);
 
 async function readByPages(
 	world: World,

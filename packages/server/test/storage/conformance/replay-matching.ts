@@ -78,21 +78,21 @@ export function describeReplayMatching(harness: StorageHarness): void {
 				string[],
 			][] = [
 				[{}, ["1.1", "2.1", "4.2", "5.2"], ["1.1"]],
-				[{ status: "failed" }, ["2.1", "5.2"], ["1.1"]],
-				[{ status: "delivered" }, ["1.1", "4.2"], []],
-				[{ status: "retrying" }, [], []],
-				[{ type: "b" }, ["2.1", "4.2"], []],
-				[{ type: "never.seen" }, [], []],
-				[(shop) => ({ webhookId: shop.other }), [], ["1.1"]],
-				[(shop) => ({ webhookId: shop.webhook, status: "failed" }), ["2.1", "5.2"], []],
+				[{ statuses: ["failed"] }, ["2.1", "5.2"], ["1.1"]],
+				[{ statuses: ["delivered"] }, ["1.1", "4.2"], []],
+				[{ statuses: ["retrying"] }, [], []],
+				[{ types: ["b"] }, ["2.1", "4.2"], []],
+				[{ types: ["never.seen"] }, [], []],
+				[(shop) => ({ webhookIds: [shop.other] }), [], ["1.1"]],
+				[(shop) => ({ webhookIds: [shop.webhook], statuses: ["failed"] }), ["2.1", "5.2"], []],
 				[(shop) => ({ eventId: shop.events[0]!.id }), ["1.1"], ["1.1"]],
-				[(shop) => ({ eventId: shop.events[4]!.id, status: "delivered" }), [], []],
+				[(shop) => ({ eventId: shop.events[4]!.id, statuses: ["delivered"] }), [], []],
 				[{ since: START + 3 * HOUR, until: START + 7 * HOUR }, ["2.1", "4.2"], []],
 				[{ until: START + 3 * HOUR }, ["1.1"], []],
 				[responding(1, [500, 599]), ["2.1"], []],
 				[responding(2, [404, 404], [0, 0]), ["5.2"], ["1.1"]],
 				[responding(1, [200, 299]), ["1.1", "4.2"], []],
-				[{ status: "delivered", ...responding(9, [404, 404]) }, [], []],
+				[{ statuses: ["delivered"], ...responding(9, [404, 404]) }, [], []],
 			];
 			for (const [i, [select, ofFirst, ofOther]] of cases.entries()) {
 				const shop = await stock();
@@ -137,7 +137,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 
 		test("a delivery that ends again between two steps isn't replayed twice", async () => {
 			const { project, webhook, lease, events } = await stock();
-			const selection = { webhookId: webhook, status: "failed" as const };
+			const selection = { webhookIds: [webhook], statuses: ["failed" as const] };
 			const first = await world.storage.replayMatching({ projectId: project, selection, at: NOW, limit: 1 });
 			expect(first.count).toBe(1);
 			expect(await replays(project, webhook)).toEqual(["2.1"]);
@@ -153,7 +153,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			const { project, webhook, other } = await stock();
 			const second = await stock();
 			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
-			expect(await replayAll(project, { webhookId: second.webhook }, 10)).toBe(0);
+			expect(await replayAll(project, { webhookIds: [second.webhook] }, 10)).toBe(0);
 			expect(await replayAll(project, {}, 10, true)).toBe(1);
 			expect(await replayAll(project, {}, 10)).toBe(1);
 			expect(await replays(project, other)).toEqual(["1.1"]);

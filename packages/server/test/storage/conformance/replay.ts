@@ -265,7 +265,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await world.storage.getDelivery({ ...of, eventId: ids[0]! })).toMatchObject({ dismissed: true });
 			expect(await world.storage.getDelivery({ ...of, eventId: ids[2]! })).toMatchObject({ dismissed: false });
 
-			const selection = { status: "failed" as const };
+			const selection = { statuses: ["failed" as const] };
 			const matching = { projectId: project, selection, at: START, limit: 10 };
 			expect((await world.storage.countMatching(matching)).count).toBe(1);
 			expect((await world.storage.replayMatching(matching)).count).toBe(1);

@@ -269,7 +269,7 @@ export function describeRetention(harness: StorageHarness): void {
 			await world.reopen();
 			const { rows } = await world.storage.listAttempts({
 				projectId: project,
-				filter: { webhookId: webhook },
+				filter: { webhookIds: [webhook] },
 				page: ALL,
 			});
 			expect(rows.map(({ webhookId }) => webhookId)).toEqual([webhook]);
@@ -282,9 +282,9 @@ export function describeRetention(harness: StorageHarness): void {
 			await world.finish(await world.lease(project), webhook, event!, "failed", { startedAt: START });
 			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const entries = async () =>
-				(await world.storage.listAttempts({ projectId: project, filter: { webhookId: webhook }, page: ALL })).rows.map(
-					({ webhookId }) => webhookId,
-				);
+				(
+					await world.storage.listAttempts({ projectId: project, filter: { webhookIds: [webhook] }, page: ALL })
+				).rows.map(({ webhookId }) => webhookId);
 			await sweepAttempts(START);
 			expect(await entries()).toEqual([webhook]);
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);

@@ -222,7 +222,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.queues(project, webhook)).toEqual(pending);
 			const { rows } = await world.storage.listAttempts({
 				projectId: project,
-				filter: { webhookId: webhook },
+				filter: { webhookIds: [webhook] },
 				page: ALL,
 			});
 			expect(rows).toHaveLength(2);

@@ -17,6 +17,7 @@ import { describeReplay } from "./replay.ts";
 import { describeReplayMatching } from "./replay-matching.ts";
 import { describeRetention } from "./retention.ts";
 import { describeRetryNow } from "./retry-now.ts";
+import { describeSearch } from "./search.ts";
 import { describeSettle } from "./settle.ts";
 import { describeStats } from "./stats.ts";
 import { describeWaiting } from "./waiting.ts";
@@ -38,6 +39,7 @@ export function describeStorage(harness: StorageHarness): void {
 		describeHealth(harness);
 		describeIncidents(harness);
 		describeWaiting(harness);
+		describeSearch(harness);
 		describeColdVerbs(harness);
 		describeFacts(harness);
 		describeDurability(harness);

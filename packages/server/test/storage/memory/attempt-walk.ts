@@ -40,7 +40,7 @@ export function walkAttempts(
 	if (limit <= 0) return { rows, end: null };
 	for (const row of matching(node, projectNo, kind, range, order)) {
 		scanned++;
-		if (response === undefined || fitsResponse(response, row.entry.statusCode)) rows.push(row);
+		if (response === undefined || fitsResponse(response, row.entry.statusCode, row.entry.errorCode)) rows.push(row);
 		if (rows.length === limit) break;
 		if (scanned === response?.maxScanned) return { rows, end: row.id };
 	}
@@ -56,31 +56,34 @@ function matching(
 	order: Order,
 ): Iterable<AttemptRow> {
 	const { database, tables } = node;
-	const webhook = kind.webhookId === undefined ? null : database.webhook(projectNo, kind.webhookId);
-	if (webhook === undefined) return [];
+	const { webhookIds, types, eventId } = kind;
+	const webhooks = webhookIds && new Set(webhookIds.flatMap((id) => database.webhook(projectNo, id)?.no ?? []));
 	const statuses = statusesOf(kind);
-	const isOfType = (row: AttemptRow): boolean => kind.type === undefined || row.entry.eventType === kind.type;
-	if (kind.eventId === undefined) {
-		const walks = statuses.map((status) => walkStatus(node, projectNo, webhook?.no ?? null, status, range, order));
+	const isOfType = (row: AttemptRow): boolean => types === undefined || types.includes(row.entry.eventType);
+	if (eventId === undefined && kind.seqs === undefined) {
+		const walks = [...(webhooks ?? [null])].flatMap((no) =>
+			statuses.map((status) => walkStatus(node, projectNo, no, status, range, order)),
+		);
 		const sign = order === "ascending" ? 1 : -1;
 		return filtered(
 			merged(walks, (a, b) => sign * compareText(a.id, b.id)),
 			isOfType,
 		);
 	}
-	const event = tables.events.by.id.get(eventKey(projectNo, kind.eventId));
-	if (event === undefined) return [];
+	const event = eventId === undefined ? undefined : tables.events.by.id.get(eventKey(projectNo, eventId));
+	const named = eventId === undefined ? kind.seqs! : event === undefined ? [] : [event.seq];
+	const seqs = new Set(named.filter((seq) => kind.seqs?.includes(seq) !== false));
 	const begin = { projectNo, webhookNo: 0, replay: 0, attempt: 0 };
-	const rows = [
-		...tables.attempts.by.delivery.ascending({ ...begin, seq: event.seq }, { ...begin, seq: event.seq + 1 }),
-	].filter(
-		(row) =>
-			(webhook === null || row.webhookNo === webhook.no) &&
-			statuses.includes(row.status) &&
-			isOfType(row) &&
-			row.id >= range.from &&
-			row.id < range.to,
-	);
+	const rows = [...seqs]
+		.flatMap((seq) => [...tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 })])
+		.filter(
+			(row) =>
+				(webhooks === undefined || webhooks.has(row.webhookNo)) &&
+				statuses.includes(row.status) &&
+				isOfType(row) &&
+				row.id >= range.from &&
+				row.id < range.to,
+		);
 	rows.sort((a, b) => compareText(a.id, b.id));
 	return order === "ascending" ? rows : rows.reverse();
 }

@@ -68,6 +68,13 @@ export interface EventRow {
 	readonly body: Uint8Array;
 }
 
+/** Which part of a log is indexed: after `after`, through `through`. */
+export interface ReferenceRangeRow {
+	readonly projectNo: number;
+	readonly after: number;
+	readonly through: number;
+}
+
 export interface RetryRow {
 	readonly webhookNo: number;
 	readonly projectNo: number;

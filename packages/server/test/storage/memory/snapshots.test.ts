@@ -135,7 +135,11 @@ class Shop {
 			await storage.readRetries({ projectId: project, webhookId: webhook, queue: "retry", limit: 100 }),
 			await storage.readRetries({ projectId: project, webhookId: webhook, queue: "replay", limit: 100 }),
 			await storage.listAttempts({ projectId: project, filter: {}, page: ALL }),
-			await storage.listAttempts({ projectId: project, filter: { webhookId: webhook, status: "failed" }, page: ALL }),
+			await storage.listAttempts({
+				projectId: project,
+				filter: { webhookIds: [webhook], statuses: ["failed"] },
+				page: ALL,
+			}),
 			await storage.readStats({ projectId: project, query: QUERY }),
 			await storage.readHealth({ projectId: project, since: START }),
 			await storage.gauges(),

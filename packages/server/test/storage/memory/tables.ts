@@ -10,6 +10,7 @@ import type {
 	LeaseRow,
 	LogRow,
 	ProjectRow,
+	ReferenceRangeRow,
 	RetryRow,
 	StatRow,
 	WebhookRow,
@@ -120,6 +121,7 @@ export function makeTables(journal: Journal) {
 					a.responseClass - b.responseClass,
 			),
 		}),
+		references: new Table(journal, ({ projectNo }: ReferenceRangeRow) => projectNo, {}),
 		...factTables(journal),
 		...basketTables(journal),
 	};

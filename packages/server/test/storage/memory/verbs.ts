@@ -14,6 +14,7 @@ import * as registry from "./registry.ts";
 import * as replay from "./replay.ts";
 import * as retention from "./retention.ts";
 import * as retryNow from "./retry-now.ts";
+import * as search from "./search.ts";
 import * as stats from "./stats.ts";
 
 /** Verbs that don't wait for a project's lock. */
@@ -24,6 +25,7 @@ export const FREE_VERBS = {
 	createProject: registry.createProject,
 	endDeletion: lanes.endDeletion,
 	findEvent: log.findEvent,
+	findReferences: search.findReferences,
 	forgetHandedOver: handover.forgetHandedOver,
 	gauges: backlog.readGauges,
 	getAttempt: history.getAttempt,
@@ -32,6 +34,7 @@ export const FREE_VERBS = {
 	getProject: registry.getProject,
 	getSubscription: facts.getSubscription,
 	getWebhook: registry.getWebhook,
+	indexReferences: search.indexReferences,
 	listAttempts: history.listAttempts,
 	listAttemptSummaries: history.listAttemptSummaries,
 	listProjects: registry.listProjects,
@@ -48,10 +51,13 @@ export const FREE_VERBS = {
 	readLogEnd: epochs.readLogEnd,
 	readRetries: lanes.readRetries,
 	readStats: stats.readStats,
+	readUnindexed: search.readUnindexed,
 	removeBasket: baskets.removeBasket,
 	renameProject: registry.renameProject,
+	searchBodies: search.searchBodies,
 	sweepAttempts: retention.sweepAttempts,
 	sweepEvents: retention.sweepEvents,
+	sweepReferences: search.sweepReferences,
 	takeDueBaskets: baskets.takeDueBaskets,
 };
 

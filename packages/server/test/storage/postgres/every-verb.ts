@@ -136,9 +136,9 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 10, maxBytes: 100_000 }, types: ["a"] });
 	await storage.readEvents({ projectId: project, seqs: [event!.seq, event!.seq + 1] });
 	await storage.findEvent({ projectId: project, eventId: event!.id });
-	const kinds: AttemptFilter[] = [{}, { type: "a" }, { status: "failed" }, { eventId: event!.id }];
+	const kinds: AttemptFilter[] = [{}, { types: ["a"] }, { statuses: ["failed"] }, { eventId: event!.id }];
 	for (const kind of kinds) {
-		const ofWebhook = { ...kind, webhookId: webhook, since: START - HOUR, until: START + HOUR };
+		const ofWebhook = { ...kind, webhookIds: [webhook], since: START - HOUR, until: START + HOUR };
 		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
 		for (const filter of [kind, ofWebhook, { ...kind, response }, { ...ofWebhook, response }]) {
 			const { rows } = await storage.listAttempts({ projectId: project, filter, page: PAGE });
@@ -155,6 +155,15 @@ export async function readAll(storage: Storage, project: string, webhook: string
 			});
 		}
 	}
+	const limit = { maxEvents: 10, maxBytes: 100_000 };
+	// A few steps: upward, downward, and to the beginning of a short log.
+	for (let step = 0; step < 3; step++) {
+		const part = await storage.readUnindexed({ projectId: project, limit });
+		if (part !== null) await storage.indexReferences({ projectId: project, part });
+	}
+	await storage.findReferences({ projectId: project, reference: { kind: "order", value: "1" }, limit: 10 });
+	await storage.searchBodies({ projectId: project, text: "ab", before: null, limit });
+	await storage.sweepReferences({ projectId: project });
 	const [attempt] = (await storage.listAttempts({ projectId: project, filter: {}, page: PAGE })).rows;
 	await storage.getAttempt({ projectId: project, attemptId: attempt!.id });
 	await storage.getDelivery({ projectId: project, webhookId: webhook, eventId: event!.id });

@@ -81,21 +81,35 @@ function runEveryOperation(c: Connection): void {
 	verbs.readLog({ projectId: "p", after: 0, window: { maxEvents: 10, maxBytes: 1000 }, types: ["a", "b"] });
 	verbs.readEvents({ projectId: "p", seqs: [1, 2] });
 	verbs.findEvent({ projectId: "p", eventId: "evt_1" });
-	for (const by of [{}, { webhookId: "w" }, { type: "a" }, { status: "failed" as const }, { eventId: "evt_1" }]) {
+	for (const by of [
+		{},
+		{ webhookIds: ["w", "v"] },
+		{ types: ["a"] },
+		{ statuses: ["failed" as const] },
+		{ eventId: "evt_1" },
+	]) {
 		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
-		for (const filter of [by, { ...by, webhookId: "w", since: 0, until: 9 }, { ...by, response }]) {
+		for (const filter of [by, { ...by, webhookIds: ["w"], since: 0, until: 9 }, { ...by, response }]) {
 			verbs.listAttempts({ projectId: "p", filter, page: PAGE });
 			verbs.listAttemptSummaries({ projectId: "p", filter, page: PAGE });
 			verbs.countAttempts({ projectId: "p", filter, max: 10 });
 			verbs.countMatching({ projectId: "p", selection: filter, at: 100, limit: 10, after: "att_0" });
 		}
 	}
+	const limit = { maxEvents: 2, maxBytes: 1000 };
+	for (let part = verbs.readUnindexed({ projectId: "p", limit }); part !== null; ) {
+		verbs.indexReferences({ projectId: "p", part });
+		part = verbs.readUnindexed({ projectId: "p", limit });
+	}
+	verbs.findReferences({ projectId: "p", reference: { kind: "order", value: "1" }, limit: 10 });
+	verbs.searchBodies({ projectId: "p", text: "ab", before: null, limit });
+	verbs.sweepReferences({ projectId: "p" });
 	verbs.getAttempt({ projectId: "p", attemptId: "att_1" });
 	verbs.getDelivery({ projectId: "p", webhookId: "w", eventId: "evt_1" });
 	verbs.getDelivery({ projectId: "p", webhookId: "v", eventId: "evt_1" });
 	verbs.replayDelivery({ projectId: "p", webhookId: "w", eventId: "evt_1", at: 1 });
 	verbs.replayFailed({ projectId: "p", webhookId: "w", filter: { since: 0 }, at: 1, limit: 10, after: "att_0" });
-	verbs.replayMatching({ projectId: "p", selection: { status: "failed" }, at: Date.now(), limit: 10 });
+	verbs.replayMatching({ projectId: "p", selection: { statuses: ["failed"] }, at: Date.now(), limit: 10 });
 	verbs.retryDelivery({ projectId: "p", webhookId: "w", eventId: "evt_3", at: 1 });
 	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1, after: { dueAt: 0, seq: 0, left: 1 } });
 	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1 });

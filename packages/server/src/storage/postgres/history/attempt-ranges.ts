@@ -7,7 +7,7 @@ import type { AttemptFilter, ResponseFilter } from "../../port.ts";
 import { NO_RESPONSE, statusesOf } from "../../shared/deliveries.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
-import { idArray, numberArray, type Statement, sql } from "../connection/session.ts";
+import { idArray, numberArray, type Statement, sql, textArray } from "../connection/session.ts";
 import { findEventPosition } from "../log/log.ts";
 
 /** A filter's conditions, except times. */
@@ -20,7 +20,7 @@ export interface IdRange {
 }
 
 /** Whose attempts to find, which determines the ranges. "found": those that {@link SCANS} found. */
-const SCOPES = ["project", "webhook", "event", "delivery", "found"] as const;
+const SCOPES = ["project", "webhooks", "events", "found"] as const;
 type Scope = (typeof SCOPES)[number];
 
 /**
@@ -39,12 +39,12 @@ export interface ScopedStatement {
 }
 
 /**
- * Rows `kind` (status, type): the statuses $2 with the type $3, or without it with every type in the log of project $1.
- * Those types are found one after the other in `events_by_type`: an event stays as long as its attempts do.
+ * Rows `kind` (status, type): the statuses $2 with the types $3, or if they are null with every type in the log of project
+ * $1. Those types are found one after the other in `events_by_type`: an event stays as long as its attempts do.
  */
 export const KINDS = `
 	RECURSIVE known (type) AS (
-		SELECT coalesce($3::integer, 0)
+		SELECT unnest(coalesce($3::integer[], '{0}'))
 		UNION ALL
 		SELECT next.type FROM known CROSS JOIN LATERAL (
 			SELECT e.type FROM posthorn.events e
@@ -56,33 +56,36 @@ export const KINDS = `
 		SELECT status, type FROM unnest($2::smallint[]) AS status CROSS JOIN known WHERE type > 0
 	)`;
 
-const inKinds = (order: "ASC" | "DESC", more: string) => `
+/** @param owners rows to find attempts for, with the condition `more` */
+const inKinds = (order: "ASC" | "DESC", owners: string, more: string) => `
 	WITH ${KINDS}
-	SELECT kind.status, kind.type, a.id FROM kind CROSS JOIN LATERAL (
+	SELECT kind.status, kind.type, a.id FROM kind ${owners} CROSS JOIN LATERAL (
 		SELECT id FROM posthorn.attempts
 		WHERE project_no = $1 AND status = kind.status AND type = kind.type AND id >= $4 AND id < $5 ${more}
 		ORDER BY id ${order} LIMIT $6
 	) a`;
 
-/** In the order of the primary key, with its other columns at the end, so that no other index is considered. */
-const ofEvent = (more: string) => `
-	SELECT a.status, a.type, a.id FROM (
-		SELECT status, type, id FROM posthorn.attempts WHERE project_no = $1 ${more}
+/**
+ * Of the events `seqs`, to the webhooks `webhooks` unless null. In the order of the primary key, with its other columns
+ * at the end, so that no other index is considered.
+ */
+const ofEvents = (seqs: string, webhooks: string) => `
+	SELECT a.status, a.type, a.id FROM unnest(${seqs}::bigint[]) AS event (seq) CROSS JOIN LATERAL (
+		SELECT webhook_no, status, type, id FROM posthorn.attempts WHERE project_no = $1 AND seq = event.seq
 		ORDER BY webhook_no, replay, attempt, id OFFSET 0
 	) a
-	WHERE a.status = ANY ($2::smallint[]) AND a.type = $3::integer AND a.id >= $4 AND a.id < $5`;
+	WHERE a.status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR a.type = ANY ($3)) AND a.id >= $4 AND a.id < $5
+		AND (${webhooks}::bigint[] IS NULL OR a.webhook_no = ANY (${webhooks}))`;
 
 /** The scope's own parameters start at `next`. */
 function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
 	switch (scope) {
 		case "project":
-			return inKinds(order, "");
-		case "webhook":
-			return inKinds(order, `AND webhook_no = $${next}`);
-		case "event":
-			return ofEvent(`AND seq = $${next}`);
-		case "delivery":
-			return ofEvent(`AND seq = $${next} AND webhook_no = $${next + 1}`);
+			return inKinds(order, "", "");
+		case "webhooks":
+			return inKinds(order, `CROSS JOIN unnest($${next}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no");
+		case "events":
+			return ofEvents(`$${next}`, `$${next + 1}`);
 		case "found":
 			return `
 				SELECT status, type, id COLLATE "C" AS id
@@ -105,19 +108,20 @@ export function matchingStatement(
 }
 
 /**
- * Examines the first $6 attempts of the ranges, row by row, for those whose status code is in $7. Returns the first $8
- * of them or, if there are fewer, also the last of the $6.
+ * Examines the first $6 attempts of the ranges, row by row, for those whose status code is in $7 or whose error code is
+ * in $9. Returns the first $8 of them or, if there are fewer, also the last of the $6.
  */
 const scan = (order: "ASC" | "DESC") =>
 	matchingStatement(
 		order,
-		2,
+		3,
 		(attempts) => `
 		SELECT status, type, id, matches, nth = $6 AS is_end FROM (
 			SELECT entry.status, entry.type, entry.id, row_number() OVER (ORDER BY entry.id ${order}) AS nth,
-				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange AS matches
+				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange
+					OR coalesce(a.error_code = ANY ($9::text[]), false) AS matches
 			FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) entry
-			CROSS JOIN LATERAL (SELECT status_code ${AT_ENTRY}) a
+			CROSS JOIN LATERAL (SELECT status_code, error_code ${AT_ENTRY}) a
 		) scanned
 		WHERE matches OR nth = $6
 		ORDER BY id ${order} LIMIT $8`,
@@ -165,12 +169,16 @@ export async function scanFor(
 	order: "ASC" | "DESC",
 	projectNo: number,
 	kind: AttemptKind,
-	{ codes, maxScanned }: ResponseFilter,
+	{ codes, errors = [], maxScanned }: ResponseFilter,
 	range: IdRange,
 	limit: number,
 ): Promise<Matches<Scanned>> {
 	const ranges = `{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`;
-	const rows = await query<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [ranges, limit]);
+	const rows = await query<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [
+		ranges,
+		limit,
+		textArray(errors),
+	]);
 	const last = rows.at(-1);
 	return { rows: rows.filter(({ matches }) => matches), end: last?.is_end ? last.id : null };
 }
@@ -187,26 +195,29 @@ async function query<R extends Row>(
 	const statuses = statusesOf(kind);
 	const found = statuses.length === 0 ? null : await scopeOf(c, projectNo, kind);
 	if (found === null) return [];
-	const { scope, type, more } = found;
+	const { scope, types, more } = found;
 	const { from, to } = range;
-	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), type, from, to, limit, ...own, ...more);
+	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), types, from, to, limit, ...own, ...more);
 }
 
-/** The scope of a filter, with its type and other conditions; null if nothing can match. */
+/** The scope of a filter, with its types and other conditions; null if nothing can match. */
 async function scopeOf(
 	c: Session,
 	projectNo: number,
 	kind: AttemptKind,
-): Promise<{ readonly scope: Scope; readonly type: number | null; readonly more: readonly number[] } | null> {
-	const webhook = kind.webhookId === undefined ? undefined : await findWebhook(c, projectNo, kind.webhookId);
-	const type = kind.type === undefined ? null : (await findTypes(c, [kind.type]))[0];
-	if (webhook === null || type === undefined) return null;
-	if (kind.eventId !== undefined) {
-		const event = await findEventPosition(c, projectNo, kind.eventId);
-		if (event === null || (type !== null && type !== event.type)) return null;
-		return webhook === undefined
-			? { scope: "event", type: event.type, more: [event.seq] }
-			: { scope: "delivery", type: event.type, more: [event.seq, webhook] };
-	}
-	return webhook === undefined ? { scope: "project", type, more: [] } : { scope: "webhook", type, more: [webhook] };
+): Promise<{ readonly scope: Scope; readonly types: string | null; readonly more: readonly (string | null)[] } | null> {
+	const { webhookIds, types: names, eventId } = kind;
+	const [webhooks, codes, event] = await Promise.all([
+		webhookIds && Promise.all(webhookIds.map((id) => findWebhook(c, projectNo, id))),
+		names && findTypes(c, names),
+		eventId === undefined ? undefined : findEventPosition(c, projectNo, eventId),
+	]);
+	const known = webhooks && [...new Set(webhooks.filter((no) => no !== null))];
+	if (known?.length === 0 || codes?.length === 0 || event === null) return null;
+	const types = codes === undefined ? null : numberArray([...new Set(codes)]);
+	const seqs = event === undefined ? kind.seqs : (kind.seqs ?? [event.seq]).filter((seq) => seq === event.seq);
+	if (seqs?.length === 0) return null;
+	const owners = known === undefined ? null : numberArray(known);
+	if (seqs !== undefined) return { scope: "events", types, more: [numberArray(seqs), owners] };
+	return owners === null ? { scope: "project", types, more: [] } : { scope: "webhooks", types, more: [owners] };
 }

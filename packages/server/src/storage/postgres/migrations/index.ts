@@ -186,6 +186,24 @@ CREATE TABLE posthorn.sweeper (
 ) WITH (fillfactor = 50);
 `;
 
+/** The index of references: see verbs/search.ts. `ref` is the reference's number. */
+const references = `
+CREATE TABLE posthorn.event_references (
+	project_no bigint NOT NULL,
+	bucket bigint NOT NULL,
+	ref bigint NOT NULL,
+	seq bigint NOT NULL,
+	PRIMARY KEY (project_no, bucket, ref, seq)
+);
+
+CREATE TABLE posthorn.reference_ranges (
+	project_no bigint PRIMARY KEY,
+	after_seq bigint NOT NULL,
+	through_seq bigint NOT NULL,
+	kept_from bigint NOT NULL
+) WITH (fillfactor = 50);
+`;
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -208,4 +226,5 @@ export const MIGRATIONS: readonly string[] = [
 	dismissals,
 	details,
 	sweeper,
+	references,
 ];

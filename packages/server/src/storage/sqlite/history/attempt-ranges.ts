@@ -17,9 +17,8 @@ export interface IdRange {
 interface Ranges {
 	/** FROM and WHERE of each. */
 	readonly selections: readonly string[];
-	/** For ?1. ?2 and ?3 are the bounds, and further values start at ?4. */
-	readonly owner: number;
-	readonly more: readonly number[];
+	/** ?1 is the project's number, ?2 and ?3 are the bounds, and further values start at ?4. */
+	readonly more: readonly (number | string)[];
 }
 
 /** What a walk through the log found. */
@@ -40,16 +39,16 @@ export function walkAttempts(
 	const ranges = rangesOf(c, projectNo, kind);
 	if (ranges === null) return { rows: [], end: null };
 	const { response } = kind;
-	const read = response === undefined ? columns : `${columns}, status_code`;
+	const read = response === undefined ? columns : `${columns}, status_code, error_code`;
 	const selects = ranges.selections.map((selection) => `SELECT ${read}, id ${selection}`);
 	const statement = c.sql(mergedRanges(selects, `id ${order}`));
-	const values = [ranges.owner, range.from, range.to, ...ranges.more];
+	const values = [projectNo, range.from, range.to, ...ranges.more];
 	if (response === undefined) return { rows: statement.all(...values, limit), end: null };
 	const rows: Record<string, unknown>[] = [];
 	let scanned = 0;
 	for (const row of statement.iterate(...values, response.maxScanned)) {
 		scanned++;
-		if (fitsResponse(response, row.status_code as number | null)) rows.push(row);
+		if (fitsResponse(response, row.status_code as number | null, row.error_code as string | null)) rows.push(row);
 		if (rows.length === limit) break;
 		if (scanned === response.maxScanned) return { rows, end: row.id as string };
 	}
@@ -69,38 +68,51 @@ export function countInRanges(
 	const all = ranges.selections.map((selection) => `SELECT 1 ${selection}`).join(" UNION ALL ");
 	const row = c
 		.sql(`SELECT count(*) AS count FROM (${all} LIMIT ?)`)
-		.get(ranges.owner, range.from, range.to, ...ranges.more, max);
+		.get(projectNo, range.from, range.to, ...ranges.more, max);
 	return row?.count as number;
 }
 
 /** Null if nothing can match. */
 function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges | null {
-	const webhook = kind.webhookId === undefined ? undefined : c.names.webhook(projectNo, kind.webhookId);
-	const types = kind.type === undefined ? c.names.allTypes() : [c.names.type(kind.type)];
-	if (webhook === null || types.length === 0 || types.includes(null)) return null;
+	const { webhookIds, types: names } = kind;
+	const webhooks = webhookIds === undefined ? null : knownOf(webhookIds.map((id) => c.names.webhook(projectNo, id)));
+	const types = names === undefined ? c.names.allTypes() : knownOf(names.map((name) => c.names.type(name)));
 	const statuses = statusesOf(kind);
-	if (statuses.length === 0) return null;
-	if (kind.eventId !== undefined) {
-		const event = findEventPosition(c, projectNo, kind.eventId);
-		if (event === null) return null;
-		// The few attempts of one event: no other index is considered.
+	if (webhooks?.length === 0 || types.length === 0 || statuses.length === 0) return null;
+	const seqs = seqsOf(c, projectNo, kind);
+	if (seqs !== null) {
+		if (seqs.length === 0) return null;
+		// The few attempts of these events: no other index is considered.
 		const selection = `
 			FROM attempts INDEXED BY attempts_by_delivery
-			WHERE project_no = ?1 AND seq = ?4 ${webhook === undefined ? "" : "AND webhook_no = ?5"} AND id >= ?2 AND id < ?3
+			WHERE project_no = ?1 AND seq IN (SELECT value FROM json_each(?4))
+				${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?5))"} AND id >= ?2 AND id < ?3
 				AND status IN (${statuses}) AND type IN (${types})`;
 		return {
 			selections: [selection],
-			owner: projectNo,
-			more: webhook === undefined ? [event.seq] : [event.seq, webhook],
+			more: [JSON.stringify(seqs), ...(webhooks === null ? [] : [JSON.stringify(webhooks)])],
 		};
 	}
-	const column = webhook === undefined ? "project_no" : "webhook_no";
-	const selections = statuses.flatMap((status) =>
-		types.map(
-			(type) => `
+	const owners = webhooks === null ? ["project_no = ?1"] : webhooks.map((_, i) => `webhook_no = ?${4 + i}`);
+	const selections = owners.flatMap((owner) =>
+		statuses.flatMap((status) =>
+			types.map(
+				(type) => `
 				FROM attempts
-				WHERE ${column} = ?1 AND status = ${status} AND type = ${type} AND id >= ?2 AND id < ?3`,
+				WHERE ${owner} AND status = ${status} AND type = ${type} AND id >= ?2 AND id < ?3`,
+			),
 		),
 	);
-	return { selections, owner: webhook ?? projectNo, more: [] };
+	return { selections, more: webhooks ?? [] };
+}
+
+const knownOf = (numbers: readonly (number | null)[]): number[] => [
+	...new Set(numbers.filter((number) => number !== null)),
+];
+
+/** The events that a filter names; null if it names none. */
+function seqsOf(c: Connection, projectNo: number, { eventId, seqs }: AttemptKind): readonly number[] | null {
+	if (eventId === undefined) return seqs ?? null;
+	const event = findEventPosition(c, projectNo, eventId);
+	return event === null || seqs?.includes(event.seq) === false ? [] : [event.seq];
 }

@@ -103,11 +103,11 @@ test("a replay step far from any match reads a bounded number of attempts", () =
 
 test("nothing is read if no status can have such a response", () => {
 	expect(
-		verbs.countAttempts({ projectId: "p", filter: { status: "delivered", ...FAR_FROM_ANY }, max: 10_000 }).capped,
+		verbs.countAttempts({ projectId: "p", filter: { statuses: ["delivered"], ...FAR_FROM_ANY }, max: 10_000 }).capped,
 	).toBe(false);
 	const success = { codes: [{ from: 200, to: 299 }], maxScanned: MAX_SCANNED };
 	expect(
-		verbs.countAttempts({ projectId: "p", filter: { status: "failed", response: success }, max: 10_000 }).capped,
+		verbs.countAttempts({ projectId: "p", filter: { statuses: ["failed"], response: success }, max: 10_000 }).capped,
 	).toBe(false);
 	expect(verbs.countAttempts({ projectId: "p", filter: { response: success }, max: 10_000 })).toEqual({
 		count: 0,

@@ -85,6 +85,27 @@ const dismissals = "ALTER TABLE attempts ADD COLUMN dismissed_at INTEGER;";
 /** What helps to explain a failed attempt, as JSON; null for most. */
 const details = "ALTER TABLE attempts ADD COLUMN details TEXT;";
 
+/**
+ * The index of references: see verbs/search.ts. Entries in the primary key's order, without a separate table. `ref` is
+ * the reference's number.
+ */
+const references = `
+CREATE TABLE event_references (
+	project_no INTEGER NOT NULL,
+	bucket INTEGER NOT NULL,
+	ref INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	PRIMARY KEY (project_no, bucket, ref, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE reference_ranges (
+	project_no INTEGER PRIMARY KEY,
+	after_seq INTEGER NOT NULL,
+	through_seq INTEGER NOT NULL,
+	kept_from INTEGER NOT NULL
+);
+`;
+
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -100,4 +121,5 @@ export const MIGRATIONS: readonly string[] = [
 	standardWebhooks,
 	dismissals,
 	details,
+	references,
 ];

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import type { AttemptSummary, Params } from "../storage/port.ts";
-import { DELIVERY_STATES, type DeliveryFilter, listDeliveries } from "./delivery-search.ts";
+import { DELIVERY_STATES, type DeliveryFilter, listDeliveries } from "./deliveries.ts";
 
 const WEBHOOKS = ["wh_1", "wh_2"];
 const TYPES = Array.from({ length: 15 }, (_, i) => `type_${i}`);
 const ALL: DeliveryFilter = {
-	...{ webhookIds: WEBHOOKS, types: TYPES, states: DELIVERY_STATES },
-	...{ codes: [], errors: [], unhandled: false },
+	...{ webhookIds: WEBHOOKS, types: TYPES, states: DELIVERY_STATES, unhandled: false },
 };
 
 /** A log that counts how often it is listed. The entry `i` is older than `i - 1`. */
@@ -33,14 +32,14 @@ class CountedLog {
 
 	async listAttemptSummaries({ filter, page }: Params<"listAttemptSummaries">) {
 		this.lists++;
-		const { webhookId, type, status } = filter;
+		const { webhookIds, types, statuses } = filter;
 		const { before = "~", limit } = page;
 		const matching = this.#entries.filter(
 			(one) =>
 				one.id < before &&
-				(webhookId === undefined || one.webhookId === webhookId) &&
-				(type === undefined || one.eventType === type) &&
-				(status === undefined || one.status === status),
+				webhookIds?.includes(one.webhookId) !== false &&
+				types?.includes(one.eventType) !== false &&
+				statuses?.includes(one.status) !== false,
 		);
 		const rows = matching.slice(0, limit);
 		return { rows, next: rows.length < matching.length ? rows.at(-1)!.id : null };
@@ -68,24 +67,15 @@ class CountedLog {
 	}
 }
 
-test("a page with limit=1 examines a thousand attempts in few queries, however many combinations there are", async () => {
+test("a page with limit=1 examines a thousand attempts in few queries", async () => {
 	const log = new CountedLog(3_000, () => ({ status: "retrying" }));
 	const { rows, next } = await listDeliveries(log, "p", ALL, { limit: 1 });
 	expect([rows, next]).toEqual([[], expect.any(String)]);
-	// One for each combination, and then 100 attempts at a time of the only one that has more.
-	expect(log.lists).toBe(30 + 10);
+	// What the page needs, and then 100 attempts at a time.
+	expect(log.lists).toBe(1 + 10);
 });
 
-test("each query counts as an attempt examined, so many combinations end a page sooner", async () => {
-	const log = new CountedLog(30_000, (i) => ({
-		...{ status: "retrying", webhookId: WEBHOOKS[i % 2]!, eventType: TYPES[i % 15]! },
-	}));
-	await listDeliveries(log, "p", ALL, { limit: 1 });
-	expect(log.lists).toBeLessThanOrEqual(300);
-});
-
-test("pages of several combinations have everything, newest first, once", async () => {
-	// Some combinations have many, others few.
+test("pages have everything, newest first, once", async () => {
 	const log = new CountedLog(500, (i) => ({ webhookId: WEBHOOKS[i % 2]!, eventType: TYPES[(i * i) % 15]! }));
 	const seen: string[] = [];
 	let before: string | undefined;
@@ -99,13 +89,13 @@ test("pages of several combinations have everything, newest first, once", async 
 
 test("nothing more is read once the client has left", async () => {
 	const log = new CountedLog(3_000, () => ({ status: "retrying" }));
-	await listDeliveries(log, "p", ALL, { limit: 1, isGone: () => log.lists >= 30 });
-	expect(log.lists).toBe(30);
+	await listDeliveries(log, "p", ALL, { limit: 1, isGone: () => log.lists >= 3 });
+	expect(log.lists).toBe(3);
 });
 
 test("queues are read webhook by webhook, only until they have too many to list", async () => {
 	const log = new CountedLog(0, () => ({}));
-	const waiting = { ...ALL, types: [], webhookIds: ["wh_1", "wh_2", "wh_3"], states: ["waiting" as const] };
+	const waiting = { ...ALL, types: TYPES, webhookIds: ["wh_1", "wh_2", "wh_3"], states: ["waiting" as const] };
 	await listDeliveries(log, "p", waiting, { limit: 10 });
 	expect(log.waitingAsked).toEqual([201, 51]);
 });

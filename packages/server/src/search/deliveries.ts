@@ -11,7 +11,6 @@ import type {
 	AttemptFilter,
 	AttemptStatus,
 	AttemptSummary,
-	CodeRange,
 	LatestAttempt,
 	Storage,
 	WaitingRetry,
@@ -20,17 +19,9 @@ import type {
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
 export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
 
-/** Values of one list are alternatives; lists combine. An empty list matches any value. */
-export interface DeliveryFilter {
-	readonly webhookIds: readonly string[];
-	readonly types: readonly string[];
+/** Of the last attempt of a series, and of what became of it. */
+export interface DeliveryFilter extends Omit<AttemptFilter, "statuses"> {
 	readonly states: readonly DeliveryStateName[];
-	/** Status codes or error codes of the last attempt: one of either matches. */
-	readonly codes: readonly CodeRange[];
-	readonly errors: readonly string[];
-	readonly eventId?: string | undefined;
-	readonly since?: number | undefined;
-	readonly until?: number | undefined;
 	/** Leaves out failed deliveries that were replayed or dismissed, and those of test events. */
 	readonly unhandled: boolean;
 }
@@ -86,116 +77,39 @@ export async function listDeliveries(
 		if (few !== null) return pageOf(few, limit, before);
 	}
 	const rows: FoundDelivery[] = [];
-	const log = new LogReader(storage, projectId, filter, { limit, before });
-	while (log.scanned < LOG_READS.attemptsScanned && !isGone()) {
-		const step = await log.read();
-		const found = await resolve(storage, projectId, filter, step);
+	const attempts = attemptsOf(filter);
+	let next: string | null | undefined = before;
+	// Most entries are shown, so the first step reads what a page needs. If many are left out, the others read more.
+	let step = limit;
+	for (let scanned = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
+		const page = { limit: step, ...(next !== undefined && { before: next }) };
+		const read = await storage.listAttemptSummaries({ projectId, filter: attempts, page });
+		next = read.next;
+		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
+		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
+		step = Math.max(limit, LOG_READS.attemptsPerStep);
+		const found = await resolve(storage, projectId, filter, read.rows);
 		for (const row of found) {
 			rows.push(row);
-			if (rows.length === limit && (row !== found.at(-1) || log.next !== null)) return { rows, next: row.last!.id };
+			if (rows.length === limit && (row !== found.at(-1) || next !== null)) return { rows, next: row.last!.id };
 		}
-		if (log.next === null) return { rows, next: null };
 	}
-	return { rows, next: log.next ?? before ?? null };
+	return { rows, next: next ?? null };
 }
 
-/** One combination of the filter's values. */
-interface Range {
-	readonly filter: AttemptFilter;
-	/** Read, but newer ones of other ranges may come first. */
-	rows: readonly AttemptSummary[];
-	/** Where to read on, or null at its end. */
-	next: string | null | undefined;
+/** The log entries that may be the last of a matching delivery. */
+function attemptsOf({ states, unhandled: _, ...filter }: DeliveryFilter): AttemptFilter {
+	const statuses = states.map((state) => STATUS_OF[state]);
+	return { ...filter, ...(statuses.length < DELIVERY_STATES.length && { statuses }) };
 }
 
-/** Reads the log entries that may match, newest first, and merges the combinations of the filter's values. */
-class LogReader {
-	readonly #storage: SearchStorage;
-	readonly #projectId: string;
-	readonly #filter: DeliveryFilter;
-	readonly #ranges: readonly Range[];
-	readonly #step: number;
-	/** How many entries the queries have read; at least one each. */
-	scanned = 0;
-	/** All entries from here on were returned. Null at the end. */
-	next: string | null = null;
-
-	constructor(
-		storage: SearchStorage,
-		projectId: string,
-		filter: DeliveryFilter,
-		{ limit, before }: { readonly limit: number; readonly before?: string | undefined },
-	) {
-		this.#storage = storage;
-		this.#projectId = projectId;
-		this.#filter = filter;
-		this.#ranges = combinationsOf(filter).map((one) => ({ filter: one, rows: [], next: before }));
-		this.#step = Math.max(limit, LOG_READS.attemptsPerStep);
-	}
-
-	async read(): Promise<AttemptSummary[]> {
-		const empty = this.#ranges.filter(({ rows, next }) => rows.length === 0 && next !== null);
-		const each = Math.ceil(this.#step / empty.length);
-		// A filter by response reads `maxScanned` at most, whatever the limit.
-		await Promise.all(empty.map((range) => this.#fill(range, range.filter.response ? this.#step : each)));
-		// Beyond the shortest of them, others may have newer entries.
-		const ends = this.#ranges.flatMap(({ next }) => next ?? []);
-		const end = ends.length === 0 ? null : ends.reduce((a, b) => (a > b ? a : b));
-		this.next = end;
-		const read: AttemptSummary[] = [];
-		for (const range of this.#ranges) {
-			const isRead = ({ id }: AttemptSummary) => end === null || id >= end;
-			read.push(...range.rows.filter(isRead));
-			range.rows = range.rows.filter((row) => !isRead(row));
-		}
-		return read.sort((a, b) => (a.id < b.id ? 1 : -1)).filter((row) => hasResponse(this.#filter, row));
-	}
-
-	async #fill(range: Range, limit: number): Promise<void> {
-		const { filter, next: before } = range;
-		const page = { limit, ...(before !== null && before !== undefined && { before }) };
-		const { rows, next } = await this.#storage.listAttemptSummaries({ projectId: this.#projectId, filter, page });
-		range.rows = rows;
-		range.next = next;
-		// The storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
-		this.scanned += Math.max(filter.response?.maxScanned ?? 0, rows.length, 1);
-	}
-}
-
-export function countCombinations({ webhookIds, types, states }: DeliveryFilter): number {
-	const statuses = states.length === DELIVERY_STATES.length ? 1 : states.length;
-	return Math.max(webhookIds.length, 1) * Math.max(types.length, 1) * statuses;
-}
-
-function combinationsOf(filter: DeliveryFilter): AttemptFilter[] {
-	const { webhookIds, types, states, codes, errors, eventId, since, until } = filter;
-	const orAny = <T>(values: readonly T[]): readonly (T | undefined)[] => (values.length === 0 ? [undefined] : values);
-	const statuses = states.length === DELIVERY_STATES.length ? [] : states.map((state) => STATUS_OF[state]);
-	const ranges = errors.length === 0 ? codes : [...codes, { from: 0, to: 0 }];
-	const common = {
-		...(eventId !== undefined && { eventId }),
-		...(since !== undefined && { since }),
-		...(until !== undefined && { until }),
-		...(ranges.length > 0 && {
-			response: { codes: ranges, maxScanned: Math.ceil(LOG_READS.attemptsScanned / countCombinations(filter)) },
-		}),
-	};
-	return orAny(webhookIds).flatMap((webhookId) =>
-		orAny(types).flatMap((type) =>
-			orAny(statuses).map((status) => ({
-				...common,
-				...(webhookId !== undefined && { webhookId }),
-				...(type !== undefined && { type }),
-				...(status !== undefined && { status }),
-			})),
-		),
-	);
-}
-
-function hasResponse({ codes, errors }: DeliveryFilter, { statusCode, errorCode }: AttemptSummary): boolean {
-	if (codes.length === 0 && errors.length === 0) return true;
+function matchesResponse({ response }: DeliveryFilter, { statusCode, errorCode }: AttemptSummary): boolean {
+	if (response === undefined) return true;
 	const code = statusCode ?? 0;
-	return codes.some(({ from, to }) => from <= code && code <= to) || (errorCode !== null && errors.includes(errorCode));
+	return (
+		response.codes.some(({ from, to }) => from <= code && code <= to) ||
+		(errorCode !== null && response.errors?.includes(errorCode) === true)
+	);
 }
 
 /** The deliveries whose last attempts these are, without those that don't match by now. */
@@ -243,7 +157,7 @@ async function listFewWaiting(
 	projectId: string,
 	filter: DeliveryFilter,
 ): Promise<FoundDelivery[] | null> {
-	const ids = filter.webhookIds.length === 0 ? [null] : filter.webhookIds;
+	const ids = filter.webhookIds ?? [null];
 	const waiting: WaitingRetry[] = [];
 	for (const webhookId of ids) {
 		waiting.push(...(await storage.listWaitingRetries({ projectId, webhookId, limit: FEW + 1 - waiting.length })));
@@ -252,12 +166,13 @@ async function listFewWaiting(
 	const deliveries = waiting.map(({ webhookId, seq }) => ({ webhookId, seq }));
 	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const found = waiting.map((retry, i) => waitingDelivery(retry, latest[i]!.newest));
-	const { types, eventId, since = 0, until = Number.POSITIVE_INFINITY } = filter;
+	const { types, eventId, seqs, since = 0, until = Number.POSITIVE_INFINITY } = filter;
 	const matching = found.filter(
 		(one) =>
-			(types.length === 0 || types.includes(one.eventType)) &&
+			types?.includes(one.eventType) !== false &&
+			seqs?.includes(one.seq) !== false &&
 			(eventId === undefined || one.eventId === eventId) &&
-			(one.last === null || hasResponse(filter, one.last)) &&
+			(one.last === null || matchesResponse(filter, one.last)) &&
 			startOf(one) >= since &&
 			startOf(one) < until,
 	);

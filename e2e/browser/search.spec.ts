@@ -1,0 +1,132 @@
+import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+
+const completed = (order: string, email: string, item = "Mug") => ({
+	type: "purchase.completed",
+	data: { order_id: order, customer_email: email, amount_cents: 999, currency: "EUR", items: [{ name: item }] },
+});
+
+test("orders, customers and text are found from the search box, and their filters are shared by URL", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const faults = watch(context);
+	const { shop } = dashboard;
+	const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+	broken.respondWith(() => ({ status: 410 }));
+	await shop.webhook(sound.url("/hooks"), { description: "Sound", events: ["purchase.completed"] });
+	await shop.webhook(broken.url("/hooks"), { description: "Broken", events: ["purchase.completed"] });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 3; n++)
+		await shop.post(shop.path("/events"), completed(`ord_${n}`, n === 2 ? "Grace@Example.com" : "ada@example.com"));
+	await shop.post(shop.path("/events"), completed("10482", "ada@example.com", "Glass jar"));
+	await shop.post(shop.path("/events"), { type: "chargeback.created", data: { order_id: "ord_lost" } });
+	await sound.count(4);
+	await broken.count(4);
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 8);
+	const box = page.getByRole("combobox", { name: "Search", exact: true });
+
+	await box.fill("grace@example.COM");
+	await expect(page.getByRole("option")).toHaveText([
+		"Customer: grace@example.COM",
+		"Text in bodies: grace@example.COM",
+	]);
+	await shot(page, "menu");
+	await page.keyboard.press("Enter");
+	await expect(rows).toHaveCount(1 + 2);
+	await expect(page).toHaveURL(/customer_email=grace/);
+	await expect(box).toHaveValue("");
+	await expectAccessible(page);
+	// A colleague who opens the link sees the same.
+	await page.reload();
+	await expect(rows).toHaveCount(1 + 2);
+	await page.getByRole("button", { name: "Remove the filter grace@example.COM" }).click();
+	await expect(rows).toHaveCount(1 + 8);
+
+	// Several orders, one of them of digits, which the address bar could take for a number.
+	for (const order of ["10482", "ord_1"]) {
+		await box.fill(order);
+		await page.keyboard.press("Enter");
+	}
+	await expect(rows).toHaveCount(1 + 4);
+	await page.reload();
+	await expect(rows).toHaveCount(1 + 4);
+	const responses = page
+		.getByRole("combobox", { name: "Responses" })
+		.or(page.getByRole("textbox", { name: "Responses" }));
+	await responses.click();
+	await page.getByRole("option", { name: "4xx", exact: true }).click();
+	await page.keyboard.press("Escape");
+	await expect(rows).toHaveCount(1 + 2);
+	await shot(page, "filters");
+	await page.getByRole("radiogroup", { name: "Show" }).getByText("Attempts").click();
+	await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + 2);
+	await expect(page.getByText("2 attempts of order 10482 or ord_1 that ended with 4xx.")).toBeVisible();
+	await expectAccessible(page);
+	await page.getByRole("button", { name: "Clear", exact: true }).click();
+
+	// No webhook wanted this one, but the event is there.
+	await box.fill("ord_lost");
+	await page.keyboard.press("Enter");
+	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
+	await expect(page.getByRole("list", { name: "Events of this search" })).toContainText("chargeback.created");
+	await expectAccessible(page);
+	await shot(page, "undelivered");
+
+	await page.goto(dashboard.project("/webhooks"));
+	await page.getByRole("textbox", { name: "Find an id, order or customer" }).fill("glass jar");
+	await page.keyboard.press("Enter");
+	await expect(page).toHaveURL(/text=glass/);
+	await expect(page.getByRole("status")).toHaveText("Searched the whole log, 5 events: 1 found.");
+	await expect(page.getByRole("list", { name: "Events" }).locator("mark")).toHaveText("Glass jar");
+	await expectAccessible(page);
+	await shot(page, "text");
+	await page.getByRole("list", { name: "Events" }).getByRole("link", { name: "purchase.completed" }).click();
+	await expect(rows).toHaveCount(1 + 2);
+	expect(faults).toEqual([]);
+});
+
+test("a search for text shows how far it has come, and can be stopped and continued", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 3; n++)
+		await shop.post(shop.path("/events"), completed(`ord_${n}`, "ada@example.com", "Glass jar"));
+	// The service is quick: each step waits until the test lets it go, and finds one event.
+	const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	let steps = 0;
+	await page.route(/events\/search/, async (route) => {
+		await gates[steps++]?.promise;
+		await route.continue({ url: route.request().url().replace("limit=50", "limit=1") }).catch(() => undefined);
+	});
+	await page.goto(dashboard.project("/logs?text=jar"));
+	const status = page.getByRole("status");
+	await expect(status).toContainText("none found so far");
+	gates[0]!.resolve();
+	await expect(status).toContainText(/^Searching the newest 3 events, back to .*: 1 found so far\.$/);
+	await page.getByRole("button", { name: "Stop" }).click();
+	await expect(status).toContainText(/^Searched the newest .*: 1 found\.$/);
+	await expectAccessible(page);
+	await shot(page, "stopped");
+	for (const gate of gates) gate.resolve();
+	await page.getByRole("button", { name: "Search older events" }).click();
+	await expect(status).toContainText(/^Searched the whole log/);
+	await expect(page.getByRole("list", { name: "Events" }).locator("mark")).toHaveCount(3);
+});
+
+/** With SCREENSHOTS=folder: pictures to look at, wide and narrow, light and dark. */
+async function shot(page: import("@playwright/test").Page, name: string): Promise<void> {
+	const folder = process.env.SCREENSHOTS;
+	if (folder === undefined) return;
+	for (const colorScheme of ["light", "dark"] as const)
+		for (const width of [1280, 390]) {
+			await page.emulateMedia({ colorScheme });
+			await page.setViewportSize({ width, height: 900 });
+			await page.screenshot({ path: `${folder}/${name}-${colorScheme}-${width}.png` });
+		}
+	await page.emulateMedia({ colorScheme: "light" });
+	await page.setViewportSize({ width: 1280, height: 900 });
+}

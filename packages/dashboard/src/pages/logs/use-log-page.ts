@@ -1,0 +1,66 @@
+import { useMediaQuery } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { useProjectId, useRole } from "../../api/session.ts";
+import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
+import { deletedName, webhookName } from "../../lib/health.ts";
+import { useAttention } from "../../ui/use-attention.ts";
+import { useScrolled } from "../../ui/use-scrolled.ts";
+import type { NameOf } from "./filter-words.ts";
+import type { LogsSearch } from "./search.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
+import { useSelection } from "./use-selection.ts";
+
+const NARROW = "(max-width: 48em)";
+/** If scrolled further than this, in pixels, the list pauses. */
+const AT_TOP = 200;
+
+/** What the views of the log have in common: their filters, the drawer, the selection, and whether someone reads. */
+export function useLogPage() {
+	const projectId = useProjectId();
+	const search = useLogsSearch();
+	const { attemptId = null } = useParams({ strict: false });
+	const navigate = useNavigate();
+	const router = useRouter();
+	const { may } = useRole();
+	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+	const scrolled = useScrolled(AT_TOP);
+	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const selection = useSelection(JSON.stringify(search));
+	const attention = useAttention();
+	const placeOf = (id: string) => ({
+		to: "/p/$projectId/logs/$attemptId" as const,
+		params: { projectId, attemptId: id },
+		search,
+	});
+	return {
+		projectId,
+		search,
+		attemptId,
+		may,
+		narrow,
+		webhooks,
+		selection,
+		attention,
+		isRead: scrolled || attention.isHeld,
+		filter: (next: LogsSearch) =>
+			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false }),
+		open: (id: string) => void navigate({ ...placeOf(id), resetScroll: false }),
+		/** Where an attempt opens in another tab; the current place for null. */
+		hrefOf: (id: string | null) => (id === null ? router.state.location.href : router.buildLocation(placeOf(id)).href),
+	};
+}
+
+/** Names webhooks, deleted ones by the host they had, which `urlOf` finds in the rows. */
+export function useNames(webhooks: readonly Webhook[] | undefined, urlOf: (webhookId: string) => string | undefined) {
+	return useMemo(() => {
+		const byId = new Map(webhooks?.map((webhook) => [webhook.id, webhook]));
+		const nameOf: NameOf = (id) => {
+			const webhook = byId.get(id);
+			if (webhook !== undefined) return webhookName(webhook);
+			return webhooks === undefined ? "…" : deletedName(urlOf(id));
+		};
+		return { nameOf, isPaused: (id: string) => byId.get(id)?.status === "paused" };
+	}, [webhooks, urlOf]);
+}

@@ -1,0 +1,105 @@
+import { VirtualClock } from "@posthorn/testkit";
+import { expect, test } from "vitest";
+import type { Params, UnindexedPart } from "../storage/port.ts";
+import { References } from "./references.ts";
+
+/** A log of which `left` steps aren't indexed, and a clock that each step moves on. */
+class SlowIndex {
+	readonly clock = new VirtualClock();
+	readonly steps: string[] = [];
+	left = new Map<string, number>();
+	failing = false;
+	readonly #stepMs: number;
+
+	constructor(stepMs: number) {
+		this.#stepMs = stepMs;
+	}
+
+	async readUnindexed({ projectId }: Params<"readUnindexed">): Promise<UnindexedPart | null> {
+		if (this.failing) throw new Error("The database is away.");
+		if ((this.left.get(projectId) ?? 0) === 0) return null;
+		return { after: 0, through: 1, references: [] };
+	}
+
+	async indexReferences({ projectId }: Params<"indexReferences">): Promise<boolean> {
+		this.steps.push(projectId);
+		this.left.set(projectId, this.left.get(projectId)! - 1);
+		await this.clock.advance(this.#stepMs);
+		return true;
+	}
+
+	async findReferences() {
+		return { events: [], capped: false, complete: true, since: null };
+	}
+
+	sweeps = 0;
+	async sweepReferences(): Promise<boolean> {
+		this.sweeps++;
+		return false;
+	}
+
+	async listProjects() {
+		return [...this.left.keys()].map((id) => ({ id, name: "", apps: [], createdAt: 0 }));
+	}
+}
+
+const quiet = { info() {}, warn() {}, error() {} };
+const sought = { orderIds: ["1"], customerEmails: [] };
+
+function open(index: SlowIndex): References {
+	return new References({ storage: index, clock: index.clock, logger: quiet as never });
+}
+
+/** Moves time on, timer by timer, until this is the case. */
+async function pass(clock: VirtualClock, until: () => boolean): Promise<void> {
+	for (let turns = 0; !until(); turns++) {
+		if (turns > 10_000) throw new Error("It didn't happen.");
+		await new Promise((resolve) => setImmediate(resolve));
+		if (clock.nextAt !== null) clock.advanceTo(clock.nextAt);
+	}
+}
+
+test("in the background, indexing takes a twentieth of the time at most", async () => {
+	const index = new SlowIndex(10);
+	index.left.set("p", 20);
+	const references = open(index);
+	references.note("p");
+	const from = index.clock.elapsed();
+	references.start();
+	await pass(index.clock, () => index.left.get("p") === 0);
+	expect(index.clock.elapsed() - from).toBeGreaterThan((19 * 10) / 0.05);
+	await references.stop();
+});
+
+test("a search waits for a few steps of its project only, which concurrent searches share", async () => {
+	const index = new SlowIndex(0);
+	index.left.set("p", 20).set("other", 20);
+	const references = open(index);
+	await Promise.all([references.find("p", sought), references.find("p", sought)]);
+	expect(index.steps).toEqual(Array.from({ length: 8 }, () => "p"));
+	await references.find("p", sought);
+	expect(index.steps).toHaveLength(16);
+});
+
+test("all projects are visited at first, and their deleted events' references swept", async () => {
+	const index = new SlowIndex(1);
+	index.left.set("p", 1).set("other", 2);
+	const references = open(index);
+	references.start();
+	await pass(index.clock, () => index.steps.length === 3 && index.sweeps === 2);
+	await references.stop();
+});
+
+test("after a failure, it tries again", async () => {
+	const index = new SlowIndex(1);
+	index.left.set("p", 1);
+	index.failing = true;
+	const references = open(index);
+	references.note("p");
+	references.start();
+	const from = index.clock.elapsed();
+	await pass(index.clock, () => index.clock.elapsed() - from > 20_000);
+	index.failing = false;
+	await pass(index.clock, () => index.left.get("p") === 0);
+	await references.stop();
+});

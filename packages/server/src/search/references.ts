@@ -1,0 +1,168 @@
+/**
+ * Finds events by order id and customer e-mail. The index is built after publishing, which therefore costs the same:
+ *
+ * - In the background, for projects that published something, and now and then for all. This takes a twentieth of the
+ *   time at most, so it may fall behind while the service is busy.
+ * - By a search, for its own project, before it reads the index: it finds what was published just before.
+ *
+ * Each step extends a project's indexed range in one transaction. Any node may take it, and one that comes second has no
+ * effect. So it doesn't matter who published an event: this version, a node of the previous one, or a store by SQL.
+ */
+import { SEARCH } from "../base/budgets.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { EventReference, EventSummary, IndexCoverage, Storage } from "../storage/port.ts";
+
+/** How long to collect projects with new events. */
+const COLLECT_MS = 5_000;
+/** How often all projects are visited: for events of other nodes and stores, and to delete what retention left. */
+const VISIT_ALL_MS = 600_000;
+const PROJECTS_AT_ONCE = 100;
+
+/** Values of one list are alternatives; lists combine. An empty list matches any event. */
+export interface Sought {
+	readonly orderIds: readonly string[];
+	readonly customerEmails: readonly string[];
+}
+
+export interface FoundEvents extends IndexCoverage {
+	/** Newest first. */
+	readonly events: readonly EventSummary[];
+	/** Whether older events of a value were left out. */
+	readonly capped: boolean;
+}
+
+export interface ReferencesOptions {
+	readonly storage: Pick<
+		Storage,
+		"readUnindexed" | "indexReferences" | "findReferences" | "sweepReferences" | "listProjects"
+	>;
+	readonly clock: Clock;
+	readonly logger: Logger;
+}
+
+export class References {
+	readonly #options: ReferencesOptions;
+	/** Projects with new events. */
+	readonly #noted = new Set<string>();
+	/** Searches of the same project wait for the same steps. */
+	readonly #catchingUp = new Map<string, Promise<void>>();
+	#visitedAllAt = Number.NEGATIVE_INFINITY;
+	#timer: Timer | null = null;
+	#round: Promise<void> = Promise.resolve();
+	#pause: (() => void) | null = null;
+	#stopped = false;
+
+	constructor(options: ReferencesOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		this.#timer = this.#options.clock.setTimeout(() => {
+			this.#round = this.#runRound().finally(() => {
+				if (!this.#stopped) this.start();
+			});
+		}, COLLECT_MS);
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#timer?.cancel();
+		this.#pause?.();
+		await this.#round;
+	}
+
+	/** Events of this project were published. */
+	note(projectId: string): void {
+		this.#noted.add(projectId);
+	}
+
+	/** The newest events with one of the values of each list. */
+	async find(projectId: string, { orderIds, customerEmails }: Sought): Promise<FoundEvents> {
+		await this.#catchUp(projectId);
+		const lists = [
+			orderIds.map((value): EventReference => ({ kind: "order", value })),
+			customerEmails.map((value): EventReference => ({ kind: "customer", value })),
+		].filter((list) => list.length > 0);
+		const found = await Promise.all(lists.map((list) => this.#findAny(projectId, list)));
+		const [first, ...others] = found;
+		if (first === undefined) throw new Error("A search needs a value.");
+		const isInOthers = ({ seq }: EventSummary) => others.every(({ events }) => events.some((one) => one.seq === seq));
+		return { ...first, events: first.events.filter(isInOthers), capped: found.some(({ capped }) => capped) };
+	}
+
+	async #findAny(projectId: string, references: readonly EventReference[]): Promise<FoundEvents> {
+		const limit = SEARCH.eventsOfReference;
+		const found = await Promise.all(
+			references.map((reference) => this.#options.storage.findReferences({ projectId, reference, limit })),
+		);
+		const events = new Map(found.flatMap(({ events }) => events.map((event) => [event.seq, event])));
+		const newestFirst = [...events.values()].sort((a, b) => b.seq - a.seq);
+		const capped = newestFirst.length > limit || found.some((one) => one.capped);
+		const { complete, since } = found[0]!;
+		return { events: newestFirst.slice(0, limit), capped, complete, since };
+	}
+
+	async #catchUp(projectId: string): Promise<void> {
+		const steps = async () => {
+			for (let step = 0; step < SEARCH.catchUpSteps && (await this.#step(projectId)); step++);
+		};
+		const running = this.#catchingUp.get(projectId) ?? steps().finally(() => this.#catchingUp.delete(projectId));
+		this.#catchingUp.set(projectId, running);
+		await running;
+	}
+
+	/** Returns whether there was something to index. */
+	async #step(projectId: string): Promise<boolean> {
+		const { storage } = this.#options;
+		const part = await storage.readUnindexed({ projectId, limit: SEARCH.indexStep });
+		if (part === null) return false;
+		await storage.indexReferences({ projectId, part });
+		return true;
+	}
+
+	async #runRound(): Promise<void> {
+		const { clock, logger } = this.#options;
+		const noted = [...this.#noted];
+		this.#noted.clear();
+		try {
+			for (const projectId of noted) await this.#visit(() => this.#step(projectId));
+			if (clock.elapsed() - this.#visitedAllAt < VISIT_ALL_MS) return;
+			await this.#visitAll();
+			this.#visitedAllAt = clock.elapsed();
+		} catch (error) {
+			for (const projectId of noted) this.note(projectId);
+			logger.warn({ err: error, retryInMs: COLLECT_MS }, "failed to index order ids and customers");
+		}
+	}
+
+	async #visitAll(): Promise<void> {
+		const { storage } = this.#options;
+		for (let after: string | undefined; !this.#stopped; ) {
+			const page = await storage.listProjects({ limit: PROJECTS_AT_ONCE, ...(after !== undefined && { after }) });
+			for (const { id } of page) {
+				await this.#visit(() => storage.sweepReferences({ projectId: id }));
+				await this.#visit(() => this.#step(id));
+			}
+			after = page.at(-1)?.id;
+			if (page.length < PROJECTS_AT_ONCE) return;
+		}
+	}
+
+	/** Takes steps until one returns false, with pauses in which others use the database. */
+	async #visit(step: () => Promise<boolean>): Promise<void> {
+		const { clock } = this.#options;
+		for (let more = true; more && !this.#stopped; ) {
+			const from = clock.elapsed();
+			more = await step();
+			const ms = ((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare;
+			await new Promise<void>((resolve) => {
+				const timer = clock.setTimeout(resolve, ms);
+				this.#pause = () => {
+					timer.cancel();
+					resolve();
+				};
+			});
+		}
+	}
+}

@@ -1,0 +1,252 @@
+/**
+ * The index of references, and the search in bodies.
+ *
+ * `reference_ranges` says which part of each log is indexed: the events after `after_seq` through `through_seq`. It grows
+ * upward as events are published, and downward over those that were published before there was an index. An entry
+ * of `event_references` begins with its bucket, so that a step changes neighbouring pages; a lookup visits all buckets.
+ */
+import type { ProjectRef } from "../port/registry.ts";
+import type {
+	EventReference,
+	EventSummary,
+	FoundText,
+	IndexCoverage,
+	ReadLimit,
+	ReferencedEvents,
+	TextStep,
+	UnindexedPart,
+} from "../port/search.ts";
+import { findText, textPattern } from "../shared/body-text.ts";
+import { BUCKET, referenceNumber, referencesIn } from "../shared/references.ts";
+import { Fragment, forUpdate, fragment, joinByKey, type Query, sql } from "./sql.ts";
+import { findProject, row, rows, type Steps, together } from "./verb.ts";
+
+interface Range {
+	readonly after: number;
+	readonly through: number;
+	/** References of events before this one have been deleted. */
+	readonly kept: number;
+}
+
+/** A JSON array of objects as rows `g (no, seq)`: `FROM ${given}${json}${endGiven}`. */
+const given = new Fragment({
+	postgres: "json_to_recordset(",
+	sqlite: "(SELECT value ->> 'no' AS no, value ->> 'seq' AS seq FROM json_each(",
+});
+const endGiven = new Fragment({ postgres: "::json) AS g (no bigint, seq bigint)", sqlite: ")) AS g" });
+
+const GIVEN_EVENT = joinByKey("events e", "e.project_no = g.no AND e.seq = g.seq");
+const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");
+
+const PER_BUCKET = fragment(String(BUCKET));
+/** Buckets visited per statement. */
+const BUCKETS = 256;
+const bucketOf = (seq: number): number => Math.floor(seq / BUCKET);
+
+const rangeOf = (project: number): Query<Range> => sql`
+	SELECT after_seq AS after, through_seq AS through, kept_from AS kept FROM posthorn.reference_ranges
+	WHERE project_no = ${project}`;
+
+const newest = (project: number): Query<{ seq: number }> => sql`
+	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq DESC LIMIT 1`;
+
+const oldest = (project: number): Query<{ seq: number }> => sql`
+	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1`;
+
+export function* readUnindexed({
+	projectId,
+	limit,
+}: ProjectRef & { readonly limit: ReadLimit }): Steps<UnindexedPart | null> {
+	const project = yield* findProject(projectId);
+	if (project === null) return null;
+	const [[range], [last]] = yield* together(rangeOf(project), newest(project));
+	if (last === undefined) return null;
+	const { after, through } = range ?? { after: last.seq, through: last.seq };
+	if (last.seq > through) {
+		const part = yield* sizesAfter(project, through, limit);
+		return yield* partOf(projectId, project, through, part.at(-1)!.seq);
+	}
+	if (after === 0) return null;
+	const part = yield* sizesBefore(project, after + 1, limit);
+	const end = part.at(-1);
+	const isLast = end === undefined || (part.length < limit.maxEvents && part.isWhole);
+	return yield* partOf(projectId, project, isLast ? 0 : end.seq - 1, after);
+}
+
+/** Events by size, as many as the limit allows, at least one. */
+interface Sizes extends Array<{ readonly seq: number; readonly bytes: number }> {
+	/** Whether none was left out because of its size. */
+	isWhole?: boolean;
+}
+
+function within(found: readonly { readonly seq: number; readonly bytes: number }[], maxBytes: number): Sizes {
+	let bytes = 0;
+	const fitting: Sizes = found.filter((event, i) => {
+		bytes += event.bytes;
+		return i === 0 || bytes <= maxBytes;
+	});
+	fitting.isWhole = fitting.length === found.length;
+	return fitting;
+}
+
+function* sizesAfter(project: number, after: number, { maxEvents, maxBytes }: ReadLimit): Steps<Sizes> {
+	const found = yield* rows<{ seq: number; bytes: number }>(sql`
+		SELECT seq, length(body) AS bytes FROM posthorn.events WHERE project_no = ${project} AND seq > ${after}
+		ORDER BY seq LIMIT ${maxEvents}`);
+	return within(found, maxBytes);
+}
+
+function* sizesBefore(project: number, before: number, { maxEvents, maxBytes }: ReadLimit): Steps<Sizes> {
+	const found = yield* rows<{ seq: number; bytes: number }>(sql`
+		SELECT seq, length(body) AS bytes FROM posthorn.events
+		WHERE project_no = ${project} AND seq > 0 AND seq < ${before} ORDER BY seq DESC LIMIT ${maxEvents}`);
+	return within(found, maxBytes);
+}
+
+function* partOf(projectId: string, project: number, after: number, through: number): Steps<UnindexedPart> {
+	const events = yield* rows<{ seq: number; body: Uint8Array }>(sql`
+		SELECT seq, body FROM posthorn.events WHERE project_no = ${project} AND seq > ${after} AND seq <= ${through}
+		ORDER BY seq`);
+	const references = events.flatMap(({ seq, body }) => referencesIn(projectId, body).map((ref) => ({ ref, seq })));
+	return { after, through, references };
+}
+
+export function* indexReferences({
+	projectId,
+	part: { after, through, references },
+}: ProjectRef & { readonly part: UnindexedPart }): Steps<boolean> {
+	const project = yield* findProject(projectId);
+	if (project === null) return false;
+	const [, [range]] = yield* together(
+		// Without a row, the first part begins the range.
+		sql`
+			INSERT INTO posthorn.reference_ranges (project_no, after_seq, through_seq, kept_from)
+			VALUES (${project}, ${through}, ${through}, 0) ON CONFLICT (project_no) DO NOTHING`,
+		sql<Range>`
+			SELECT after_seq AS after, through_seq AS through, kept_from AS kept FROM posthorn.reference_ranges
+			WHERE project_no = ${project}${forUpdate}`,
+	);
+	// Another node has added it meanwhile.
+	if (range!.through !== after && range!.after !== through) return false;
+	const next = range!.after === through ? { after, through: range!.through } : { after: range!.after, through };
+	// In the order of the index.
+	const added = references
+		.toSorted((a, b) => bucketOf(a.seq) - bucketOf(b.seq) || a.ref - b.ref)
+		.map(({ ref, seq }) => ({ no: ref, seq }));
+	yield* together(
+		sql`
+			INSERT INTO posthorn.event_references (project_no, bucket, ref, seq)
+			SELECT CAST(${project} AS bigint), g.seq / ${PER_BUCKET}, g.no, g.seq
+			FROM ${given}${JSON.stringify(added)}${endGiven}`,
+		sql`
+			UPDATE posthorn.reference_ranges SET after_seq = ${next.after}, through_seq = ${next.through}
+			WHERE project_no = ${project}`,
+	);
+	return true;
+}
+
+const ENTRIES_OF = joinByKey("event_references e", "e.project_no = b.project_no AND e.bucket = b.no AND e.ref = b.ref");
+
+/** Rows in the order of the buckets, which the recursion gives; within one by `seq`. */
+const entriesIn = (project: number, ref: number, from: number, to: number, limit: number) => sql<{ seq: number }>`
+	WITH RECURSIVE buckets (project_no, ref, no, last) AS (
+		SELECT CAST(${project} AS bigint), CAST(${ref} AS bigint), CAST(${from} AS bigint), CAST(${to} AS bigint)
+		UNION ALL
+		SELECT project_no, ref, no - 1, last FROM buckets WHERE no > last
+	)
+	SELECT e.seq FROM buckets b ${ENTRIES_OF} LIMIT ${limit}`;
+
+export function* findReferences({
+	projectId,
+	reference,
+	limit,
+}: ProjectRef & { readonly reference: EventReference; readonly limit: number }): Steps<ReferencedEvents> {
+	const project = yield* findProject(projectId);
+	const [[range], [last], [first]] =
+		project === null ? [[], [], []] : yield* together(rangeOf(project), newest(project), oldest(project));
+	if (project === null || range === undefined)
+		return { events: [], capped: false, complete: last === undefined, since: null };
+	const ref = referenceNumber(projectId, reference);
+	const seqs: number[] = [];
+	let bucket = bucketOf(range.through);
+	const end = bucketOf(Math.max(range.after, range.kept));
+	// One row beyond the limit shows whether there are more. A bucket may be cut only after enough whole ones.
+	while (bucket >= end && seqs.length <= limit) {
+		const to = Math.max(end, bucket - BUCKETS + 1);
+		const most = BUCKET + limit + 1;
+		const found = yield* rows(entriesIn(project, ref, bucket, to, most));
+		const cut = found.length === most ? bucketOf(found.at(-1)!.seq) : null;
+		seqs.push(...found.map(({ seq }) => seq).filter((seq) => bucketOf(seq) !== cut));
+		bucket = cut === null ? to - 1 : cut;
+	}
+	seqs.sort((a, b) => b - a);
+	const coverage = yield* coverageOf(project, range, last?.seq, first?.seq);
+	const newestFirst = seqs.slice(0, limit).map((seq) => ({ no: project, seq }));
+	const events = yield* rows<EventSummary>(sql`
+		SELECT e.seq, e.id, t.name AS type, e.created_at AS "createdAt"
+		FROM ${given}${JSON.stringify(newestFirst)}${endGiven} ${GIVEN_EVENT} ${ITS_TYPE}`);
+	return { events: events.toSorted((a, b) => b.seq - a.seq), capped: seqs.length > limit, ...coverage };
+}
+
+function* coverageOf(project: number, { after, through }: Range, last = 0, first = 0): Steps<IndexCoverage> {
+	const isWhole = after < first || after === 0;
+	if (isWhole && through >= last) return { complete: true, since: null };
+	if (isWhole) return { complete: false, since: null };
+	const event = yield* row<{ at: number }>(sql`
+		SELECT created_at AS at FROM posthorn.events WHERE project_no = ${project} AND seq > ${after} ORDER BY seq LIMIT 1`);
+	return { complete: false, since: event?.at ?? null };
+}
+
+/** Deletes at most one bucket's references. */
+export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
+	const project = yield* findProject(projectId);
+	if (project === null) return false;
+	const [[range], [first], [entry]] = yield* together(
+		sql<Range>`
+			SELECT after_seq AS after, through_seq AS through, kept_from AS kept FROM posthorn.reference_ranges
+			WHERE project_no = ${project}${forUpdate}`,
+		oldest(project),
+		sql<{ bucket: number }>`
+			SELECT bucket FROM posthorn.event_references WHERE project_no = ${project}
+			ORDER BY project_no, bucket, ref, seq LIMIT 1`,
+	);
+	if (range === undefined) return false;
+	const from = first?.seq ?? range.through + 1;
+	if (from === range.kept) return false;
+	const isOver = entry === undefined || entry.bucket >= bucketOf(from);
+	const deletion =
+		entry &&
+		sql`
+		DELETE FROM posthorn.event_references
+		WHERE project_no = ${project} AND bucket = ${entry.bucket} AND seq < ${from}`;
+	const kept =
+		isOver &&
+		sql`
+		UPDATE posthorn.reference_ranges SET kept_from = ${from} WHERE project_no = ${project}`;
+	yield* together(...[deletion, kept].filter((query) => typeof query === "object"));
+	return !isOver;
+}
+
+export function* searchBodies({
+	projectId,
+	text,
+	before,
+	limit,
+}: ProjectRef & { readonly text: string; readonly before: number | null; readonly limit: ReadLimit }): Steps<TextStep> {
+	const project = yield* findProject(projectId);
+	const part = project === null ? [] : yield* sizesBefore(project, before ?? Number.MAX_SAFE_INTEGER, limit);
+	const end = part.at(-1);
+	if (project === null || end === undefined) return { found: [], events: 0, reached: null, next: null };
+	const events = yield* rows<{ seq: number; id: string; type: string; at: number; body: Uint8Array }>(sql`
+		SELECT e.seq, e.id, t.name AS type, e.created_at AS at, e.body
+		FROM posthorn.events e ${ITS_TYPE}
+		WHERE e.project_no = ${project} AND e.seq >= ${end.seq} AND e.seq <= ${part[0]!.seq}
+		ORDER BY e.seq DESC`);
+	const pattern = textPattern(text);
+	const found = events.flatMap(({ seq, id, type, at, body }): FoundText[] => {
+		const match = findText(body, pattern);
+		return match === null ? [] : [{ seq, id, type, createdAt: at, ...match }];
+	});
+	const isOver = part.length < limit.maxEvents && part.isWhole === true;
+	return { found, events: part.length, reached: events.at(-1)?.at ?? null, next: isOver ? null : end.seq };
+}

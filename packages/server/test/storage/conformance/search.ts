@@ -1,0 +1,205 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EventReference, ReadLimit } from "../../../src/storage/port.ts";
+import { BUCKET } from "../../../src/storage/shared/references.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const ANY = { maxEvents: 1_000, maxBytes: 1e9 };
+const order = (value: string): EventReference => ({ kind: "order", value });
+const customer = (value: string): EventReference => ({ kind: "customer", value });
+
+export function describeSearch(harness: StorageHarness): void {
+	describe("search", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		/** Publishes an event for each of these, with their seqs from the end of the log. */
+		async function publish(projectId: string, ...data: readonly object[]): Promise<void> {
+			const events = data.map((one) => world.event(projectId, "a", { data: JSON.stringify(one) }));
+			const result = await world.append({ projectId, publishedAt: world.clock.now(), events });
+			expect(result.kind).toBe("appended");
+		}
+
+		/** Takes this many steps, or all that are left. Returns how many there were. */
+		async function index(projectId: string, limit: ReadLimit = ANY, most = Number.POSITIVE_INFINITY): Promise<number> {
+			for (let steps = 0; ; steps++) {
+				const part = steps < most ? await world.storage.readUnindexed({ projectId, limit }) : null;
+				if (part === null) return steps;
+				expect(await world.storage.indexReferences({ projectId, part })).toBe(true);
+				// Another node that read the same part comes too late.
+				expect(await world.storage.indexReferences({ projectId, part })).toBe(false);
+			}
+		}
+
+		async function find(projectId: string, reference: EventReference, limit = 10) {
+			const { events, ...rest } = await world.storage.findReferences({ projectId, reference, limit });
+			return [events.map(({ seq }) => seq), rest] as const;
+		}
+		const WHOLE = { capped: false, complete: true, since: null };
+
+		test("finds events by order id and by e-mail address, in any case, in their project only", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			await publish(
+				project,
+				{ order_id: "ord_1", customer_email: "Ada@Example.com" },
+				{ order_id: "ord_2", customer_email: "ada@example.com " },
+				{ order_id: "ORD_1" },
+				{ order_id: 7, customer_email: 7 },
+				{ order_id: "", customer_email: null, items: [{ order_id: "ord_1" }] },
+				{ note: "ord_1" },
+			);
+			await publish(other, { order_id: "ord_1" });
+			expect(await find(project, order("ord_1"))).toEqual([[], { ...WHOLE, complete: false }]);
+			await index(project);
+			expect(await find(project, order("ord_1"))).toEqual([[1], WHOLE]);
+			expect(await find(project, order("7"))).toEqual([[4], WHOLE]);
+			expect(await find(project, customer(" ADA@example.com"))).toEqual([[2, 1], WHOLE]);
+			expect(await find(project, customer("ord_1"))).toEqual([[], WHOLE]);
+			const { events } = await world.storage.findReferences({
+				projectId: project,
+				reference: order("ord_2"),
+				limit: 1,
+			});
+			expect(events).toEqual([{ seq: 2, id: expect.stringMatching(/^evt_/), type: "a", createdAt: START }]);
+			expect(await find(await world.project(), order("ord_1"))).toEqual([[], WHOLE]);
+			expect(await find(world.id("project"), order("ord_1"))).toEqual([[], WHOLE]);
+		});
+
+		test("test events aren't found", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const { createdAtGiven: _, ...event } = world.event(project, "a", { data: '{"order_id":"ord_1"}' });
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event });
+			expect(await index(project)).toBe(0);
+			expect(await find(project, order("ord_1"))).toEqual([[], WHOLE]);
+			expect(
+				await world.storage.searchBodies({ projectId: project, text: "ord_1", before: null, limit: ANY }),
+			).toMatchObject({ found: [], next: null });
+		});
+
+		test("steps of any size find every event, newer ones first", async () => {
+			await fc.assert(
+				fc.asyncProperty(
+					fc.array(fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+					fc.integer({ min: 1, max: 4 }),
+					fc.integer({ min: 1, max: 400 }),
+					async (batches, maxEvents, maxBytes) => {
+						const project = await world.project();
+						const all: number[] = [];
+						for (const batch of batches) {
+							await publish(project, ...batch.map((n) => ({ order_id: `ord_${n}` })));
+							all.push(...batch);
+							// Only part of the older events has been indexed when more are published.
+							await index(project, { maxEvents, maxBytes }, 2);
+						}
+						await index(project, { maxEvents, maxBytes });
+						for (const n of [1, 2, 3]) {
+							const seqs = all.flatMap((one, i) => (one === n ? [i + 1] : [])).reverse();
+							expect(await find(project, order(`ord_${n}`), 100)).toEqual([seqs, WHOLE]);
+							expect(await find(project, order(`ord_${n}`), 1)).toEqual([
+								seqs.slice(0, 1),
+								{ ...WHOLE, capped: seqs.length > 1 },
+							]);
+						}
+					},
+				),
+				{ numRuns: 30 },
+			);
+		});
+
+		test("the newest events come first, and it says from when on events were searched", async () => {
+			const project = await world.project();
+			for (let n = 0; n < 4; n++) {
+				world.clock.time += 1_000;
+				await publish(project, { order_id: "ord_1" });
+			}
+			const step = { maxEvents: 1, maxBytes: 1 };
+			await index(project, step, 2);
+			expect(await find(project, order("ord_1"))).toEqual([
+				[4, 3],
+				{ capped: false, complete: false, since: world.clock.time - 1_000 },
+			]);
+			// What was published since is next.
+			await publish(project, { order_id: "ord_1" });
+			expect((await find(project, order("ord_1")))[1].complete).toBe(false);
+			await index(project, step, 1);
+			expect((await find(project, order("ord_1")))[0]).toEqual([5, 4, 3]);
+			await index(project);
+			expect(await find(project, order("ord_1"))).toEqual([[5, 4, 3, 2, 1], WHOLE]);
+		});
+
+		test("finds the newest of very many events, across buckets", async () => {
+			const project = await world.project();
+			const many = 2 * BUCKET + 100;
+			const data = Array.from({ length: many }, (_, i) => ({ order_id: i % 1_000 === 0 ? "rare" : "usual" }));
+			for (let from = 0; from < many; from += 1_000) await publish(project, ...data.slice(from, from + 1_000));
+			await index(project);
+			const newest = (count: number) =>
+				Array.from({ length: count }, (_, i) => many - i).filter((n) => n % 1_000 !== 1);
+			expect(await find(project, order("usual"), 200)).toEqual([newest(201).slice(0, 200), { ...WHOLE, capped: true }]);
+			expect(await find(project, order("rare"), 200)).toEqual([
+				[8001, 7001, 6001, 5001, 4001, 3001, 2001, 1001, 1],
+				WHOLE,
+			]);
+		});
+
+		test("deleted events are no longer found, and their references are deleted in steps", async () => {
+			const project = await world.project();
+			await publish(project, { order_id: "ord_1" }, { order_id: "ord_1" });
+			await index(project);
+			world.clock.time += 10_000;
+			await publish(project, { order_id: "ord_1" });
+			await index(project);
+			expect((await find(project, order("ord_1")))[0]).toEqual([3, 2, 1]);
+			await sweep(world.clock.time);
+			expect((await find(project, order("ord_1")))[0]).toEqual([3]);
+			while (await world.storage.sweepReferences({ projectId: project }));
+			expect(await find(project, order("ord_1"))).toEqual([[3], WHOLE]);
+			await sweep(world.clock.time + 1);
+			while (await world.storage.sweepReferences({ projectId: project }));
+			expect(await find(project, order("ord_1"))).toEqual([[], WHOLE]);
+			await publish(project, { order_id: "ord_1" });
+			await index(project);
+			expect(await find(project, order("ord_1"))).toEqual([[4], WHOLE]);
+		});
+
+		async function sweep(cutoff: number): Promise<void> {
+			for (let from: number | null = 0; from !== null; )
+				from = (await world.storage.sweepEvents({ cutoff, limit: 1_000, from })).next;
+		}
+
+		test("finds a text in bodies, newest first, in any case and as JSON writes it", async () => {
+			const project = await world.project();
+			await publish(project, { name: "Zoë" }, { name: 'say "hi"' }, { note: "x".repeat(300) }, { name: "ZOË again" });
+			const raw = world.event(project, "a", { data: '{"name":"Zo\\u00eb","path":"a\\/b"}' });
+			await world.append({ projectId: project, publishedAt: START, events: [raw] });
+			const search = async (text: string, limit = ANY) => {
+				const seqs: number[] = [];
+				for (let before: number | null = null; ; ) {
+					const step = await world.storage.searchBodies({ projectId: project, text, before, limit });
+					seqs.push(...step.found.map(({ seq }) => seq));
+					for (const { excerpt, matchStart, matchLength } of step.found)
+						expect(excerpt.slice(matchStart, matchStart + matchLength)).not.toBe("");
+					if (step.next === null) return seqs;
+					before = step.next;
+				}
+			};
+			expect(await search("zoë")).toEqual([5, 4, 1]);
+			expect(await search('say "hi"')).toEqual([2]);
+			expect(await search('"name":"zoë"')).toEqual([1]);
+			expect(await search("a/b")).toEqual([5]);
+			expect(await search("nothing")).toEqual([]);
+			for (const maxEvents of [1, 2]) expect(await search("zoë", { maxEvents, maxBytes: 1 })).toEqual([5, 4, 1]);
+			const first = await world.storage.searchBodies({
+				...{ projectId: project, text: "again", before: null },
+				limit: { maxEvents: 2, maxBytes: 1e6 },
+			});
+			expect(first).toMatchObject({ events: 2, reached: world.clock.now(), next: 4 });
+			expect(first.found[0]).toMatchObject({ seq: 4, type: "a", excerpt: expect.stringContaining('"ZOË again"') });
+		});
+	});
+}

@@ -1,0 +1,97 @@
+import type {
+	IndexCoverage,
+	Params,
+	ReadLimit,
+	ReferencedEvents,
+	TextStep,
+	UnindexedPart,
+} from "../../../src/storage/port.ts";
+import { findText, textPattern } from "../../../src/storage/shared/body-text.ts";
+import { referenceNumber, referencesIn } from "../../../src/storage/shared/references.ts";
+import type { MemoryNode } from "./node.ts";
+import type { EventRow } from "./rows.ts";
+
+const END = Number.POSITIVE_INFINITY;
+
+/** A project's log, newest first. */
+const logOf = ({ tables }: MemoryNode, projectNo: number, before = END): EventRow[] => [
+	...tables.events.by.seq.descending({ projectNo, seq: 1 }, { projectNo, seq: before }),
+];
+
+function within(events: readonly EventRow[], { maxEvents, maxBytes }: ReadLimit): EventRow[] {
+	let bytes = 0;
+	return events.slice(0, maxEvents).filter(({ body }, i) => {
+		bytes += body.length;
+		return i === 0 || bytes <= maxBytes;
+	});
+}
+
+export function readUnindexed(node: MemoryNode, { projectId, limit }: Params<"readUnindexed">): UnindexedPart | null {
+	const project = node.database.project(projectId);
+	if (project === undefined) return null;
+	const log = logOf(node, project.no);
+	if (log.length === 0) return null;
+	const { after, through } = node.tables.references.get(project.no) ?? { after: log[0]!.seq, through: log[0]!.seq };
+	const newer = log.filter(({ seq }) => seq > through).reverse();
+	const read = within(newer.length > 0 ? newer : log.filter(({ seq }) => seq <= after), limit);
+	if (newer.length === 0 && after === 0) return null;
+	const references = read
+		.flatMap(({ seq, body }) => referencesIn(projectId, body).map((ref) => ({ ref, seq })))
+		.sort((a, b) => a.seq - b.seq);
+	if (newer.length > 0) return { after: through, through: read.at(-1)!.seq, references };
+	const isLast = read.length === log.filter(({ seq }) => seq <= after).length && read.length < limit.maxEvents;
+	return { after: isLast ? 0 : read.at(-1)!.seq - 1, through: after, references };
+}
+
+export function indexReferences(node: MemoryNode, { projectId, part }: Params<"indexReferences">): boolean {
+	const project = node.database.project(projectId);
+	if (project === undefined) return false;
+	const { references } = node.tables;
+	const range = references.get(project.no) ?? { projectNo: project.no, after: part.through, through: part.through };
+	if (range.after === part.through) references.put({ ...range, after: part.after });
+	else if (range.through === part.after) references.put({ ...range, through: part.through });
+	else return false;
+	return true;
+}
+
+/** The entries follow from the events, so only the range is stored. */
+export function findReferences(
+	node: MemoryNode,
+	{ projectId, reference, limit }: Params<"findReferences">,
+): ReferencedEvents {
+	const project = node.database.project(projectId);
+	const log = project === undefined ? [] : logOf(node, project.no);
+	const range = project && node.tables.references.get(project.no);
+	if (range === undefined) return { events: [], capped: false, complete: log.length === 0, since: null };
+	const ref = referenceNumber(projectId, reference);
+	const events = log
+		.filter(({ seq, body }) => seq > range.after && seq <= range.through && referencesIn(projectId, body).includes(ref))
+		.map(({ seq, id, type, createdAt }) => ({ seq, id, type, createdAt }));
+	return { events: events.slice(0, limit), capped: events.length > limit, ...coverageOf(log, range) };
+}
+
+function coverageOf(
+	log: readonly EventRow[],
+	{ after, through }: { readonly after: number; readonly through: number },
+): IndexCoverage {
+	const isWhole = after === 0 || after < (log.at(-1)?.seq ?? 0);
+	if (isWhole) return { complete: through >= (log[0]?.seq ?? 0), since: null };
+	return { complete: false, since: log.findLast(({ seq }) => seq > after)?.createdAt ?? null };
+}
+
+/** There are no entries to delete. */
+export const sweepReferences = (): boolean => false;
+
+export function searchBodies(node: MemoryNode, { projectId, text, before, limit }: Params<"searchBodies">): TextStep {
+	const project = node.database.project(projectId);
+	const log = project === undefined ? [] : logOf(node, project.no, before ?? END);
+	const read = within(log, limit);
+	if (read.length === 0) return { found: [], events: 0, reached: null, next: null };
+	const pattern = textPattern(text);
+	const found = read.flatMap(({ seq, id, type, createdAt, body }) => {
+		const match = findText(body, pattern);
+		return match === null ? [] : [{ seq, id, type, createdAt, ...match }];
+	});
+	const isOver = read.length === log.length && read.length < limit.maxEvents;
+	return { found, events: read.length, reached: read.at(-1)!.createdAt, next: isOver ? null : read.at(-1)!.seq };
+}
