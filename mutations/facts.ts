@@ -64,7 +64,7 @@ export const FACTS = [
 			why: "A basket that was emptied is reported as abandoned.",
 		},
 	]),
-	...of("server/src/store/orders.ts", inStore("store"), [
+	...of("server/src/base/text.ts", inStore("store"), [
 		{
 			name: "customer-second-normalization",
 			find: '.toLowerCase().normalize("NFKC")',

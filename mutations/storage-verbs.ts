@@ -274,4 +274,36 @@ export const STORAGE_VERBS = [
 			why: "A basket that was bought is reported as abandoned.",
 		},
 	]),
+	...of("server/src/storage/verbs/search.ts", SQLITE, [
+		{
+			name: "search-part-indexed-twice",
+			find: "if (range!.through !== after && range!.after !== through) return false;",
+			replace: "",
+			only: "search",
+			why: "Two nodes that read the same part both add it, and the range goes back.",
+		},
+		{
+			name: "search-old-before-new",
+			find: "const most = BUCKET + limit + 1;",
+			replace: "const most = limit + 1;",
+			only: "search",
+			why: "Of very many events, some of the newest aren't found.",
+		},
+		{
+			name: "search-complete-without-older",
+			find: "const isWhole = after < first || after === 0;",
+			replace: "const isWhole = true;",
+			only: "search",
+			why: "A search doesn't say that older events aren't indexed yet.",
+		},
+	]),
+	...of("server/src/storage/shared/references.ts", SQLITE, [
+		{
+			name: "search-kinds-share-numbers",
+			find: `\\0\${kind}\\0`,
+			replace: "\\0",
+			only: "search",
+			why: "An order id finds the customer with the same text.",
+		},
+	]),
 ];

@@ -170,14 +170,13 @@ export function* findReferences({
 	const seqs: number[] = [];
 	let bucket = bucketOf(range.through);
 	const end = bucketOf(Math.max(range.after, range.kept));
-	// One row beyond the limit shows whether there are more. A bucket may be cut only after enough whole ones.
+	// If there are more rows than that, the last bucket may be cut, but the whole ones before it have enough.
+	const most = BUCKET + limit + 1;
 	while (bucket >= end && seqs.length <= limit) {
 		const to = Math.max(end, bucket - BUCKETS + 1);
-		const most = BUCKET + limit + 1;
 		const found = yield* rows(entriesIn(project, ref, bucket, to, most));
-		const cut = found.length === most ? bucketOf(found.at(-1)!.seq) : null;
-		seqs.push(...found.map(({ seq }) => seq).filter((seq) => bucketOf(seq) !== cut));
-		bucket = cut === null ? to - 1 : cut;
+		seqs.push(...found.map(({ seq }) => seq));
+		bucket = to - 1;
 	}
 	seqs.sort((a, b) => b - a);
 	const coverage = yield* coverageOf(project, range, last?.seq, first?.seq);
