@@ -47,6 +47,7 @@ const DESCRIBED = [
 	/^must be in the future$/,
 	/ISO 4217/,
 	/^must be a type that the webhook is subscribed to$/,
+	/^must be given, or else order_id or customer_email, not both$/,
 ];
 
 interface Parameter {
