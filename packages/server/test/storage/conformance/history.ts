@@ -42,7 +42,7 @@ export function describeHistory(harness: StorageHarness): void {
 				world.attempt(webhook, events[i]!, { status: "failed", ...(details && { details }), startedAt: START + i }),
 			);
 			expect(await world.settle(await world.lease(project), { attempts })).toBe("settled");
-			const filter = { webhookId: webhook };
+			const filter = { webhookIds: [webhook] };
 			const { rows } = await world.storage.listAttempts({ projectId: project, filter, page: ALL });
 			expect(rows.map(({ details }) => details)).toEqual(all.toReversed());
 			const [, second] = attempts;
