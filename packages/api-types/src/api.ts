@@ -6240,20 +6240,26 @@ export interface operations {
     readonly exportAttemptsCsv: {
         readonly parameters: {
             readonly query?: {
-                /** @description Attempts of this webhook, even if it was deleted. */
-                readonly webhook_id?: string;
-                /** @description The name of an event type. */
-                readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
-                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
                 /** @description Attempts of this event. */
                 readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
                 /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
                 /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly status?: readonly ("delivered" | "retrying" | "failed")[];
             };
             readonly header?: never;
             readonly path: {
@@ -6299,20 +6305,26 @@ export interface operations {
     readonly exportAttemptsJsonl: {
         readonly parameters: {
             readonly query?: {
-                /** @description Attempts of this webhook, even if it was deleted. */
-                readonly webhook_id?: string;
-                /** @description The name of an event type. */
-                readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
-                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
                 /** @description Attempts of this event. */
                 readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
                 /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
                 /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly status?: readonly ("delivered" | "retrying" | "failed")[];
             };
             readonly header?: never;
             readonly path: {
@@ -6362,18 +6374,22 @@ export interface operations {
                 readonly webhook_id?: readonly string[];
                 /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
-                /** @description Repeat the parameter or separate values with commas. */
-                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Of the last attempt. Repeat the parameter or separate values with commas. */
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
-                /** @description The `error_code` of the last attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
                 readonly error?: readonly string[];
                 /** @description Deliveries of this event. */
                 readonly event_id?: string;
-                /** @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
-                /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
                 /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
                 readonly unhandled?: "true";
             };
@@ -6425,18 +6441,22 @@ export interface operations {
                 readonly webhook_id?: readonly string[];
                 /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
-                /** @description Repeat the parameter or separate values with commas. */
-                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Of the last attempt. Repeat the parameter or separate values with commas. */
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
-                /** @description The `error_code` of the last attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
                 readonly error?: readonly string[];
                 /** @description Deliveries of this event. */
                 readonly event_id?: string;
-                /** @description The last attempt started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
-                /** @description The last attempt started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
                 /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
                 readonly unhandled?: "true";
             };

@@ -18,7 +18,7 @@ interface SignatureDoctorProps {
 
 /** Finds out why a receiver refuses a signature, from what it saw and computed for one of the last requests. */
 export function SignatureDoctor({ projectId, webhookId }: SignatureDoctorProps) {
-	const { data: attempts } = useQuery(newestAttemptsQuery(projectId, { webhook_id: webhookId }));
+	const { data: attempts } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
 	const now = useNow(0);
 	const [attemptId, setAttemptId] = useState<string | null>(null);
 	const [text, setText] = useState("");

@@ -139,7 +139,11 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 			stream.once("error", (error) => logger.warn({ err: error, projectId, what }, "an export ended early"));
 			reply.raw.once("close", end);
 			if (reply.raw.closed) end();
-			audit({ projectId, action: "log.exported", detail: { what, format, filter: auditedFilter(query as GivenFilter) } });
+			audit({
+				projectId,
+				action: "log.exported",
+				detail: { what, format, filter: auditedFilter(query as GivenFilter) },
+			});
 			return new RawResponse(stream, contentType, headers);
 		} catch (error) {
 			end();
