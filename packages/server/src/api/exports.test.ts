@@ -41,7 +41,7 @@ test("what a filter matches is exported in both formats, named, and audited", as
 		expect.objectContaining({ status: "delivered", status_code: 200, attempt: 1, test: false }),
 	]);
 	expect((await api.call("GET", `${project}/audit`)).json.data.slice(0, 2)).toMatchObject([
-		{ action: "log.exported", detail: { what: "attempts", format: "jsonl", filter: { status: "delivered" } } },
+		{ action: "log.exported", detail: { what: "attempts", format: "jsonl", filter: { status: ["delivered"] } } },
 		{ action: "log.exported", detail: { what: "deliveries", format: "csv", filter: { state: ["failed"] } } },
 	]);
 	expect((await api.call("GET", `${project}/attempts/export.csv?status=nope`)).status).toBe(422);
