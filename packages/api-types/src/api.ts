@@ -1447,7 +1447,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Release the database
-         * @description All nodes send what waits, in order, within a second. Without a quarantine it does nothing.
+         * @description All nodes send pending deliveries, in order, within a second. Without a quarantine it does nothing.
          */
         readonly post: operations["releaseQuarantine"];
         readonly delete?: never;

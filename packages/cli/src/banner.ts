@@ -26,7 +26,7 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 	if (service.quarantine)
 		rows.push([
 			"Quarantine",
-			colors.yellow("nothing is sent: posthorn quarantine shows what waits, posthorn release sends it"),
+			colors.yellow("nothing is sent: posthorn quarantine lists pending deliveries, posthorn release sends them"),
 		]);
 	const { allow } = config.egress;
 	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);

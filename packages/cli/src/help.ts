@@ -65,9 +65,9 @@ Stop the service first, and run it as the service's user. With SQLite it checks 
 copy of the backup in the database's place; the previous database is kept under another name. With PostgreSQL, restore
 the backup with PostgreSQL's own tools, then run it without a file.
 
-The database is then in quarantine. The service starts, and accepts and logs events, but sends nothing: what waits may
-be as old as the backup, and receivers may have got it since. "posthorn quarantine" shows what waits, and "posthorn
-release" sends it. Restarts don't end a quarantine, and it holds on every node.
+The database is then in quarantine. The service starts, and accepts and logs events, but sends nothing: its pending
+deliveries are as old as the backup, and receivers may have got them since. "posthorn quarantine" lists them, and
+"posthorn release" sends them. Restarts don't end a quarantine, and it holds on every node.
 
 Examples:
   posthorn restore /backups/posthorn-2026-11-24.db

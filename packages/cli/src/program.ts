@@ -54,11 +54,11 @@ export function createProgram(): Command {
 		);
 	program
 		.command("release")
-		.description("Release a restored database: send what waits.")
+		.description("Release a restored database: send its pending deliveries.")
 		.option("--url <url>", "the service (POSTHORN_URL); by default, the one on this machine")
 		.option(
 			"--skip <webhooks>",
-			"send these webhooks nothing of what waits (ids separated by commas, or all); can be repeated",
+			"leave out the pending deliveries of these webhooks (ids separated by commas, or all); can be repeated",
 			(text: string, others: readonly string[] = []) => [...others, text],
 		)
 		.option("--yes", "don't ask")

@@ -77,7 +77,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	note("Stopped. Run the same command to continue from here.");
 }
 
-/** Has the audit log say who listens. A service of an earlier version doesn't know how. */
+/** Records in the audit log who listens. Services of earlier versions lack this route. */
 async function record({ client, project }: Connection, { host }: URL, types: readonly EventType[] | undefined) {
 	try {
 		await client.api.POST("/v1/projects/{project_id}/listeners", {

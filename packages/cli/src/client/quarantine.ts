@@ -45,7 +45,7 @@ export async function release(options: ReleaseOptions): Promise<void> {
 		console.log(state.detail);
 		show(waiting);
 	}
-	const skipping = skipped.length === 0 ? "" : ` ${webhooks(skipped.length)} skip what waits for them.`;
+	const skipping = skipped.length === 0 ? "" : ` ${webhooks(skipped.length)} skip their pending deliveries.`;
 	const question = `Release it? ${totalOf(sent)}${skipping}`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
 	for (const { project_id, id } of skipped)

@@ -5,7 +5,7 @@ import { InlineCode } from "../ui/inline-code.tsx";
 
 const WHAT =
 	"This service was restored from a backup. Events are accepted and logged, and will be sent once its operator releases it.";
-const HOW = "`posthorn quarantine` shows what waits, and `posthorn release` sends it.";
+const HOW = "`posthorn quarantine` lists pending deliveries, and `posthorn release` sends them.";
 
 /** Says why nothing is delivered, above every page: the service was restored from a backup. */
 export function QuarantineNotice() {

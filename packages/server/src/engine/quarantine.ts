@@ -15,8 +15,8 @@ export interface QuarantineOptions {
 }
 
 /**
- * Whether a restored database waits for an operator. What it would send is as old as the backup: receivers may have got
- * it long ago, so someone looks first.
+ * Whether a restored database waits for an operator. Its pending deliveries are as old as the backup, and
+ * receivers may have got them since, so an operator looks first.
  *
  * The mark is in the database, and storage grants no lease while it exists. So no node sends anything (first attempts,
  * retries, replays and tests alike), and restarts don't help. Events are accepted and logged as always. Nothing ages
@@ -89,7 +89,7 @@ export function quarantineText({ since, backupAt }: QuarantineMark): string {
 	const from = backupAt === null ? "a backup" : `a backup of ${minute(backupAt)}`;
 	return (
 		`The database was restored from ${from} at ${minute(since)}, and is in quarantine: events are accepted, ` +
-		"nothing is sent. posthorn quarantine shows what waits, and posthorn release sends it."
+		"nothing is sent. posthorn quarantine lists pending deliveries, and posthorn release sends them."
 	);
 }
 

@@ -103,7 +103,8 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 		}),
 		route("POST", "/v1/quarantine/release", "releaseQuarantine", {
 			summary: "Release the database",
-			description: "All nodes send what waits, in order, within a second. Without a quarantine it does nothing.",
+			description:
+				"All nodes send pending deliveries, in order, within a second. Without a quarantine it does nothing.",
 			access: "operator",
 			success: { status: 200, description: "The database is released.", schema: QuarantineState },
 			async handler() {

@@ -11,15 +11,15 @@ import { ExclusiveLock, makeFolder } from "./files.ts";
 import { migrate } from "./migrate.ts";
 
 export interface RestoredFile {
-	/** Where the database that was there before is now; null if there was none. */
+	/** The previous database's new path; null if there was none. */
 	readonly replaced: string | null;
 	/** The latest time that the backup contains, milliseconds since the epoch; null if no node ever ran on it. */
 	readonly backupAt: number | null;
 }
 
 /**
- * Puts a copy of a backup in the database's place, in quarantine: a service that starts on it sends nothing until an
- * operator releases it. The database that was there before is kept under another name. A restore that is interrupted
+ * Replaces the database with a copy of a backup, in quarantine: a service that starts on it sends nothing until an
+ * operator releases it. The previous database is kept under another name. A restore that is interrupted
  * leaves one of the two in place, or none.
  *
  * Rejects with a StorageError: `in_use` if a service uses the database, `unusable` if the backup isn't a sound database
