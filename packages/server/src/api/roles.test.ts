@@ -63,6 +63,7 @@ const EXPECTED = {
 	dismissMany: "developer",
 	getStats: "viewer",
 	listWebhookHealth: "viewer",
+	listIncidents: "viewer",
 	listWaiting: "viewer",
 	listenToChanges: "viewer",
 	getSetup: "open",

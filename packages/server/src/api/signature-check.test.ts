@@ -61,9 +61,7 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 
 	const pretty = Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2));
 	expect(await codes(path, { signature: signed(secret, timestamp, pretty), body: base64(pretty) })).toEqual([
-		...["wrong body_whitespace", "right secret_right", "wrong body_whitespace"].map((code) =>
-			code.replace("whitespace", "reserialized"),
-		),
+		...["wrong body_reserialized", "right secret_right"],
 	]);
 	// Without the body, common changes are found from the signature alone.
 	const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]);

@@ -65,7 +65,9 @@ export function diagnose(sent: Sent, sentBody: Uint8Array, check: SignatureCheck
 	if (clock !== undefined) findings.push(clockFinding(sent, clock));
 	if (signature !== undefined)
 		findings.push(...signatureFindings(sent, sentBody, isRotated ? null : check, seen, signature));
-	return findings;
+	// The signature may show what the body or the timestamp has shown before.
+	const seenCodes = new Set<string>();
+	return findings.filter(({ code }) => !seenCodes.has(code) && seenCodes.add(code));
 }
 
 const right = (part: Finding["part"], code: string, detail: string): Finding => ({

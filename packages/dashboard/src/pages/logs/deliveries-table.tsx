@@ -113,22 +113,22 @@ const columnsOf = (
 		header: "Last attempt",
 		render: ({ last_attempt }) =>
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
-		width: 98,
+		width: 96,
 	},
-	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 116 },
+	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 114 },
 	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 198 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : responsePhrases(last_attempt).short),
-		width: 108,
+		width: 98,
 	},
 	{
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 104,
+		width: 116,
 	},
 	{
 		key: "next",
@@ -137,7 +137,7 @@ const columnsOf = (
 			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),
 		align: "right",
-		width: 204,
+		width: 198,
 	},
 ];
 

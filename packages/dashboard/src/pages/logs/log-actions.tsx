@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { ActionIcon, Box, Button, Menu } from "@mantine/core";
 import { IconCheck, IconDots, IconDownload, IconReload } from "@tabler/icons-react";
 import { useState } from "react";
 import { attemptsExportUrl } from "../../api/attempts.ts";
@@ -45,7 +45,14 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 						disabled={disabled}
 						onClick={() => ask("replay")}
 					>
-						Replay all matching
+						{/* On phones, all actions fit into one line. */}
+						<span>
+							Replay all
+							<Box component="span" visibleFrom="xs">
+								{" "}
+								matching
+							</Box>
+						</span>
 					</Button>
 				)}
 			</ForRole>

@@ -1,4 +1,16 @@
-import { Button, FileInput, Group, List, Select, Stack, Text, Textarea, TextInput, ThemeIcon } from "@mantine/core";
+import {
+	Button,
+	FileInput,
+	Group,
+	List,
+	Select,
+	SimpleGrid,
+	Stack,
+	Text,
+	Textarea,
+	TextInput,
+	ThemeIcon,
+} from "@mantine/core";
 import { IconAlertTriangle, IconCheck, IconQuestionMark } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -87,7 +99,7 @@ export function SignatureDoctor({ projectId, webhookId }: SignatureDoctorProps) 
 								label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responsePhrases(attempt).short}, …${attempt.event_id.slice(-6)}`,
 							}))}
 						/>
-						<Group grow align="flex-start">
+						<SimpleGrid cols={{ base: 1, sm: 3 }}>
 							<TextInput
 								label="Signature that the receiver computed"
 								value={signature}
@@ -109,7 +121,7 @@ export function SignatureDoctor({ projectId, webhookId }: SignatureDoctorProps) 
 								autoComplete="off"
 								inputMode="numeric"
 							/>
-						</Group>
+						</SimpleGrid>
 						<Textarea
 							label="Body that it saw"
 							value={text}
@@ -170,10 +182,12 @@ function Findings({ findings }: Diagnosis) {
 							</ThemeIcon>
 						}
 					>
-						<strong>
-							{word}: {part}.
-						</strong>{" "}
-						{detail}
+						<Text component="span" size="sm" display="block">
+							<strong>
+								{word}: {part}.
+							</strong>{" "}
+							{detail}
+						</Text>
 					</List.Item>
 				);
 			})}
