@@ -50,28 +50,46 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 	const oldest = `until=${new Date(since + 3_600_000).toISOString()}`;
 	const cursor = (await shop.get(`/v1/projects/${full}/attempts/summaries?${oldest}&limit=${LIMIT}`)).body.next_cursor;
 	const event = (await shop.get(`/v1/projects/${full}/attempts/summaries?limit=1`)).body.data[0].event_id;
-	const { id } = webhooks[3]!;
-	const filters = {
+	const [{ id }, { id: other }] = [webhooks[3]!, webhooks[5]!];
+	const common = {
 		none: "",
 		webhook: `webhook_id=${id}`,
 		type: "type=purchase.completed",
-		status: "status=failed",
 		event: `event_id=${event}`,
 		time: `since=${new Date(since).toISOString()}`,
-		all: `webhook_id=${id}&type=purchase.completed&status=failed&since=${new Date(since).toISOString()}`,
+		code: "status_code=5xx",
+		error: "error=timeout",
+		// All events of a type have the same order: the newest of very many are considered.
+		order: "order_id=ord_10482",
+	};
+	const lists = {
+		"attempts/summaries": {
+			...common,
+			status: "status=failed",
+			all: `webhook_id=${id}&type=purchase.completed&status=failed&since=${new Date(since).toISOString()}`,
+		},
+		deliveries: {
+			...common,
+			"two webhooks": `webhook_id=${id},${other}`,
+			delivered: "state=delivered",
+			failed: "state=failed",
+			"to decide": "state=failed&unhandled=true",
+			all: `webhook_id=${id},${other}&type=purchase.completed,purchase.refunded&state=failed,waiting`,
+		},
 	};
 	const pages: LogPages["pages"] = [];
-	for (const [filter, query] of Object.entries(filters))
-		for (const end of ["newest", "oldest"] as const) {
-			const place = end === "newest" ? "" : `&cursor=${cursor}`;
-			const path = `/attempts/summaries?limit=${LIMIT}&${query}${place}`;
-			const [fullMs, emptyMs] = await sideBySide(
-				{ requests: REQUESTS, warmUp: WARM_UP },
-				() => shop.get(`/v1/projects/${full}${path}`),
-				() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
-			);
-			pages.push({ filter, end, ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) });
-		}
+	for (const [list, filters] of Object.entries(lists))
+		for (const [filter, query] of Object.entries(filters))
+			for (const end of ["newest", "oldest"] as const) {
+				const place = end === "newest" ? "" : `&cursor=${cursor}`;
+				const path = `/${list}?limit=${LIMIT}&${query}${place}`;
+				const [fullMs, emptyMs] = await sideBySide(
+					{ requests: REQUESTS, warmUp: WARM_UP },
+					() => shop.get(`/v1/projects/${full}${path}`),
+					() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
+				);
+				pages.push({ list, filter, end, ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) });
+			}
 	const worst = Math.max(...pages.map(({ ratio }) => ratio));
 	progress.finish(`at most ${worst} times an empty one`);
 	return { attempts: ATTEMPTS, pages };

@@ -168,6 +168,7 @@ const DASHBOARD_COLUMNS: readonly Column<DashboardTime>[] = [
 ];
 
 const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [
+	{ title: "list", cell: ({ list }) => list },
 	{ title: "filter", cell: ({ filter }) => filter },
 	{ title: "end", cell: ({ end }) => end },
 	{ title: "a page", cell: (page) => ms(page.ms) },

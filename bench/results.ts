@@ -147,6 +147,8 @@ export interface IdleNodes {
 export interface LogPages {
 	readonly attempts: number;
 	readonly pages: {
+		/** The route of the list, after the project. */
+		readonly list: string;
 		readonly filter: string;
 		/** The number of attempts in the log. */
 		readonly end: "newest" | "oldest";
