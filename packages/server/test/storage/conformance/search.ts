@@ -5,6 +5,7 @@ import { BUCKET } from "../../../src/storage/shared/references.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
+const DAY = 86_400_000;
 const ANY = { maxEvents: 1_000, maxBytes: 1e9 };
 const order = (value: string): EventReference => ({ kind: "order", value });
 const customer = (value: string): EventReference => ({ kind: "customer", value });
@@ -151,7 +152,7 @@ export function describeSearch(harness: StorageHarness): void {
 			const project = await world.project();
 			await publish(project, { order_id: "ord_1" }, { order_id: "ord_1" });
 			await index(project);
-			world.clock.time += 10_000;
+			world.clock.time += DAY;
 			await publish(project, { order_id: "ord_1" });
 			await index(project);
 			expect((await find(project, order("ord_1")))[0]).toEqual([3, 2, 1]);
@@ -159,7 +160,7 @@ export function describeSearch(harness: StorageHarness): void {
 			expect((await find(project, order("ord_1")))[0]).toEqual([3]);
 			while (await world.storage.sweepReferences({ projectId: project }));
 			expect(await find(project, order("ord_1"))).toEqual([[3], WHOLE]);
-			await sweep(world.clock.time + 1);
+			await sweep(world.clock.time + DAY);
 			while (await world.storage.sweepReferences({ projectId: project }));
 			expect(await find(project, order("ord_1"))).toEqual([[], WHOLE]);
 			await publish(project, { order_id: "ord_1" });
