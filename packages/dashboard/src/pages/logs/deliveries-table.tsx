@@ -116,7 +116,7 @@ const columnsOf = (
 		width: 96,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 114 },
-	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 194 },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 190 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
@@ -128,7 +128,7 @@ const columnsOf = (
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 122,
+		width: 128,
 	},
 	{
 		key: "next",
