@@ -105,7 +105,7 @@ export const STORAGE_POSTGRES = [
 			find: "settings WHERE name = '",
 			replace: "settings WHERE false AND name = '",
 			only: "in quarantine",
-			why: "A restored database sends what waits before anyone has looked.",
+			why: "A restored database sends its pending deliveries before anyone has looked.",
 		},
 		{
 			name: "postgres-lease-acknowledges-unread",

@@ -114,7 +114,7 @@ export const STORAGE_SQLITE = [
 			find: ".get(QUARANTINE) !== undefined",
 			replace: ".get(QUARANTINE) === null",
 			only: "in quarantine",
-			why: "A restored database sends what waits before anyone has looked.",
+			why: "A restored database sends its pending deliveries before anyone has looked.",
 		},
 		{
 			name: "sqlite-lease-no-turns",

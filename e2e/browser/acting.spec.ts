@@ -69,7 +69,7 @@ test.describe("with short delays", () => {
 
 		await page.getByRole("button", { name: "More actions" }).click();
 		await page.getByRole("menuitem", { name: "Dismiss all failed" }).click();
-		await expect(dialog).toContainText("3 failed deliveries need no decision any more");
+		await expect(dialog).toContainText("3 failed deliveries no longer need a decision");
 		await expectAccessible(page);
 		await dialog.getByRole("button", { name: "Dismiss 3 deliveries" }).click();
 		await expect(dialog).toContainText("3 deliveries are dismissed.");

@@ -44,6 +44,8 @@ export class Dashboard {
 		await page.goto(`${signInPage}?next=/p/${this.shop.projectId}#${token}`);
 		await page.getByRole("button", { name: "Sign in" }).click();
 		await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+		// Lists keep still under the pointer.
+		await page.mouse.move(0, 0);
 	}
 
 	/** A path of the dashboard within the shop's project. */

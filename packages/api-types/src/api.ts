@@ -6519,7 +6519,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What is right and what is wrong. */
+            /** @description The findings, right and wrong. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

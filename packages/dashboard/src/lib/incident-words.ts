@@ -55,7 +55,7 @@ export function incidentResult({ deliveries, last_delivered_at }: IncidentFacts,
 	return `${held}: ${capped ? "of the newest, " : ""}${rest.join(", ")}.`;
 }
 
-/** What closes an incident: retrying what waits, or replaying what failed. Null if nothing is left to do, or it must end first. */
+/** What closes an incident: retrying pending deliveries, or replaying failed ones. Null if nothing is left to do, or it must end first. */
 export function incidentAction({ state, deliveries }: IncidentFacts): "retry" | "replay" | null {
 	if (state === "ongoing") return null;
 	if (deliveries.waiting > 0) return "retry";

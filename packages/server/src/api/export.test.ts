@@ -9,7 +9,7 @@ async function fileOf(format: "csv" | "jsonl", pages: readonly (readonly Row[])[
 	return parts.join("");
 }
 
-test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1"])("%j is no formula", async (a) => {
+test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1"])("%j isn't a formula", async (a) => {
 	const file = await fileOf("csv", [[{ a, b: 1 }]]);
 	expect(file.split("a,b\r\n")[1]).toMatch(/^"?'/);
 	// JSON has no formulas.

@@ -52,7 +52,7 @@ test("what a filter matches is exported in both formats, named, and audited", as
 	expect(idOf(project)).toMatch(/^proj_/);
 });
 
-test("an export reads page by page, and releases its place at the end or if its client leaves", async () => {
+test("an export reads page by page, and releases its slot at the end or if its client leaves", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	await deliver(project, 200);

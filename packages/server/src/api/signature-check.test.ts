@@ -63,7 +63,7 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 	expect(await codes(path, { signature: signed(secret, timestamp, pretty), body: base64(pretty) })).toEqual([
 		...["wrong body_reserialized", "right secret_right"],
 	]);
-	// Without the body, common changes are found from the signature alone.
+	// Without the body, common changes are found from just the signature.
 	const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]);
 	expect(await codes(path, { signature: signed(secret, timestamp, marked) })).toEqual([
 		...["right secret_right", "wrong body_byte_order_mark"],

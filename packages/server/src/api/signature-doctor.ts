@@ -1,6 +1,6 @@
 /**
  * Finds out which of secret, body, timestamp and clock a receiver has wrong, from what it computed for a logged request.
- * Needs no secret, and tells nothing that helps to sign: only whether a given signature is right.
+ * Needs no secret, and reveals nothing that helps to sign: only whether a given signature is right.
  */
 import { type BodyDifference, bodyDifference, changedBodies } from "@posthorn/protocol";
 import type { SignatureCheck } from "../engine/engine.ts";

@@ -97,7 +97,7 @@ export const EXPORTS = {
 	ms: 300_000,
 	/** How often to check that its reader may still read, milliseconds. */
 	recheckMs: 5_000,
-	/** When one who finds no place should try again, seconds. */
+	/** When one who finds no slot should try again, seconds. */
 	retryS: 10,
 } as const;
 

@@ -15,8 +15,8 @@
  *                      └────────────── apart ──▶ given up, when the owner's patience has ended
  * ```
  *
- * An owner that fills a batch by itself rests for as long as that took, while others commit: what it adds to their waits
- * is at most half of the time.
+ * An owner that fills a batch alone rests for as long as that took, if others commit: they find it committing at most
+ * half of the time.
  *
  * A commit never waits for one owner. It reports owners whose rows another session has locked, and commits the others.
  * The items of a locked owner are then committed `apart` immediately: that commit may wait for the lock. A few owners

@@ -43,7 +43,7 @@ export interface RetentionOptions {
 /**
  * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
  * without an attempt, so that their lanes dead-letter them first. Of several nodes one sweeps at a time; which one is
- * decided anew for each pass.
+ * decided for each pass.
  */
 export class RetentionSweeper {
 	readonly #options: RetentionOptions;

@@ -81,7 +81,7 @@ export class ResponseParser {
 		return this.#headStatus >= 200 ? this.#headStatus : 0;
 	}
 
-	/** Header fields that explain a response that isn't 2xx, as far as they were read; null if there are none. */
+	/** Header fields that explain a response that isn't 2xx, those that were read; null if there are none. */
 	get headers(): Readonly<Record<string, string>> | null {
 		return this.#headers.kept?.fields ?? null;
 	}

@@ -45,7 +45,7 @@ test("a receiver that fails now and then has no incidents", () => {
 	expect(incidentsOf(minutes(...mostly))).toMatchObject([{ from: 0, until: 12 * MINUTE, failed: 18, delivered: 3 }]);
 });
 
-test("fewer than three failed attempts are no incident", () => {
+test("fewer than three failed attempts aren't an incident", () => {
 	expect(incidentsOf(minutes([0, 1], QUIET, [0, 1], GOOD))).toEqual([]);
 	expect(incidentsOf(minutes([0, 1], QUIET, [0, 1], [0, 1], GOOD))).toMatchObject([{ failed: 3 }]);
 });

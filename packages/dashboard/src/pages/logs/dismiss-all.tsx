@@ -39,8 +39,8 @@ function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { r
 				<Stack gap="sm">
 					<Text size="sm">
 						{counted.count === 1
-							? "1 failed delivery needs no decision any more:"
-							: `${formatCount(counted.count)} failed deliveries need no decision any more:`}
+							? "1 failed delivery no longer needs a decision:"
+							: `${formatCount(counted.count)} failed deliveries no longer need a decision:`}
 					</Text>
 					<Groups counted={counted} nameOf={nameOf} />
 					<Text size="sm">

@@ -161,7 +161,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 	);
 }
 
-/** Who gets it, and how. */
+/** The recipients, and how they get it. */
 function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 	const plan = useSession();
 	if (subscribers.length === 0)

@@ -73,7 +73,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 	const byPrincipal = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perPrincipal });
 	const byProject = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perProject });
 
-	/** Takes a place for an export. @throws Problem 429 or 503 if there is none */
+	/** Takes a slot for an export. @throws Problem 429 or 503 if there is none */
 	function begin(principal: string, project: string): () => void {
 		const refused = byPrincipal.refusal(principal, 1) ?? byProject.refusal(project, 1);
 		if (refused !== null)
@@ -116,7 +116,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 		try {
 			const began = clock.elapsed();
 			const page = (before: string | undefined) => heavy(() => read(projectId, query, before));
-			// Before the response begins, so that errors are told.
+			// Before the response begins, so that errors are reported.
 			let first: Page | null = await page(undefined);
 			let last: Page = first;
 			let checkedAt = began;

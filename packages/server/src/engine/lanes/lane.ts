@@ -123,7 +123,7 @@ export class Lane {
 		return { webhookId: this.webhookId, position: this.#position, open: this.#open.seqs };
 	}
 
-	/** Whether it skipped so much without an attempt that its progress should be stored by itself. */
+	/** Whether it skipped so much without an attempt that its progress should be stored separately. */
 	get owesProgress(): boolean {
 		return this.#position - this.#storedPosition >= MAX_LAG || this.#hasDropped;
 	}

@@ -288,7 +288,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await deadLetters()).toBe(1);
 		});
 
-		test("a failed test event is no dead letter, and replays by filter leave it out", async () => {
+		test("a failed test event isn't a dead letter, and replays by filter leave it out", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const { createdAtGiven: _, ...sample } = world.event(project, "a");

@@ -165,7 +165,7 @@ const OPEN = sql(`
 	SELECT project_no, unnest(open) AS seq FROM posthorn.lanes
 	WHERE project_no = ANY ($1::bigint[]) AND open <> '{}'`);
 
-/** Those of these spans of projects' logs in which an attempt or a retry refers to some event, by their places. */
+/** Those of these spans of projects' logs in which an attempt or a retry refers to some event, by their positions. */
 const REFERRED_SPANS = sql(`
 	SELECT g.place::integer
 	FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS g (project_no, first, last, place)
