@@ -32,10 +32,20 @@ export interface ExportOptions {
 	readonly maxRows: number;
 	/** Whether to end it early: its time is up. */
 	readonly isOver: () => boolean;
+	/** Why rows may be missing although it reached the end; null if none are. */
+	readonly gap?: string | null;
 }
 
 /** The file in pieces. If it ends early, its last line says so. */
-export async function* exportedFile({ format, columns, next, maxRows, isOver }: ExportOptions): AsyncGenerator<string> {
+export async function* exportedFile({
+	format,
+	columns,
+	next,
+	maxRows,
+	isOver,
+	gap = null,
+}: ExportOptions): AsyncGenerator<string> {
+	const note = (why: string) => (format === "csv" ? csvLine([why]) : `${JSON.stringify({ incomplete: why })}\n`);
 	if (format === "csv") yield csvLine(columns);
 	let left = maxRows;
 	for (let rows = await next(); rows !== null; rows = await next()) {
@@ -50,9 +60,10 @@ export async function* exportedFile({ format, columns, next, maxRows, isOver }: 
 			these.length === rows.length
 				? "Not complete: the export took too long. Narrow the filters."
 				: `Not complete: an export has at most ${maxRows.toLocaleString("en-US")} rows. Narrow the filters.`;
-		yield format === "csv" ? csvLine([why]) : `${JSON.stringify({ incomplete: why })}\n`;
+		yield note(why);
 		return;
 	}
+	if (gap !== null) yield note(gap);
 }
 
 interface FileName {

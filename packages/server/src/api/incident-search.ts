@@ -4,7 +4,7 @@
  */
 import { INCIDENT, incidentsOf, type Span, type StepCounts } from "../registry/incidents.ts";
 import { isClosing } from "../storage/port/delivery.ts";
-import type { AttemptSummary, StatsBucket, Storage } from "../storage/port.ts";
+import type { AttemptFilter, AttemptSummary, StatsBucket, Storage } from "../storage/port.ts";
 
 /** How an incident's deliveries have ended so far. */
 export interface Held {
@@ -153,7 +153,12 @@ async function readFailures(
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
 	const pages = await Promise.all(
 		(["retrying", "failed"] as const).map((status) => {
-			const filter = { webhookId, status, since: from, ...(!isOngoing && { until }) };
+			const filter: AttemptFilter = {
+				webhookIds: [webhookId],
+				statuses: [status],
+				since: from,
+				...(!isOngoing && { until }),
+			};
 			return storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMITS.attempts } });
 		}),
 	);

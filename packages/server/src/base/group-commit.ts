@@ -15,8 +15,8 @@
  *                      └────────────── apart ──▶ given up, when the owner's patience has ended
  * ```
  *
- * An owner that fills a batch alone rests for as long as that took, if others commit: they find it committing at most
- * half of the time.
+ * An owner whose items alone fill half a batch or more rests for as long as that commit took, if others have committed
+ * lately. So it takes at most half of the time.
  *
  * A commit never waits for one owner. It reports owners whose rows another session has locked, and commits the others.
  * The items of a locked owner are then committed `apart` immediately: that commit may wait for the lock. A few owners
@@ -31,7 +31,7 @@ import type { Clock, Timer } from "./clock.ts";
 const GATHER_FACTOR = 10;
 /** The number of owners' turns in a full batch. */
 const TURNS_IN_A_BATCH = 16;
-/** An owner whose own items are at least this share of a full batch fills it. */
+/** The share of a full batch from which a single owner's batch earns it a rest. */
 const FILLS = 0.5;
 /** How long ago the last commit of another owner may be for a rest to make sense, milliseconds. */
 const OTHERS_MS = 1_000;

@@ -18,7 +18,7 @@ export interface Span {
 	readonly from: number;
 	/** … and the end of the last one. */
 	readonly until: number;
-	/** Whether nothing has been delivered better since. */
+	/** Whether nothing has been delivered since. */
 	readonly isOngoing: boolean;
 	readonly failed: number;
 	readonly delivered: number;

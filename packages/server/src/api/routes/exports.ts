@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import { Budget } from "../../base/budget.ts";
-import { EXPORTS } from "../../base/budgets.ts";
+import { EXPORTS, SEARCH } from "../../base/budgets.ts";
 import { listDeliveries } from "../../search/deliveries.ts";
 import { principalName } from "../auth/callers.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportedFile, fileNameOf, type Row } from "../export.ts";
@@ -11,7 +11,7 @@ import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../r
 import { Type } from "../schema.ts";
 import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
 import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./delivery-list.ts";
-import { auditedFilter, type GivenFilter } from "./log-filters.ts";
+import { auditedFilter, type GivenFilter, type ResolvedFilter } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -29,7 +29,14 @@ interface Exported<Q extends TSchema> {
 	readonly what: "attempts" | "deliveries";
 	readonly query: Q;
 	readonly columns: readonly string[];
-	readonly read: (projectId: string, query: Static<Q>, before: string | undefined) => Promise<Page>;
+	/** Resolves the filters once for the whole export. */
+	readonly open: (projectId: string, query: Static<Q>) => Promise<OpenList>;
+}
+
+interface OpenList {
+	readonly read: (before: string | undefined) => Promise<Page>;
+	/** Why some matching rows may not be found; null if all are. */
+	readonly gap: string | null;
 }
 
 interface Range {
@@ -37,35 +44,40 @@ interface Range {
 	readonly until?: string;
 }
 
-const ATTEMPT_COLUMNS = [
-	...[
-		"started_at",
-		"status",
-		"event_type",
-		"event_id",
-		"webhook_id",
-		"url",
-		"attempt",
-		"replay",
-		"test",
-		"status_code",
-	],
-	...["error_code", "error", "response_ms", "next_retry_at", "id"],
+const ATTEMPT_COLUMNS: readonly (keyof ReturnType<typeof presentAttemptSummary>)[] = [
+	"started_at",
+	"status",
+	"event_type",
+	"event_id",
+	"webhook_id",
+	"url",
+	"attempt",
+	"replay",
+	"test",
+	"status_code",
+	"error_code",
+	"error",
+	"response_ms",
+	"next_retry_at",
+	"id",
 ];
-const DELIVERY_COLUMNS = [
-	...[
-		"last_attempt_at",
-		"state",
-		"handled",
-		"event_type",
-		"event_id",
-		"webhook_id",
-		"url",
-		"attempts",
-		"replay",
-		"test",
-	],
-	...["status_code", "error_code", "error", "response_ms", "next_retry_at", "last_attempt_id"],
+const DELIVERY_COLUMNS: readonly (keyof ReturnType<typeof deliveryRow>)[] = [
+	"last_attempt_at",
+	"state",
+	"handled",
+	"event_type",
+	"event_id",
+	"webhook_id",
+	"url",
+	"attempts",
+	"replay",
+	"test",
+	"status_code",
+	"error_code",
+	"error",
+	"response_ms",
+	"next_retry_at",
+	"last_attempt_id",
 ];
 
 /** What the log's filters match, as a file that is written while it is read. */
@@ -93,7 +105,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 	}
 
 	async function respond<Q extends TSchema>(
-		{ what, columns, read }: Exported<Q>,
+		{ what, columns, open }: Exported<Q>,
 		format: ExportFormat,
 		{ params, query, principal, request, reply, audit, heavy, isStillAllowed }: Call<Static<Q>, unknown>,
 	): Promise<RawResponse> {
@@ -115,7 +127,8 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 		const end = begin(principalName(principal), projectId);
 		try {
 			const began = clock.elapsed();
-			const page = (before: string | undefined) => heavy(() => read(projectId, query, before));
+			const { read, gap } = await heavy(() => open(projectId, query));
+			const page = (before: string | undefined) => heavy(() => read(before));
 			// Before the response begins, so that errors are reported.
 			let first: Page | null = await page(undefined);
 			let last: Page = first;
@@ -134,7 +147,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 				return last.rows;
 			};
 			const isOver = () => last.next !== null && clock.elapsed() - began >= EXPORTS.ms;
-			const file = exportedFile({ format, columns, next, maxRows: EXPORTS.rows, isOver });
+			const file = exportedFile({ format, columns, next, maxRows: EXPORTS.rows, isOver, gap });
 			const stream = Readable.from(file, { objectMode: false, highWaterMark: 1 });
 			stream.once("error", (error) => logger.warn({ err: error, projectId, what }, "an export ended early"));
 			reply.raw.once("close", end);
@@ -175,21 +188,31 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 		what: "attempts",
 		query: AttemptCountQuery,
 		columns: ATTEMPT_COLUMNS,
-		async read(projectId, query, before) {
-			const page = { limit: EXPORTS.page, ...(before !== undefined && { before }) };
-			const { filter } = await attemptFilter(references, projectId, query);
-			const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
-			return { rows: rows.map((row): Row => ({ ...presentAttemptSummary(row) })), next };
+		async open(projectId, query) {
+			const { filter, searched } = await attemptFilter(references, projectId, query);
+			return {
+				gap: gapOf(searched),
+				async read(before) {
+					const page = { limit: EXPORTS.page, ...(before !== undefined && { before }) };
+					const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
+					return { rows: rows.map((row): Row => ({ ...presentAttemptSummary(row) })), next };
+				},
+			};
 		},
 	};
 	const deliveries: Exported<typeof DeliveryFilterQuery> = {
 		what: "deliveries",
 		query: DeliveryFilterQuery,
 		columns: DELIVERY_COLUMNS,
-		async read(projectId, query, before) {
-			const { filter } = await deliveryFilterOf(references, projectId, query);
-			const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: EXPORTS.page, before });
-			return { rows: rows.map((row) => deliveryRow(presentDelivery(row))), next };
+		async open(projectId, query) {
+			const { filter, searched } = await deliveryFilterOf(references, projectId, query);
+			return {
+				gap: gapOf(searched),
+				async read(before) {
+					const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: EXPORTS.page, before });
+					return { rows: rows.map((row) => deliveryRow(presentDelivery(row))), next };
+				},
+			};
 		},
 	};
 	return [
@@ -198,7 +221,16 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 	];
 }
 
-function deliveryRow({ last_attempt: last, ...delivery }: ReturnType<typeof presentDelivery>): Row {
+/** What a search by order id or customer e-mail leaves out of an export. */
+function gapOf({ searched }: ResolvedFilter<unknown>["searched"]): string | null {
+	if (searched?.capped)
+		return `Not complete: only the newest ${SEARCH.eventsOfReference} events of each order id or customer are searched.`;
+	return searched?.complete === false
+		? "Not complete: some events aren't indexed yet. Export again in a moment."
+		: null;
+}
+
+function deliveryRow({ last_attempt: last, ...delivery }: ReturnType<typeof presentDelivery>) {
 	return {
 		last_attempt_at: last?.started_at ?? null,
 		...delivery,

@@ -20,7 +20,7 @@ import { LockedLeases, WaitingProjects } from "./waiting-projects.ts";
 
 /** Maximum number of leases taken in one step. */
 const ACQUIRE_BATCH = 200;
-/** How often the nodes of a database together poll for due projects, roughly; a single node polls this often. */
+/** How often a single node polls for due projects. With more nodes, see `#pollMs`. */
 const POLL_MS = 1_000;
 /**
  * Projects released first when due ones wait, since their number is unknown. Doubles while some still wait.
@@ -60,8 +60,8 @@ export class LeaseTaker {
 	readonly #owned: OwnedProjects;
 	readonly #waiting: WaitingProjects;
 	readonly #locked: LockedLeases;
-	/** This node's position among others, from 0 to 1: each polls at its own interval, so that they don't poll together. */
-	readonly #position: number;
+	/** From 0 to 1, by the node's name: spreads the nodes' intervals, so that they don't poll together. */
+	readonly #spread: number;
 	/** Due projects are waiting for capacity. */
 	#dueWait = false;
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
@@ -87,7 +87,7 @@ export class LeaseTaker {
 		this.#owned = options.owned;
 		this.#waiting = new WaitingProjects(context.clock, options.owned);
 		this.#locked = new LockedLeases(context.disk);
-		this.#position = createHash("sha256").update(options.holder).digest().readUInt32BE() / 2 ** 32;
+		this.#spread = createHash("sha256").update(options.holder).digest().readUInt32BE() / 2 ** 32;
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
@@ -315,7 +315,7 @@ export class LeaseTaker {
 	 */
 	get #pollMs(): number {
 		const others = this.#options.nodes() - 1;
-		return Math.min(HINTED_MS, POLL_MS * (1 + 2 * this.#position * others));
+		return Math.min(HINTED_MS, POLL_MS * (1 + 2 * this.#spread * others));
 	}
 
 	/** Releases some projects if others wait for capacity. */

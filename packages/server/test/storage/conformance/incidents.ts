@@ -155,6 +155,11 @@ export function describeIncidents(harness: StorageHarness): void {
 				[webhook, 700],
 				[webhook, 24 * 60 + 30],
 			]);
+			// Each counts only its own webhook's failed attempts, even of events that another one failed, too.
+			for (const { held, response } of found) {
+				expect(held).toEqual({ count: 4, failed: 4, delivered: 0, waiting: 0, dismissed: 0, capped: false });
+				expect(response).toMatchObject({ statusCode: 500 });
+			}
 			expect(await list(project, [webhook, other], 2)).toEqual(found.slice(0, 2));
 			expect(await list(project, [other])).toEqual([found[1]]);
 			const late = { now: NOW + 46 * HOUR, limit: 5 };
