@@ -51,7 +51,7 @@ test("what a filter matches is exported in both formats, named, and audited", as
 	expect(elsewhere.status).toBe(403);
 });
 
-test("an export reads page by page, and releases its slot at the end or if its client leaves", async () => {
+test("an export reads page by page, and releases its slot at the end, even after an error", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	await deliver(project, 200);
@@ -74,5 +74,50 @@ test("an export reads page by page, and releases its slot at the end or if its c
 		for (const _ of [1, 2]) expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(500);
 	} finally {
 		api.storage.listAttemptSummaries = real;
+	}
+});
+
+test("a principal runs one export at a time", async () => {
+	const project = await api.project();
+	const real = api.storage.listAttemptSummaries;
+	const reading = Promise.withResolvers<void>();
+	const held = Promise.withResolvers<void>();
+	api.storage.listAttemptSummaries = async () => {
+		reading.resolve();
+		await held.promise;
+		return { rows: [], next: null };
+	};
+	try {
+		const first = api.call("GET", `${project}/attempts/export.csv`);
+		await reading.promise;
+		const second = await api.call("GET", `${project}/attempts/export.csv`);
+		expect([second.status, second.headers["retry-after"]]).toEqual([429, "10"]);
+		held.resolve();
+		expect((await first).status).toBe(200);
+		expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(200);
+	} finally {
+		api.storage.listAttemptSummaries = real;
+	}
+});
+
+test("an export says that it may lack events that aren't indexed yet, or that are too many", async () => {
+	const project = await api.project();
+	const real = api.parts.references.find;
+	const found = { events: [], since: null };
+	try {
+		for (const [given, last] of [
+			[{ complete: true, capped: false }, null],
+			[{ complete: false, capped: false }, "Not complete: some events aren't indexed yet. Export again in a moment."],
+			[
+				{ complete: true, capped: true },
+				"Not complete: only the newest 200 events of each order id or customer are searched.",
+			],
+		] as const) {
+			api.parts.references.find = async () => ({ ...found, ...given }) as never;
+			const { text } = await api.call("GET", `${project}/deliveries/export.jsonl?order_id=1042`);
+			expect(text).toBe(last === null ? "" : `${JSON.stringify({ incomplete: last })}\n`);
+		}
+	} finally {
+		api.parts.references.find = real;
 	}
 });

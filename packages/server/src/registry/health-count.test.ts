@@ -12,9 +12,6 @@ beforeEach(async () => {
 afterEach(() => memory.world.dispose());
 
 const NONE: HealthCounts = { paused: 0, failing: 0, unstable: 0, healthy: 0, idle: 0 };
-const turns = async () => {
-	for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
-};
 
 /** Its own clock is exact; storage's stands at {@link START}. */
 function counting(storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth">) {
@@ -33,9 +30,14 @@ function counting(storage: Pick<Storage, "listProjects" | "listWebhooks" | "read
 	});
 	/** Lets a pass run to its end. */
 	const settle = async () => {
-		for (let i = 0; i < 6; i++) {
-			await turns();
-			await clock.advance(1);
+		let isOver = false;
+		void count.whenCounted().then(() => {
+			isOver = true;
+		});
+		while (!isOver) {
+			await new Promise((resolve) => setImmediate(resolve));
+			// It rests between projects.
+			if (clock.nextAt !== null) clock.advanceTo(clock.nextAt);
 		}
 	};
 	return { count, clock, warnings, settle };

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Storage, StorageError } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart } from "./health.ts";
+import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart, NO_FIGURES } from "./health.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
@@ -24,7 +24,7 @@ const PAGE = 200;
 export class HealthCount {
 	readonly #options: HealthCountOptions;
 	#counts: HealthCounts | null = null;
-	#isCounting = false;
+	#counting: Promise<void> | null = null;
 	#endedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: HealthCountOptions) {
@@ -34,9 +34,8 @@ export class HealthCount {
 	/** The result of the last pass; null before the first one has ended. */
 	read(): HealthCounts | null {
 		const { clock, logger } = this.#options;
-		if (!this.#isCounting && clock.elapsed() - this.#endedAt >= EVERY_MS) {
-			this.#isCounting = true;
-			this.#count()
+		if (this.#counting === null && clock.elapsed() - this.#endedAt >= EVERY_MS)
+			this.#counting = this.#count()
 				.catch((error: unknown) => {
 					// Old counts would say that all is well.
 					this.#counts = null;
@@ -44,11 +43,15 @@ export class HealthCount {
 					logger.warn({ err: error }, "failed to count webhooks by their health");
 				})
 				.finally(() => {
-					this.#isCounting = false;
+					this.#counting = null;
 					this.#endedAt = clock.elapsed();
 				});
-		}
 		return this.#counts;
+	}
+
+	/** Resolves when no pass is running. */
+	async whenCounted(): Promise<void> {
+		await this.#counting;
 	}
 
 	async #count(): Promise<void> {
@@ -61,8 +64,7 @@ export class HealthCount {
 				(await storage.readHealth({ projectId: id, since: healthWindowStart(now) })).map((one) => [one.webhookId, one]),
 			);
 			for await (const webhook of pages((page) => storage.listWebhooks({ projectId: id, ...page }))) {
-				const figures = health.get(webhook.id);
-				counts[figures === undefined ? "idle" : healthOf({ ...figures, status: webhook.status }, now)]++;
+				counts[healthOf({ ...(health.get(webhook.id) ?? NO_FIGURES), status: webhook.status }, now)]++;
 			}
 			const restMs = REST_FACTOR * (clock.elapsed() - begun);
 			await new Promise<void>((resolve) => clock.setTimeout(resolve, restMs));

@@ -37,6 +37,17 @@ export interface HealthFigures
 	readonly status: WebhookStatus;
 }
 
+/** The figures of a webhook that has none yet. */
+export const NO_FIGURES: Omit<WebhookHealth, "webhookId"> = {
+	lastAttempt: null,
+	failingSince: null,
+	failedInARow: 0,
+	recent: { delivered: 0, failed: 0 },
+	lastDeliveredAt: null,
+	waiting: { count: 0, nextAt: null },
+	deadLetters: 0,
+};
+
 /** @param figures read with `since` at {@link healthWindowStart} */
 export function healthOf(figures: HealthFigures, now: number): HealthState {
 	const { status, recent, lastAttempt } = figures;

@@ -1,9 +1,9 @@
 import type { Static } from "typebox";
 import { isId } from "../../base/ids.ts";
+import { type FoundIncident, LIMITS, listIncidents } from "../../registry/incident-search.ts";
 import { INCIDENT } from "../../registry/incidents.ts";
 import { notFound } from "../http/problem.ts";
 import { formatTime, formatTimeOrNull } from "../http/validate.ts";
-import { type FoundIncident, LIMITS, listIncidents } from "../incident-search.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { id, soughtId, Time, TimeOrNull, Type } from "../schema.ts";
 

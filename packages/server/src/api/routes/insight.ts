@@ -2,7 +2,7 @@ import type { EventType } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { WAITERS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
-import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart } from "../../registry/health.ts";
+import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, NO_FIGURES } from "../../registry/health.ts";
 import type { WebhookView } from "../../registry/webhooks.ts";
 import { MAX_FAILED_IN_A_ROW } from "../../storage/port/history.ts";
 import type * as port from "../../storage/port.ts";
@@ -136,21 +136,10 @@ export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): S
 	};
 }
 
-/** The health of a webhook that was created just now. */
-const NEW_HEALTH: Omit<port.WebhookHealth, "webhookId"> = {
-	lastAttempt: null,
-	failingSince: null,
-	failedInARow: 0,
-	recent: { delivered: 0, failed: 0 },
-	lastDeliveredAt: null,
-	waiting: { count: 0, nextAt: null },
-	deadLetters: 0,
-};
-
 /** @param day the webhook's last 24 hours by the hour */
 export function presentHealth(
 	{ webhook, backlog }: WebhookView,
-	health: Omit<port.WebhookHealth, "webhookId"> = NEW_HEALTH,
+	health: Omit<port.WebhookHealth, "webhookId"> = NO_FIGURES,
 	day: port.Stats,
 	now: number,
 ): Static<typeof WebhookHealth> {

@@ -2,9 +2,10 @@
  * The incidents of the last {@link INCIDENT.hours}, with what has become of the deliveries that they held up. Everything
  * is read from the counts by hour and minute, the delivery log and the queues, each by index; {@link LIMITS} bound it.
  */
-import { INCIDENT, incidentsOf, type Span, type StepCounts } from "../registry/incidents.ts";
+
 import { isClosing } from "../storage/port/delivery.ts";
 import type { AttemptFilter, AttemptSummary, StatsBucket, Storage } from "../storage/port.ts";
+import { INCIDENT, incidentsOf, type Span, type StepCounts } from "./incidents.ts";
 
 /** How an incident's deliveries have ended so far. */
 export interface Held {
