@@ -4303,6 +4303,17 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Too many exports and listeners: up to 20 at once and 30 per minute. */
+        readonly "too-many-requests-recordedReads": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Too many test events of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-testEvents-changes": {
             headers: {
@@ -4940,7 +4951,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-changes"];
+            readonly 429: components["responses"]["too-many-requests-recordedReads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6287,7 +6298,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -6352,7 +6363,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -6419,7 +6430,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -6486,7 +6497,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */

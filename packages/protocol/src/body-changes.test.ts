@@ -24,6 +24,7 @@ test.each<[string, Uint8Array, BodyDifference | null]>([
 	["another event", Buffer.from('{"id":"evt_2","data":{}}'), "other_event"],
 	["another value", Buffer.from(TEXT.replace("[1, 2]", "[1, 3]")), "changed"],
 	["no JSON", Buffer.from("name=Zoe"), "changed"],
+	["nesting that is too deep to compare", Buffer.from("[".repeat(20_000) + "]".repeat(20_000)), "changed"],
 ])("%s", (name, given, expected) => {
 	const sent = name === "UTF-16" ? Buffer.from(TEXT.replace("ë", "e")) : SENT;
 	expect(bodyDifference(sent, given)).toBe(expected);

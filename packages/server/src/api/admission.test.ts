@@ -37,6 +37,30 @@ function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: strin
 }
 
 // 1,785 test requests were once sent in eight seconds to a host that had never agreed to any.
+// A key that may only read used up its project's changes by recording listeners, so that nobody could pause a webhook.
+test("recorded reads have a rate of their own, and aren't changes", async () => {
+	const api = await TestApi.start(AT_ONCE);
+	const project = await api.project();
+	const { json } = await api.call("POST", `${project}/api-keys`, { body: { name: "reader", scopes: ["read"] } });
+	const { burst } = RATES.recordedReads;
+	const calls = [
+		["POST", `${project}/listeners`, { target: "http://127.0.0.1:3000/hooks" }],
+		["GET", `${project}/attempts/export.csv?order_id=1`, undefined],
+	] as const;
+	const statuses: number[] = [];
+	for (let i = 0; i < burst + 6; i++) {
+		const [method, path, body] = calls[i % 2]!;
+		statuses.push((await api.call(method, path, { key: json.key, body })).status);
+	}
+	expect(statuses.slice(0, burst)).not.toContain(429);
+	expect(statuses.at(-1)).toBe(429);
+	const webhook = await api.webhook(project);
+	const owner = await api.keyOf(project);
+	for (let i = 0; i < RATES.changes.burst / 2; i++)
+		expect((await api.call("PATCH", webhook, { key: owner, body: { description: String(i) } })).status).toBe(200);
+	await api.close();
+});
+
 test("a project's test events have a burst and a rate; other projects aren't affected", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];

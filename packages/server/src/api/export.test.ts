@@ -16,6 +16,12 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1"])("%j 
 	expect(JSON.parse(await fileOf("jsonl", [[{ a, b: 1 }]]))).toEqual({ a, b: 1 });
 });
 
+// Where the list separator is a semicolon, spreadsheets split a cell there.
+test("nothing after a semicolon or a tab is a formula", async () => {
+	const file = await fileOf("csv", [[{ a: "https://x.example/;=1+1;\t @SUM(A1)", b: ";2" }]]);
+	expect(file).toBe("a,b\r\nhttps://x.example/;'=1+1;\t '@SUM(A1),;2\r\n");
+});
+
 test("cells are quoted where they must be, and everything else stays as it is", async () => {
 	const rows = [
 		{ a: 'say "hi", then\r\nleave', b: null },

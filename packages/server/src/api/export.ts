@@ -12,11 +12,14 @@ export type Row = Readonly<Record<string, Cell>>;
 /** Spreadsheets take a cell that begins like this for a formula, which could read or send other cells. */
 const FORMULA = /^[\s]*[=+\-@\t\r]/;
 
+/** So is the rest of a cell after what some of them take for a separator. */
+const AFTER_SEPARATOR = /([;\t]\s*)([=+\-@])/g;
+
 /** A text that is an identifier or came from a receiver must not become a formula: an apostrophe before it makes it text. */
 function csvCell(cell: Cell): string {
 	if (cell === null) return "";
 	if (typeof cell !== "string") return String(cell);
-	const text = FORMULA.test(cell) ? `'${cell}` : cell;
+	const text = (FORMULA.test(cell) ? `'${cell}` : cell).replaceAll(AFTER_SEPARATOR, "$1'$2");
 	return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -131,7 +131,7 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly heavy?: boolean;
 	/**
 	 * How often it may be called. By default GET counts as a lookup. Others also count as a change, unless they report
-	 * facts or name `none`.
+	 * facts, only record a read, or name `none`.
 	 */
 	readonly rate?: RateName | "none";
 	readonly success: Success<R>;
@@ -195,7 +195,7 @@ export function scopeFor({ access, peopleOnly, scope, method }: Omit<Route, "han
 export function ratesOf({ method, rate }: Pick<Route, "method" | "rate">): RateName[] {
 	if (rate === "none") return [];
 	if (method === "GET") return [rate ?? "lookups"];
-	if (rate === "facts") return [rate];
+	if (rate === "facts" || rate === "recordedReads") return [rate];
 	return rate === undefined ? ["changes"] : [rate, "changes"];
 }
 

@@ -89,7 +89,7 @@ export const EXPORTS = {
 	/** Of one principal, of one project, and of all at a time. */
 	perPrincipal: 1,
 	perProject: 2,
-	node: 4,
+	node: 16,
 	/** Rows of a file, and rows read at a time. */
 	rows: 100_000,
 	page: 200,
@@ -240,8 +240,8 @@ export const PROJECT_WRITES = {
 } as const;
 
 /**
- * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` and `lookups`
- * apply to each principal.
+ * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads`, `lookups`
+ * and `recordedReads` apply to each principal.
  */
 export const RATES = {
 	/** Every write, including those with a rate of their own, except publishing and store facts. */
@@ -255,6 +255,8 @@ export const RATES = {
 	reads: { burst: 600, perMinute: 6_000 },
 	/** Reads of single objects. */
 	lookups: { burst: 1_000, perMinute: 12_000 },
+	/** Reads that the audit log records: each adds a row. */
+	recordedReads: { burst: 20, perMinute: 30 },
 } as const;
 
 export type RateName = keyof typeof RATES;
@@ -263,6 +265,7 @@ export type RateName = keyof typeof RATES;
 export const NODE_RATES: Partial<Record<RateName, { readonly burst: number; readonly perMinute: number }>> = {
 	changes: { burst: 1_000, perMinute: 6_000 },
 	facts: { burst: 6_000, perMinute: 90_000 },
+	recordedReads: { burst: 200, perMinute: 600 },
 };
 
 /** Connections to the API. */

@@ -60,4 +60,4 @@ function textOf(value: string): string {
 }
 
 /** A `Location` may contain a user and password. */
-const withoutCredentials = (text: string): string => text.replace(/^(\w+:)?\/\/[^/?#@]*@/, "$1//");
+const withoutCredentials = (text: string): string => text.replace(/^([\w+.-]+:)?\/\/[^/?#@]*@/, "$1//");

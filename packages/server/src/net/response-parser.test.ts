@@ -255,6 +255,7 @@ describe("of a response that isn't 2xx", () => {
 		for (const [given, kept] of [
 			["https://user:secret@example.com/a@b", "https://example.com/a@b"],
 			["//user@example.com/", "//example.com/"],
+			["custom+app://user:secret@example.com/", "custom+app://example.com/"],
 			["/users/@me", "/users/@me"],
 		] as const)
 			expect(head(301, `Location: ${given}`).headers).toEqual({ location: kept });

@@ -185,10 +185,11 @@ const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
 	bulkReplays: ["replays by filter", "of this project"],
 	reads: ["requests for lists and statistics"],
 	lookups: ["lookups"],
+	recordedReads: ["exports and listeners"],
 };
 
 /** Rates that apply to a principal, not to a project. */
-export const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups"]);
+export const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups", "recordedReads"]);
 
 /** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
 export function tooMany(name: RateName): string {

@@ -243,6 +243,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			access: "project",
 			role: "viewer",
 			scope: "read",
+			rate: "recordedReads",
 			body: NewListener,
 			success: { status: 204, description: "The entry was added." },
 			async handler({ params: { project_id }, body, audit }) {

@@ -171,7 +171,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 				description: `Newest first, with the filters of the list, without headers and bodies. At most ${EXPORTS.rows.toLocaleString("en-US")} rows; a file that isn't complete says so in its last line.${format === "csv" ? " Cells that spreadsheets would take for formulas begin with an apostrophe." : ""} An export is recorded in the audit log.`,
 				access: "developer",
 				query: list.query,
-				rate: "reads",
+				rate: "recordedReads",
 				success: {
 					...{ status: 200, description: "The file.", schema: Type.String() },
 					contentType: EXPORT_FORMATS[format],

@@ -84,9 +84,18 @@ export interface GivenFilter {
 	readonly until?: string;
 }
 
-/** A filter as the audit log keeps it: without e-mail addresses, since it outlives the events. */
+/** Values of a filter that the audit log keeps, and characters of each. */
+const AUDITED = { values: 5, characters: 100 };
+
+/** A filter as the audit log keeps it: short, and without e-mail addresses, since it outlives the events. */
 export function auditedFilter({ customer_email, ...filter }: GivenFilter): Record<string, unknown> {
-	return { ...filter, ...(customer_email && { customer_emails: customer_email.length }) };
+	const short = Object.entries(filter).map(([name, given]) => {
+		const values = [given].flat().map((value) => value.slice(0, AUDITED.characters));
+		const more = values.length - AUDITED.values;
+		const kept = more > 0 ? [...values.slice(0, AUDITED.values), `and ${more} more`] : values;
+		return [name, Array.isArray(given) ? kept : kept[0]];
+	});
+	return { ...Object.fromEntries(short), ...(customer_email && { customer_emails: customer_email.length }) };
 }
 
 /** How much of the log a filter by order id or customer e-mail has searched. */
