@@ -53,7 +53,7 @@ export interface Memory {
 	readonly idle: number;
 	/** Just after they were published. */
 	readonly million_waiting: number;
-	/** After the service has been idle for some seconds. */
+	/** After a few idle seconds. */
 	readonly million_waiting_quiet: number;
 	/** The maximum while the backlog was being delivered. */
 	readonly draining: number;
@@ -139,7 +139,7 @@ export interface ThreadCost {
 export interface IdleNodes {
 	readonly nodes: number;
 	readonly transactions_per_s: number;
-	/** Of all nodes together. */
+	/** Total over all nodes. */
 	readonly connections: number;
 }
 

@@ -28,7 +28,7 @@ describe.each([
 	["SQLite", async () => ({})],
 	["PostgreSQL", onPostgres],
 ])("on %s", (_, settings) => {
-	// A wrong clock once deleted the log of 30 days within seconds, and dead-lettered what waited.
+	// A wrong clock once deleted the log of 30 days within seconds, and dead-lettered the backlog.
 	test("a clock that is 40 days ahead deletes and dead-letters nothing until an operator confirms it", async () => {
 		await using shop = await Shop.open(await settings());
 		const receiver = await shop.receiver();
@@ -56,7 +56,7 @@ describe.each([
 		});
 		expect(await (await fetch(`${shop.service.url}/metrics`)).text()).toContain("\nposthorn_clock_hold 1\n");
 		await until("the hold to be logged", () => /Nothing is deleted/.test(shop.service.output));
-		// Deliveries go on meanwhile.
+		// Deliveries continue.
 		await publish(2);
 		await until("the second event to be delivered", async () => (await delivered()).length === 2);
 		expect(await waiting()).toBe(2);

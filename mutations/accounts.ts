@@ -110,14 +110,14 @@ export const ACCOUNTS = [
 			find: "email === null || normalEmail(email) === normalEmail(address);",
 			replace: 'email === null || address !== "";',
 			only: "only for the account with that address",
-			why: "Whoever intercepts an invitation to an owner becomes one.",
+			why: "Anyone who intercepts an invitation to an owner becomes one.",
 		},
 		{
 			name: "invitations-tell-addresses",
 			find: "\t\tpeople.triedTaken(invitation.id);\n",
 			replace: "",
 			only: "shows only a few times",
-			why: "Whoever has a link can try which addresses have accounts.",
+			why: "Anyone who has a link can try which addresses have accounts.",
 		},
 	]),
 	...of("server/src/accounts/sessions.ts", inApi("sessions"), [

@@ -49,7 +49,7 @@ export const API = [
 			find: "\t\t\tchanges.recheckProject(note.projectId);\n",
 			replace: "",
 			only: "ends immediately when the right",
-			why: "A member who was removed hears of the project's changes for a while.",
+			why: "A member who was removed still receives the project's changes for a while.",
 		},
 	]),
 	...of(

@@ -130,7 +130,7 @@ export const ENGINE_ACTOR = [
 			name: "lane-set-passes-the-event",
 			find: "lane.unfollow(seq - 1);",
 			replace: "lane.unfollow(seq);",
-			why: "A lane that follows the log skips the very event that it was told of.",
+			why: "A lane that follows the log skips the very event it was notified of.",
 			tests: inEngine("actor/lane-set"),
 		},
 		{

@@ -166,7 +166,7 @@ export const ENGINE_LEASES = [
 			name: "taker-keeps-locked-entry",
 			find: "projectIds ?? leases.map(({ projectId }) => projectId)",
 			replace: "projectIds ?? []",
-			why: "A project that was taken because it was due is taken once more after its release.",
+			why: "A project that was taken because it was due is taken again after its release.",
 		},
 		{
 			name: "taker-asks-at-once",

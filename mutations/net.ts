@@ -37,7 +37,7 @@ export const NET = [
 			find: "RECEIVERS.drainMs);",
 			replace: "60 * RECEIVERS.drainMs);",
 			only: "isn't complete after a second",
-			why: "Receivers that drip the rest of their responses take up the kept connections.",
+			why: "Receivers that drip the rest of their responses exhaust the kept connections.",
 		},
 		{
 			name: "connection-drips-without-limit",

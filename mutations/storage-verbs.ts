@@ -94,7 +94,7 @@ export const STORAGE_VERBS = [
 			find: `ORDER BY id DESC LIMIT 1 OFFSET \${maxPerAccount}`,
 			replace: `ORDER BY id DESC LIMIT 1 OFFSET 9 * \${maxPerAccount}`,
 			only: "beyond the most of an account",
-			why: "Whoever has a password fills the database with sessions.",
+			why: "Anyone with a password fills the database with sessions.",
 		},
 		{
 			name: "verbs-session-at-its-end",
@@ -117,7 +117,7 @@ export const STORAGE_VERBS = [
 			find: `\t\tsql\`DELETE FROM posthorn.links WHERE account_id = \${accountId}\`,\n`,
 			replace: "",
 			only: "a new password ends",
-			why: "Whoever has an old sign-in link gets in after the password was changed because of it.",
+			why: "Anyone with an old sign-in link gets in after the password was changed because of it.",
 		},
 		{
 			name: "verbs-setup-token-unchecked",
@@ -287,7 +287,7 @@ export const STORAGE_VERBS = [
 			find: "const most = BUCKET + limit + 1;",
 			replace: "const most = limit + 1;",
 			only: "search",
-			why: "Of very many events, some of the newest aren't found.",
+			why: "Some of the newest events aren't found if there are very many.",
 		},
 		{
 			name: "search-complete-without-older",

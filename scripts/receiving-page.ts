@@ -6,7 +6,8 @@ const END = "<!-- end of receivers -->\n";
 /** The page docs/guides/receiving.md with the current code of the receivers. */
 export function receivingPage(page: string): string {
 	const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-	if (begin < 0 || end < begin) throw new Error("docs/guides/receiving.md has no section for the receivers.");
+	if (begin < 0 || end < begin)
+		throw new Error("docs/guides/receiving.md lacks the markers for the receivers: restore them around the section.");
 	const sections = SNIPPETS.map(({ language, label, file, start, needs }) => {
 		const needed = needs === undefined ? "" : ` It needs ${needs}.`;
 		return `### ${label}\n\n\`${file}\`, started with \`${SECRET_VARIABLE}=whsec_… ${start}\`.${needed}\n\n\`\`\`${language}\n${snippet(language)}\`\`\`\n\n`;

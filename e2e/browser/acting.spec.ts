@@ -61,7 +61,7 @@ test.describe("with short delays", () => {
 		await expect(dialog).toContainText("up to 2 attempts");
 		await expect(dialog).not.toContainText("a second time");
 		await expectAccessible(page);
-		await dialog.getByRole("radio", { name: /all that have ended/ }).check();
+		await dialog.getByRole("radio", { name: /All that have ended/ }).check();
 		await expect(dialog).toContainText("This sends 6 deliveries again");
 		await expect(groups.getByRole("row")).toHaveCount(3);
 		await expect(dialog).toContainText("a second time");
@@ -69,7 +69,7 @@ test.describe("with short delays", () => {
 
 		await page.getByRole("button", { name: "More actions" }).click();
 		await page.getByRole("menuitem", { name: "Dismiss all failed" }).click();
-		await expect(dialog).toContainText("3 failed deliveries no longer need a decision");
+		await expect(dialog).toContainText("This marks 3 failed deliveries as needing no decision");
 		await expectAccessible(page);
 		await dialog.getByRole("button", { name: "Dismiss 3 deliveries" }).click();
 		await expect(dialog).toContainText("3 deliveries are dismissed.");

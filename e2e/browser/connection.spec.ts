@@ -60,7 +60,7 @@ test("what a page fetches after its stream has opened isn't fetched again", asyn
 		const { pathname, search } = new URL(request.url());
 		if (pathname.startsWith("/v1/")) asked.push(pathname + search);
 	});
-	// The stream opens before the page's code is there.
+	// The stream opens before the page's code has loaded.
 	const opened = page.waitForResponse((response) => response.url().endsWith("/changes"));
 	await page.route("**/assets/overview-page-*.js", async (route) => {
 		await opened;

@@ -9,7 +9,7 @@ const WAITS = [0.5, 1, 2, 5, 10, 30, 60];
 const OK: PastAttempt = { statusCode: 200, responseMs: 40 };
 const DOWN: PastAttempt = { statusCode: 500, responseMs: 90, body: "the database is read-only" };
 
-/** An event's attempts at a receiver that was down for a while, some time ago. */
+/** An event's attempts at a receiver that was down between two times in the recent past. */
 function attemptsAcross(minutesAgo: number, from: number, until: number): PastAttempt[] {
 	const attempts: PastAttempt[] = [];
 	let ago = minutesAgo;

@@ -68,7 +68,7 @@ test("orders, customers and text are found from the search box, and their filter
 	await expectAccessible(page);
 	await page.getByRole("button", { name: "Clear", exact: true }).click();
 
-	// No webhook wanted this one, but the event is there.
+	// No webhook wanted this one, but the event exists.
 	await box.fill("ord_lost");
 	await page.keyboard.press("Enter");
 	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();

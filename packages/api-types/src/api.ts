@@ -1404,7 +1404,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Was the database restored?
+         * Get the quarantine's state
          * @description After a restore nothing is sent until the operator releases the database: no deliveries, retries, replays or test events. Events are accepted and logged, and nothing expires.
          */
         readonly get: operations["getQuarantine"];
@@ -1424,8 +1424,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List what a release would send
-         * @description By project, oldest first, with the webhooks for which something waits. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.
+         * List pending deliveries in quarantine
+         * @description By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.
          */
         readonly get: operations["listQuarantined"];
         readonly put?: never;
@@ -3330,7 +3330,7 @@ export interface components {
             /** @description Null before the first attempt of a replay or test event. */
             readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
             readonly next_retry_at: string | null;
-            /** @description Of a failed delivery: what was done about it; null if nothing was. */
+            /** @description What was done about a failed delivery; null if nothing. */
             readonly handled: ("replayed" | "dismissed") | null;
         };
         /**
@@ -3767,7 +3767,7 @@ export interface components {
             readonly failed_attempts: number;
             /** @description Attempts that were delivered meanwhile. */
             readonly delivered_attempts: number;
-            /** @description Of the most frequent response. */
+            /** @description The status code of the most frequent response. */
             readonly status_code: number | null;
             /** @description The most frequent reason for no response. */
             readonly error_code: string | null;
@@ -4172,7 +4172,7 @@ export interface components {
              * @example My store
              */
             readonly name: string;
-            /** @description Those for which something waits. */
+            /** @description Webhooks with pending deliveries. */
             readonly webhooks: readonly components["schemas"]["QuarantinedWebhook"][];
         };
         readonly ProblemExplanation: {
@@ -5215,7 +5215,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The refund was recorded before with different content, or exceeds what is left of the order's amount. */
+            /** @description The refund was recorded before with different content, or exceeds the order's remaining amount. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6530,7 +6530,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The findings, right and wrong. */
+            /** @description The findings. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -61,9 +61,9 @@ Examples:
   posthorn backup /backups/posthorn-$(date +%F).db
   posthorn backup copy.db --database-url sqlite:/var/lib/posthorn/posthorn.db`,
 	restore: `
-Stop the service first, and run it as the service's user. With SQLite it checks the backup and the seal key, and puts a
-copy of the backup in the database's place; the previous database is kept under another name. With PostgreSQL, restore
-the backup with PostgreSQL's own tools, then run it without a file.
+Stop the service first, and run it as the service's user. With SQLite it checks the backup and the seal key, and
+replaces the database with a copy of the backup; the previous database is kept under another name. With PostgreSQL,
+restore the backup with PostgreSQL's own tools, then run it without a file.
 
 The database is then in quarantine. The service starts, and accepts and logs events, but sends nothing: its pending
 deliveries are as old as the backup, and receivers may have got them since. "posthorn quarantine" lists them, and

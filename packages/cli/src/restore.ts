@@ -18,8 +18,8 @@ const NEXT =
 	"It is in quarantine: start the service, which sends nothing yet, look with posthorn quarantine, then posthorn release.";
 
 /**
- * `posthorn restore [FILE]`: puts a backup in the database's place, or takes over a restored PostgreSQL database. Either
- * way nothing is sent until an operator releases it.
+ * `posthorn restore [FILE]`: replaces the database with a copy of the backup, or takes over a restored PostgreSQL
+ * database. Either way nothing is sent until an operator releases it.
  */
 export async function restore(file: string | undefined, { databaseUrl, yes, json }: RestoreOptions): Promise<void> {
 	const flags = databaseUrl === undefined ? {} : { database: databaseUrl };

@@ -104,7 +104,7 @@ test("warns if it listens to other machines over plain HTTP", async () => {
 const accepts = async (url: string, key: string): Promise<boolean> =>
 	(await fetch(`${url}/v1/projects`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
 
-// It went to the journal or the container's log, for whoever may read those.
+// It went to the journal or the container's log, for anyone who may read those.
 test("the first start that succeeds leaves the operator's key in a private file if it would be logged", async () => {
 	const cwd = newFolder();
 	const file = join(cwd, "data/posthorn.operatorkey");

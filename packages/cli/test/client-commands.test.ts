@@ -277,7 +277,7 @@ test("webhooks are created, shown, paused, resumed, rotated and deleted", async 
 	expect((await user.run(["webhooks", "list", "--json"])).out).toBe("[]\n");
 });
 
-test("what waits includes retries, as in the dashboard", async () => {
+test("WAITING includes retries, as in the dashboard", async () => {
 	const hook = ["webhooks", "create", "https://receiver.invalid/hooks", "--events", "all", "--json"];
 	const { id } = JSON.parse((await user.run(hook)).out);
 	const tail = new Running(user.spawn(["logs", "tail", "--json", "--webhook", id]));

@@ -105,7 +105,7 @@ test("under load, everything arrives in order and nothing is lost while the serv
 	expect(await listening.end("SIGINT")).toBe(0);
 	expect(firstArrivals()).toEqual(all);
 	expect(receiver.received.every(({ verified }) => verified)).toBe(true);
-	// Only what was under way when listen was killed may have come twice.
+	// Only the event in flight when listen was killed may have come twice.
 	expect(arrived().length).toBeLessThanOrEqual(all.length + 3);
 });
 
@@ -174,7 +174,7 @@ test("the audit log says who listened, where to, and to which types", async () =
 	});
 });
 
-test("begins where it is told: now, at an event, or at a time", async () => {
+test("begins at the given position: now, at an event, or at a time", async () => {
 	const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 	await project.publish([5, 3, 1].map((hours) => ({ ...event(`evt_${hours}`), created_at: hoursAgo(hours) })));
 	for (const [args, expected] of [

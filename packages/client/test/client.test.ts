@@ -67,7 +67,7 @@ test("a lost response is retried with the same id, and nothing is published twic
 });
 
 test.each([
-	["429, also for calls that aren't idempotent", 429, "1", 2],
+	["429, even for calls that aren't idempotent", 429, "1", 2],
 	["an outage", 503, null, 2],
 	["an outage that lasts longer than the client waits", 503, "60", 1],
 	["an error that a retry can't change", 500, null, 1],
@@ -199,7 +199,7 @@ test("follows only new events and chosen types, with their exact text", async ()
 	expect(await posthorn.end()).toMatchObject({ after: 3 });
 });
 
-test("says that the log lost its tail, and continues where it is told", async () => {
+test("says that the log lost its tail, and continues at the given position", async () => {
 	const posthorn = await service.project();
 	await posthorn.publish([{ ...ORDER, id: "evt_kept" }]);
 	const file = join(service.folder, "data/posthorn.db");

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 
 export const CLIENT_EXAMPLES: Readonly<Record<string, string>> = {
 	login: `
-Also without a terminal: POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT take precedence over what is stored.
+POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT take precedence over stored values, even without a terminal.
 
 Examples:
   posthorn login --url https://hooks.example.com

@@ -4,7 +4,7 @@
  * Events come from the log, in order and one at a time. An event is done once the receiver has responded, with whatever
  * status; then its position is stored. While nothing listens there, the connection breaks, or a proxy in front can't reach
  * the receiver (502 and 504, which receivers don't send themselves), the same event is sent again. So whichever side
- * restarts, nothing is lost and the order stays; the event that was under way may arrive twice.
+ * restarts, nothing is lost and the order stays; the event in flight may arrive twice.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, type EventType, type LogEvent, type Position } from "@posthorn/client";
@@ -154,7 +154,7 @@ async function startingPoint(
 	const stored = progress.read();
 	if (stored === null) return { position: await client.end(), told: "Beginning now." };
 	const since = ago(new Date(stored.at).toISOString());
-	return { ...stored, told: `Continuing where it stopped ${since}. To skip what came since: --from now` };
+	return { ...stored, told: `Continuing where it stopped ${since}. To skip the events since then: --from now` };
 }
 
 function checkedTypes(given: readonly string[] | undefined): readonly EventType[] | undefined {
@@ -184,7 +184,7 @@ class Forwarder {
 	/** The requests so far, so that the next one waits for them. */
 	#sending: Promise<void> = Promise.resolve();
 	#last: LogEvent | undefined;
-	/** Why the receiver is away, as last shown; null while it is there. */
+	/** Why the receiver is away, as last shown; null while it responds. */
 	#away: string | null = null;
 	#hasFailed = false;
 
@@ -269,7 +269,7 @@ class Forwarder {
 	}
 }
 
-/** Why the receiver can't be there; null if it has responded. */
+/** Why this outcome means the receiver is away; null if the receiver itself responded. */
 function awayReason(outcome: LocalOutcome): string | null {
 	if (outcome.kind === "away") return outcome.reason;
 	const unreached = UNREACHED[outcome.status];

@@ -61,7 +61,7 @@ export async function post(
 	}
 }
 
-/** Sends the request. Resolves with the response once its headers are there. */
+/** Sends the request. Resolves with the response once its headers have arrived. */
 function respond(target: URL, event: LocalEvent, signer: Signer, signal?: AbortSignal): Promise<IncomingMessage> {
 	const { request, agent } = target.protocol === "https:" ? HTTPS : HTTP;
 	return new Promise((resolve, reject) => {

@@ -34,13 +34,13 @@ export async function login(options: LoginOptions): Promise<void> {
 		warn('This key may not read: "listen", "logs" and "verify --event" need one with the scope read.');
 }
 
-/** Every key can list its project, whatever its scopes, so only a read shows this. */
+/** Every key can list its project, regardless of scopes, so only a read shows this. */
 async function mayRead(login: Login): Promise<boolean> {
 	try {
 		await createClient(login).end();
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
-		// Whatever else the service refuses has nothing to do with the key.
+		// Other refusals have nothing to do with the key.
 		return error.status !== 403;
 	}
 	return true;

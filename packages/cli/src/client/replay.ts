@@ -61,7 +61,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 
 	const count = await run(true);
 	if (count === 0 || options.dryRun) return tell(count, false);
-	const which = [webhook, type, event, since && `of the last ${since}`].filter(Boolean).join(", ");
+	const which = [webhook, type, event, since && `since ${since} ago`].filter(Boolean).join(", ");
 	const deliveries = count === 1 ? "1 delivery" : `${count} deliveries`;
 	const kind = status === "any" ? "finished" : status;
 	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; one that skips duplicates won't handle again what it has handled.`;

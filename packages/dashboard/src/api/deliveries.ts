@@ -184,7 +184,7 @@ interface Step {
 
 /**
  * Runs the steps one after the other and returns how many deliveries they changed or counted. Waits when the service asks
- * for it. Throws ApiError; what was done before the error stays done.
+ * for it. Throws ApiError; earlier steps stay done.
  */
 async function inSteps(run: (next: Step["next"]) => Promise<Step>, { onStep, signal }: StepOptions): Promise<number> {
 	let count = 0;

@@ -55,7 +55,10 @@ export function incidentResult({ deliveries, last_delivered_at }: IncidentFacts,
 	return `${held}: ${capped ? "of the newest, " : ""}${rest.join(", ")}.`;
 }
 
-/** What closes an incident: retrying pending deliveries, or replaying failed ones. Null if nothing is left to do, or it must end first. */
+/**
+ * The action that closes an incident: retrying pending deliveries or replaying failed ones. Null if none is needed, or
+ * while it is ongoing.
+ */
 export function incidentAction({ state, deliveries }: IncidentFacts): "retry" | "replay" | null {
 	if (state === "ongoing") return null;
 	if (deliveries.waiting > 0) return "retry";

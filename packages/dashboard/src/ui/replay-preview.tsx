@@ -102,7 +102,7 @@ export function HowReplaysWork({ isSentTwice, one = false }: { isSentTwice: bool
 			</List.Item>
 			{isSentTwice ? (
 				<List.Item>
-					Events that were already delivered are sent a second time. Receivers tell them by their id.
+					Events that were already delivered are sent a second time. Receivers recognize them by their id.
 				</List.Item>
 			) : null}
 		</List>

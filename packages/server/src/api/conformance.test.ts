@@ -47,7 +47,7 @@ const DESCRIBED = [
 	/^must be in the future$/,
 	/ISO 4217/,
 	/^must be a type that the webhook is subscribed to$/,
-	/^must be given, or else order_id or customer_email, not both$/,
+	/^give either text, or order_id and customer_email, but not both$/,
 ];
 
 /** Of the first request, what an operation needs in addition to its required parameters. */

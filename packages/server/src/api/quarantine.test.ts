@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 // e2e/restore.test.ts shows that nothing is sent.
-test("a restored database is shown to everyone, its pending deliveries to the operator, and test events are refused", async () => {
+test("shows a restored database to everyone, its pending deliveries to the operator, and refuses test events", async () => {
 	const browser = await setUp(api);
 	const [project, quiet] = [await api.project("Busy"), await api.project("Quiet")];
 	const webhook = await api.webhook(project);

@@ -165,7 +165,7 @@ test("a selection is retried in a few transactions; if one fails, those before i
 	expect(await told(project)).toMatchObject({ detail: { count: 1 } });
 });
 
-test("what was retried of everything is audited even if a later step fails", async () => {
+test("audits a bulk retry even if a later step fails", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await failing(project, 2);

@@ -45,7 +45,7 @@ test("secrets and keys appear only in the response that shows them", async () =>
 	await api.parts.apiKeys.close();
 	const stored = api.databaseBytes();
 
-	// The search does find what is there: an event's data and the webhook's URL.
+	// The search does find other stored data: an event's data and the webhook's URL.
 	expect(stored.includes("findable")).toBe(true);
 	expect(logged).toContain("/v1/projects/:project_id/webhooks");
 

@@ -184,7 +184,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			} finally {
 				if (route.access !== "open") callers.note(request.headers, principalOrNull(request) !== undefined);
 			}
-			// Also on paths where the client leaves before the handler runs.
+			// Also released if the client leaves before the handler runs.
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
 			admission.count(request, route);
 			await requireApp(request, route, parts);
@@ -230,7 +230,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		try {
 			result = await (route.heavy ? admission.read(request, make) : make());
 		} finally {
-			// Even if it failed: what it noted was done.
+			// Recorded even if it failed: the noted changes were made.
 			if (notes.length > 0) await record(notes, request);
 		}
 		if (route.access === "signed_in" && route.method !== "GET") changes.recheckListener(principalName(call.principal));

@@ -63,7 +63,7 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 	expect(await codes(path, { signature: signed(secret, timestamp, pretty), body: base64(pretty) })).toEqual([
 		...["wrong body_reserialized", "right secret_right"],
 	]);
-	// Without the body, common changes are found from just the signature.
+	// Without the body, common changes are found from only the signature.
 	const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]);
 	expect(await codes(path, { signature: signed(secret, timestamp, marked) })).toEqual([
 		...["right secret_right", "wrong body_byte_order_mark"],
@@ -104,7 +104,7 @@ test("after a rotation, earlier requests can't match, and after a deletion nothi
 	]);
 });
 
-test("it returns no secret and no signature, whatever it is given", async () => {
+test("it returns no secret and no signature for any input", async () => {
 	const { path, secret, timestamp, body } = await sent();
 	for (const given of [Buffer.from("pay 1000"), body, Buffer.alloc(0)]) {
 		const { text } = await api.call("POST", path, {

@@ -1,6 +1,6 @@
 /**
  * Finds out which of secret, body, timestamp and clock a receiver has wrong, from what it computed for a logged request.
- * Needs no secret, and reveals nothing that helps to sign: only whether a given signature is right.
+ * Needs no secret, and reveals only whether a given signature is right.
  */
 import { type BodyDifference, bodyDifference, changedBodies } from "@posthorn/protocol";
 import type { SignatureCheck } from "../engine/engine.ts";
@@ -34,11 +34,11 @@ const BODY_DETAILS: Record<BodyDifference, string> = {
 		"The body has a byte order mark that wasn't sent, or lacks one. Don't decode and encode it: pass the raw bytes.",
 	truncated: "The body is cut off. Wait for all of it, and raise the receiver's limit on body sizes if there is one.",
 	whitespace: "The body was trimmed, got a line break, or its line breaks were converted. Pass the raw bytes.",
-	encoding: "The body was decoded with another encoding than UTF-8 and encoded again. Pass the raw bytes.",
+	encoding: "The body was decoded with an encoding other than UTF-8 and encoded again. Pass the raw bytes.",
 	reserialized:
 		"The body was parsed and serialized again, which changes its bytes. Verify the raw bytes before any parser reads them.",
 	other_event: "This is the body of another event. Compare the request with the same event id.",
-	changed: "The body has other content than the one that was sent. Find out what changes it, such as a proxy.",
+	changed: "The body's content isn't what was sent. Find out what changes it, such as a proxy.",
 };
 
 type Sent = NonNullable<Attempt["sent"]>;
@@ -50,7 +50,7 @@ export function diagnose(sent: Sent, sentBody: Uint8Array, check: SignatureCheck
 	const isRotated = check !== null && !check(`${sent.timestamp}.`, sentBody, sent.signature);
 	if (check === null)
 		findings.push(
-			unknown("secret", "webhook_deleted", "The webhook was deleted, so its secret can't be checked any more."),
+			unknown("secret", "webhook_deleted", "The webhook was deleted, so its secret can no longer be checked."),
 		);
 	else if (isRotated)
 		findings.push(
@@ -118,7 +118,7 @@ function timestampFinding({ timestamp }: Sent, given: string): Finding {
 			"timestamp_whitespace",
 			"The timestamp has whitespace around it. Sign the header's value without it.",
 		);
-	return wrong("timestamp", "timestamp_other", `The timestamp isn't the one of this request, which is ${timestamp}.`);
+	return wrong("timestamp", "timestamp_other", `This isn't the request's timestamp, which is ${timestamp}.`);
 }
 
 function clockFinding({ timestamp }: Sent, clock: number): Finding {
@@ -164,7 +164,7 @@ function signatureFindings(
 	if (cause !== null)
 		return [
 			...noted,
-			right("secret", "secret_right", "The secret is right: with it, this signature follows from what is wrong here."),
+			right("secret", "secret_right", "The secret is right: with it, the fault below gives exactly this signature."),
 			cause,
 		];
 	const isBodyRight = body !== undefined && bodyDifference(sentBody, body) === null;
@@ -184,13 +184,13 @@ function signatureFindings(
 			"signature",
 			"signature_other",
 			body === undefined
-				? "The signature isn't the one that was sent. Give the body as the receiver saw it as well, to find out whether secret or body is wrong."
-				: "The signature follows neither from the body that was sent nor from this one, so the secret may be wrong, too. Correct what is wrong here and look again.",
+				? "The signature isn't the one that was sent. Also give the body as the receiver saw it, to find out whether the secret or the body is wrong."
+				: "The signature follows neither from the body that was sent nor from this one, so the secret may be wrong too. Fix what is wrong here, then check again.",
 		),
 	];
 }
 
-/** What is wrong if the current secret gives this signature for something else than what was sent; null if it doesn't. */
+/** The fault that gives this signature with the current secret; null if none does. */
 function causeOf(
 	sent: Sent,
 	sentBody: Uint8Array,

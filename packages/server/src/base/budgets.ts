@@ -86,7 +86,7 @@ export const RESPONSES = {
 
 /** Exports of the delivery log, which are written as fast as they are read. */
 export const EXPORTS = {
-	/** Of one principal, of one project, and of all at a time. */
+	/** Concurrent exports per principal, per project and per node. */
 	perPrincipal: 1,
 	perProject: 2,
 	node: 16,
@@ -97,7 +97,7 @@ export const EXPORTS = {
 	ms: 300_000,
 	/** How often to check that its reader may still read, milliseconds. */
 	recheckMs: 5_000,
-	/** When one who finds no slot should try again, seconds. */
+	/** How soon to try again when all slots are taken, seconds. */
 	retryS: 10,
 } as const;
 

@@ -94,7 +94,7 @@ export class RetentionClock {
 		this.#ahead = isAhead ? { kind: "ahead", now: at.now, seenAt } : null;
 		if (!isAhead) this.#trusted = at;
 		if (this.hold !== null) logger.error(this.hold, holdText(this.hold));
-		else if (wasAhead) logger.warn({}, "the clock is trusted again: what is past the retention will be deleted");
+		else if (wasAhead) logger.warn({}, "the clock is trusted again: expired rows will be deleted");
 	}
 
 	/** Trusts the time that the clock shows: an operator has confirmed it. */

@@ -7,11 +7,11 @@ import type { RetentionStorage, SweepStep } from "../storage/port.ts";
 const REST_MS = 55 * 60_000;
 /** How often a node checks whether a pass is due. */
 const LOOK_EVERY_MS = 5 * 60_000;
-/** A node that sweeps and doesn't say so for this long is replaced by the next one that looks. */
+/** If a sweeping node doesn't renew for this long, the next node that checks takes over. */
 const TERM_MS = 2 * 60_000;
 /** Rows dated further ahead than this were written while a clock was wrong. */
 const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
-/** Rows examined per step: enough that little is written for each, and few enough that nobody notices the wait. */
+/** Rows examined per step: enough that little is written for each, and few enough to cause no noticeable wait. */
 const STEP_ROWS = 2_000;
 /** The pause after a step, for publishing and settling: this many times what the step took, and at least this long. */
 const PAUSE_TIMES = 2;
@@ -43,13 +43,16 @@ export interface RetentionOptions {
 /**
  * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
  * without an attempt, so that their lanes dead-letter them first. Of several nodes one sweeps at a time; which one is
- * decided for each pass.
+ * chosen again for each pass.
  */
 export class RetentionSweeper {
 	readonly #options: RetentionOptions;
 	#timer: Timer | null = null;
 	#pass: Promise<void> | null = null;
-	/** On the monotonic clock: when the next pass is due if no other node sweeps, and when this node last said that it sweeps. */
+	/**
+	 * On the monotonic clock: when the next pass is due if no other node sweeps, and when this node last took or renewed
+	 * the sweep.
+	 */
 	#dueAt = 0;
 	#saidAt = 0;
 	#endRest: () => void = () => undefined;

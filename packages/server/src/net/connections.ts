@@ -219,7 +219,7 @@ export class Connection {
 
 	readonly #dialed = (error: Error | null, socket: Socket | null): void => {
 		if (socket === null) {
-			this.#fail(error ?? new SendFailure("connection_reset", "no connection came about"));
+			this.#fail(error ?? new SendFailure("connection_reset", "no connection was established"));
 			return;
 		}
 		this.#socket = socket;

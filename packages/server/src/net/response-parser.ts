@@ -81,7 +81,7 @@ export class ResponseParser {
 		return this.#headStatus >= 200 ? this.#headStatus : 0;
 	}
 
-	/** Header fields that explain a response that isn't 2xx, those that were read; null if there are none. */
+	/** Header fields that explain a response that isn't 2xx and that have been read; null if there are none. */
 	get headers(): Readonly<Record<string, string>> | null {
 		return this.#headers.kept?.fields ?? null;
 	}
@@ -235,7 +235,7 @@ class Headers {
 	coding: string | null = null;
 	persistent = false;
 	idleSeconds = Number.POSITIVE_INFINITY;
-	/** Of a response that isn't 2xx. */
+	/** Kept if the response isn't 2xx. */
 	kept: KeptHeaders | null = null;
 
 	/** Returns false if the line isn't a header line, or contradicts an earlier one. */

@@ -18,7 +18,7 @@ export interface Socket {
 	setTimeout(ms: number, callback?: () => void): unknown;
 	/** The receiver's certificate, while the socket is open; absent if there is no real TLS. */
 	getPeerX509Certificate?(): X509Certificate | undefined;
-	/** Node emits `secure` after the handshake, before it checks the certificate. */
+	/** Node emits `secure` once the handshake has ended, before it checks the certificate. */
 	prependListener?(event: "secure", listener: () => void): unknown;
 	on(event: "error", listener: (error: Error) => void): unknown;
 	on(event: "session", listener: (session: Buffer) => void): unknown;

@@ -13,7 +13,7 @@ afterEach(() => memory.world.dispose());
 
 const NONE: HealthCounts = { paused: 0, failing: 0, unstable: 0, healthy: 0, idle: 0 };
 
-/** Its own clock is exact; storage's stands at {@link START}. */
+/** Its own clock is exact; storage's stays at {@link START}. */
 function counting(storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth">) {
 	const clock = new VirtualClock();
 	const warnings: unknown[] = [];

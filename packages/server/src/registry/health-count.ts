@@ -13,7 +13,7 @@ export interface HealthCountOptions {
 
 /** Counts are this old at least before another pass begins, milliseconds. */
 const EVERY_MS = 60_000;
-/** After each project, a pass rests for this many times as long as that took: it uses a tenth of a connection at most. */
+/** After each project, a pass rests this many times as long as it took: it uses a tenth of a connection at most. */
 const REST_FACTOR = 9;
 const PAGE = 200;
 

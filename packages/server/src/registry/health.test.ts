@@ -36,7 +36,7 @@ const stateOf = (given: HealthFigures) => healthOf(given, NOW);
 const recently = (delivered: number, failedCount: number) =>
 	stateOf(figures({ recent: { delivered, failed: failedCount } }));
 
-test("paused is whatever is paused, and idle whatever was never attempted", () => {
+test("a paused webhook is paused; one never attempted is idle", () => {
 	expect(stateOf(failed(9, MINUTE * 9, { status: "paused" }))).toBe("paused");
 	expect(stateOf(figures({ lastAttempt: null, lastDeliveredAt: null, recent: { delivered: 0, failed: 0 } }))).toBe(
 		"idle",
@@ -50,7 +50,7 @@ test("failing: three attempts in a row have failed, over a minute", () => {
 	expect(stateOf(failed(2, 60_000))).toBe("unstable");
 	expect(stateOf(failed(3, 59_999))).toBe("unstable");
 	expect(stateOf(failed(10, 59_999))).toBe("unstable");
-	// The window may be over by then: nothing better is known.
+	// The window may have passed: nothing better is known.
 	expect(stateOf(failed(3, 86_400_000, { recent: { delivered: 0, failed: 0 } }))).toBe("failing");
 });
 

@@ -12,15 +12,15 @@ export type HealthState = (typeof HEALTH_STATES)[number];
 export const HEALTH = {
 	/** The current minute and those before it, together as many minutes. */
 	windowMinutes: 15,
-	/** This many attempts in a row must have failed … */
+	/** Attempts in a row that must have failed … */
 	failingAttempts: 3,
 	/** … over this many seconds. */
 	failingSeconds: 60,
-	/** Or, of at least this many attempts in the window, … */
+	/** Or, from this many attempts in the window, … */
 	failingOf: 20,
 	/** … a smaller share than this was delivered. */
 	failingShare: 0.1,
-	/** This many attempts in the window must have failed … */
+	/** Attempts in the window that must have failed … */
 	unstableAttempts: 2,
 	/** … and at least this share of them. */
 	unstableShare: 0.05,

@@ -19,7 +19,7 @@ import type {
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
 export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
 
-/** Of the last attempt of a series, and of what became of it. */
+/** Conditions on a series' last attempt and on its state. */
 export interface DeliveryFilter extends Omit<AttemptFilter, "statuses"> {
 	readonly states: readonly DeliveryStateName[];
 	/** Leaves out failed deliveries that were replayed or dismissed, and those of test events. */
@@ -188,7 +188,7 @@ function waitingDelivery(
 	return { ...of, state: "waiting", nextAt: dueAt, handled: null };
 }
 
-/** Deliveries without an attempt were requested just now. */
+/** Deliveries without an attempt were only now requested. */
 const startOf = ({ last, nextAt }: FoundDelivery): number => last?.startedAt ?? nextAt ?? 0;
 /** Sorts after every attempt id. */
 const UNATTEMPTED = "~";

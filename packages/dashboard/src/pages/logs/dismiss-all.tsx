@@ -39,13 +39,13 @@ function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { r
 				<Stack gap="sm">
 					<Text size="sm">
 						{counted.count === 1
-							? "1 failed delivery no longer needs a decision:"
-							: `${formatCount(counted.count)} failed deliveries no longer need a decision:`}
+							? "This marks 1 failed delivery as needing no decision:"
+							: `This marks ${formatCount(counted.count)} failed deliveries as needing no decision:`}
 					</Text>
 					<Groups counted={counted} nameOf={nameOf} />
 					<Text size="sm">
-						Nothing is sent and nothing is deleted. They stay in the log, no longer count as failed deliveries to decide
-						about, and aren’t replayed with others. You can still replay each of them. This can’t be undone in one step.
+						Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them
+						out. You can still replay each one. There’s no bulk undo.
 					</Text>
 				</Stack>
 			)}

@@ -56,7 +56,7 @@ export function SearchedNote({ searched }: { searched: Searched | null }) {
 	const from = since === null ? "" : ` Searched since ${shortTime(Date.parse(since), now)}.`;
 	return (
 		<Text size="sm" c="dimmed" role="status">
-			{complete ? "" : `Some events aren't indexed yet. The list is completed in a moment.${from} `}
+			{complete ? "" : `Some events aren't indexed yet. The list will be complete in a moment.${from} `}
 			{capped ? "Only the newest 200 events of each order or customer are searched." : ""}
 		</Text>
 	);

@@ -63,13 +63,13 @@ function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "
 		>
 			{isFixed ? null : (
 				<Radio.Group
-					label="Of the deliveries that match the filters, replay"
+					label="Which matching deliveries to replay"
 					value={choice}
 					onChange={(value) => setChoice(CHOICES.find((one) => one === value) ?? "failed")}
 				>
 					<Stack gap={6} mt={6}>
-						<Radio value="failed" label="those that failed" />
-						<Radio value="all" label="all that have ended, delivered ones included" />
+						<Radio value="failed" label="Failed" />
+						<Radio value="all" label="All that have ended, including delivered" />
 					</Stack>
 				</Radio.Group>
 			)}

@@ -93,7 +93,7 @@ it("keeps values with commas and percent signs apart", () => {
 });
 
 describe("the list of deliveries", () => {
-	it("is shown unless attempts were asked for", () => {
+	it("is shown unless attempts are requested", () => {
 		expect(viewOf({})).toBe("deliveries");
 		expect(viewOf({ webhook_id: "wh_1" })).toBe("deliveries");
 		expect(viewOf({ view: "attempts" })).toBe("attempts");

@@ -53,7 +53,7 @@ const RESPONSE = /^([1-9](\d\d|xx)|[a-z_]{1,40})$/;
 const MAX_LENGTH = 100;
 const MAX_REFERENCE_LENGTH = 500;
 const MAX_VALUES = 20;
-/** Of a text to search for. */
+/** Length of a text to search for. */
 export const TEXT_LENGTH = { min: 2, max: 200 } as const;
 
 const matches = (value: unknown, pattern: RegExp): value is string =>

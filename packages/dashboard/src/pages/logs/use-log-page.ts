@@ -47,7 +47,7 @@ export function useLogPage() {
 		filter: (next: LogsSearch) =>
 			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false }),
 		open: (id: string) => void navigate({ ...placeOf(id), resetScroll: false }),
-		/** Where an attempt opens in another tab; the current place for null. */
+		/** Where an attempt opens in another tab; the current URL for null. */
 		hrefOf: (id: string | null) => (id === null ? router.state.location.href : router.buildLocation(placeOf(id)).href),
 	};
 }

@@ -18,7 +18,7 @@ interface Progress extends Omit<TextSearch, "stop" | "resume"> {
 }
 
 const BEGIN: Progress = { state: "searching", found: [], events: 0, backTo: null, error: null, cursor: null };
-/** After this many more matches, it stops until it is resumed. */
+/** Stops after this many further matches, until it is resumed. */
 const MATCHES_AT_ONCE = 100;
 
 /** Searches until it is stopped, everything was searched, or the component is gone. */

@@ -20,7 +20,7 @@ interface IncidentsSectionProps {
 	projectId: string;
 	/** The webhooks whose incidents are shown: all of the project, or one. */
 	webhooks: readonly Webhook[];
-	/** Their health, where it is known. */
+	/** Health of those for which it is loaded. */
 	healths: readonly Health[];
 	/** Only this webhook's. */
 	webhookId?: string;

@@ -19,7 +19,7 @@ interface ResumeDialogProps extends StateDialogProps {
 	health: Health | undefined;
 }
 
-/** Resumes a paused webhook, with or without what waits for it. */
+/** Resumes a paused webhook, with or without its backlog. */
 export function ResumeDialog({ projectId, webhook, health, opened, onClose }: ResumeDialogProps) {
 	const [from, setFrom] = useState<ResumeFrom>("backlog");
 	const waiting = pendingOf(webhook, health);

@@ -161,7 +161,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 	);
 }
 
-/** The recipients, and how they get it. */
+/** Lists the webhooks that get it, and how it's sent. */
 function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 	const plan = useSession();
 	if (subscribers.length === 0)

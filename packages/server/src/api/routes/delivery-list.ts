@@ -41,7 +41,7 @@ const DeliverySummary = Type.Object(
 		}),
 		next_retry_at: TimeOrNull,
 		handled: Type.Union([Type.Enum(["replayed", "dismissed"], { type: "string" }), Type.Null()], {
-			description: "Of a failed delivery: what was done about it; null if nothing was.",
+			description: "What was done about a failed delivery; null if nothing.",
 		}),
 	},
 	{ title: "DeliverySummary", description: "A series of attempts of one event to one webhook." },

@@ -88,7 +88,9 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 				const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
 				const isByReference = order_id.length + customer_email.length > 0;
 				if (isByReference === (sought !== undefined))
-					throw invalid([{ pointer: "?text", detail: "must be given, or else order_id or customer_email, not both" }]);
+					throw invalid([
+						{ pointer: "?text", detail: "give either text, or order_id and customer_email, but not both" },
+					]);
 				if (sought === undefined) {
 					const found = await heavy(() =>
 						references.find(project_id, { orderIds: order_id, customerEmails: customer_email }),

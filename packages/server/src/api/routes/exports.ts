@@ -85,7 +85,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 	const byPrincipal = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perPrincipal });
 	const byProject = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perProject });
 
-	/** Takes a slot for an export. @throws Problem 429 or 503 if there is none */
+	/** Reserves an export slot. @throws Problem 429 or 503 if all are taken */
 	function begin(principal: string, project: string): () => void {
 		const refused = byPrincipal.refusal(principal, 1) ?? byProject.refusal(project, 1);
 		if (refused !== null)
@@ -129,7 +129,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 			const began = clock.elapsed();
 			const { read, gap } = await heavy(() => open(projectId, query));
 			const page = (before: string | undefined) => heavy(() => read(before));
-			// Before the response begins, so that errors are reported.
+			// Before the response begins, so that errors become an error response.
 			let first: Page | null = await page(undefined);
 			let last: Page = first;
 			let checkedAt = began;

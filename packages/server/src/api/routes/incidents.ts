@@ -24,7 +24,9 @@ export const Incident = Type.Object(
 		ended_at: Type.Union([Time, Type.Null()], { description: "The end of the last such minute; null if ongoing." }),
 		failed_attempts: count("Attempts that failed meanwhile."),
 		delivered_attempts: count("Attempts that were delivered meanwhile."),
-		status_code: Type.Union([Type.Integer(), Type.Null()], { description: "Of the most frequent response." }),
+		status_code: Type.Union([Type.Integer(), Type.Null()], {
+			description: "The status code of the most frequent response.",
+		}),
 		error_code: Type.Union([Type.String(), Type.Null()], { description: "The most frequent reason for no response." }),
 		deliveries: Type.Object(
 			{

@@ -183,8 +183,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 			success: { status: 201, description: "The refund is recorded.", schema: Fact },
 			problems: {
 				"not-found": NO_ORDER,
-				conflict:
-					"The refund was recorded before with different content, or exceeds what is left of the order's amount.",
+				conflict: "The refund was recorded before with different content, or exceeds the order's remaining amount.",
 			},
 			async handler({ params: { project_id, order_id }, body }) {
 				const result = await store.orders.refund(project_id, order_id, body);

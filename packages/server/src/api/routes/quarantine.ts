@@ -41,7 +41,7 @@ export const QuarantinedProject = Type.Object(
 	{
 		id: id("proj", "project"),
 		name: Name,
-		webhooks: Type.Array(QuarantinedWebhook, { description: "Those for which something waits." }),
+		webhooks: Type.Array(QuarantinedWebhook, { description: "Webhooks with pending deliveries." }),
 	},
 	{ title: "QuarantinedProject" },
 );
@@ -73,7 +73,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 
 	return [
 		route("GET", "/v1/quarantine", "getQuarantine", {
-			summary: "Was the database restored?",
+			summary: "Get the quarantine's state",
 			description:
 				"After a restore nothing is sent until the operator releases the database: no deliveries, retries, replays or test events. Events are accepted and logged, and nothing expires.",
 			access: "any",
@@ -81,9 +81,9 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			handler: present,
 		}),
 		route("GET", "/v1/quarantine/waiting", "listQuarantined", {
-			summary: "List what a release would send",
+			summary: "List pending deliveries in quarantine",
 			description:
-				'By project, oldest first, with the webhooks for which something waits. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.',
+				'By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.',
 			access: "operator",
 			query: PageQuerySchema,
 			heavy: true,

@@ -58,7 +58,7 @@ export function signatureCheckRoutes({ storage, engine, config }: DoctorParts): 
 			body: SignatureSeen,
 			// In base64.
 			bodyLimit: Math.ceil((config.maxEventBytes + REQUESTS.envelopeBytes) * 1.5),
-			success: { status: 200, description: "The findings, right and wrong.", schema: SignatureDiagnosis },
+			success: { status: 200, description: "The findings.", schema: SignatureDiagnosis },
 			problems: { conflict: "Nothing was sent in this attempt." },
 			async handler({ params: { project_id, attempt_id }, body }) {
 				const { signature, timestamp, clock } = body;

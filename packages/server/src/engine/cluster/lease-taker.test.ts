@@ -168,7 +168,7 @@ test("a retry of one locked lease leaves the other projects of the epoch in the 
 	expect(asked.filter((projectId) => projectId === "locked")).toHaveLength(2);
 });
 
-test("projects of a newer epoch are asked for, even if those of the one before are just being taken", async () => {
+test("takes projects of a newer epoch even while those of the previous one are being taken", async () => {
 	const { calls, storage, answerAll } = heldStorage();
 	const taker = takerOf(storage, {});
 	taker.takeAgain(["p1"]);
@@ -208,7 +208,7 @@ test("does not ask for projects of the epoch that it has taken meanwhile", async
 	expect(calls[0]!.projectIds).toEqual(["p2"]);
 });
 
-// The retry poked a project that this node owned, so that it was taken once more after its release.
+// The retry poked a project that this node owned, so that it was taken again after its release.
 test("a lease taken because it was due is not retried", async () => {
 	const disk = new VirtualClock();
 	const storage: Partial<Storage> = {
@@ -229,7 +229,7 @@ test("a lease taken because it was due is not retried", async () => {
 });
 
 // Expiring leases weren't polled for until another project's next alarm, possibly hours later.
-test("polls for leases left to run out, even while storage is asked for the next alarm", async () => {
+test("polls for leases left to run out, even while the next alarm is being read", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const asked: number[] = [];
@@ -257,7 +257,7 @@ test("polls for leases left to run out, even while storage is asked for the next
 });
 
 // A project released at that moment waited for the next alarm that storage had returned earlier.
-test("does not miss the alarm of a project released while storage is asked for the next one", async () => {
+test("does not miss the alarm of a project released while the next alarm is being read", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const asked: number[] = [];

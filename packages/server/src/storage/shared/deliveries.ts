@@ -222,6 +222,6 @@ export function closingLane(webhookId: string, url: string, lastSeq: number): La
 
 /**
  * How many attempts of a type and status readers of health examine for one that counts: neither of a test event nor
- * closed without a request. Even a project that sends nothing but tests costs no more.
+ * closed without a request. Even a project that sends nothing but tests has the same bound.
  */
 export const MAX_PASSED = 1_000;

@@ -5,7 +5,7 @@ import { rows, type Steps } from "./verb.ts";
 /** The setting that exists while the database is in quarantine. No lease is granted meanwhile, on any node. */
 export const QUARANTINE = "quarantine";
 
-/** What the setting says, as JSON. Times are milliseconds since the epoch. */
+/** What the setting says, as JSON. Times are milliseconds since the Unix epoch. */
 export interface QuarantineMark {
 	/** When the database was restored. */
 	readonly since: number;

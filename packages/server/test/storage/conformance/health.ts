@@ -100,7 +100,7 @@ export function describeHealth(harness: StorageHarness): void {
 			const [first, second] = await world.publish(project, "a", "a");
 			const failed = await finish(first!, "failed");
 			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null, row: 1 });
-			// More tests than are passed over from one end.
+			// More tests than one scan skips.
 			await testEvent("failed", 1_100);
 			expect(await read()).toEqual({ last: failed, failing: failed, delivered: null, row: 1 });
 			const at = START + minute * MINUTE;

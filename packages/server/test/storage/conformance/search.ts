@@ -124,7 +124,7 @@ export function describeSearch(harness: StorageHarness): void {
 				[4, 3],
 				{ capped: false, complete: false, since: world.clock.time - 1_000 },
 			]);
-			// Newer events are next.
+			// Events published since come next.
 			await publish(project, { order_id: "ord_1" });
 			expect((await find(project, order("ord_1")))[1].complete).toBe(false);
 			await index(project, step, 1);

@@ -14,7 +14,7 @@ const NODE_LIVES_MS = 10_000;
  * Migrates a restored database and puts it in quarantine: nodes that start on it send nothing until an operator releases
  * it. Rejects with a StorageError: `in_use` if nodes run on it, `unusable` if it has no schema of Posthorn.
  *
- * @returns the latest time that the backup contains, milliseconds since the epoch; null if no node ever ran on it
+ * @returns the latest time that the backup contains, milliseconds since the Unix epoch; null if no node ever ran on it
  */
 export async function quarantinePostgres(url: string): Promise<{ readonly backupAt: number | null }> {
 	const hosts = new Hosts(url);

@@ -66,8 +66,8 @@ const inKinds = (order: "ASC" | "DESC", owners: string, more: string) => `
 	) a`;
 
 /**
- * Of the events `seqs`, to the webhooks `webhooks` unless null. In the order of the primary key, with its other columns
- * at the end, so that no other index is considered.
+ * Attempts of the events `seqs`, to the webhooks `webhooks` unless null. In the order of the primary key, with its
+ * other columns at the end, so that no other index is considered.
  */
 const ofEvents = (seqs: string, webhooks: string) => `
 	SELECT a.status, a.type, a.id FROM unnest(${seqs}::bigint[]) AS event (seq) CROSS JOIN LATERAL (

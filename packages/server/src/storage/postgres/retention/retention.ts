@@ -199,7 +199,7 @@ const DELETE_EVENTS = sql("DELETE FROM posthorn.events WHERE ctid = ANY ($1::tid
 /**
  * Events are in the order in which they were appended, so a pass ends at the first that is recent enough.
  *
- * Locks no project. Everything is read from one state of the database, and an event that nobody needs in one state
+ * Locks no project. Everything is read from one state of the database, and an event that is unneeded in one state
  * isn't needed later either: lanes only move forward, what a settle moves on it moves in one transaction, and a replay
  * needs an attempt in the log.
  */

@@ -13,7 +13,7 @@ import { migrate } from "./migrate.ts";
 export interface RestoredFile {
 	/** The previous database's new path; null if there was none. */
 	readonly replaced: string | null;
-	/** The latest time that the backup contains, milliseconds since the epoch; null if no node ever ran on it. */
+	/** The latest time that the backup contains, milliseconds since the Unix epoch; null if no node ever ran on it. */
 	readonly backupAt: number | null;
 }
 
