@@ -108,6 +108,13 @@ export const STORAGE_POSTGRES = [
 			why: "A restored database sends its pending deliveries before anyone has looked.",
 		},
 		{
+			name: "postgres-renew-in-quarantine",
+			find: "l.until IS NOT NULL AND $",
+			replace: "l.until IS NOT NULL OR NOT $",
+			only: "in quarantine",
+			why: "A node that took leases as the quarantine began sends throughout it.",
+		},
+		{
 			name: "postgres-lease-acknowledges-unread",
 			find: "acknowledged = NULL, until",
 			replace: "until",

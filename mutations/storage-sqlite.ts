@@ -117,6 +117,13 @@ export const STORAGE_SQLITE = [
 			why: "A restored database sends its pending deliveries before anyone has looked.",
 		},
 		{
+			name: "sqlite-renew-in-quarantine",
+			find: "if (isInQuarantine(c)) return { renewed: [], locked: [] };",
+			replace: "",
+			only: "in quarantine",
+			why: "A lease from before the quarantine is renewed throughout it.",
+		},
+		{
 			name: "sqlite-lease-no-turns",
 			find: "overdueFirst: !overdueFirst });",
 			replace: "overdueFirst: false });",

@@ -74,8 +74,9 @@ Examples:
   posthorn restore /backups/posthorn-2026-11-24.db --database-url sqlite:/var/lib/posthorn/posthorn.db --yes
   posthorn restore --database-url postgres://posthorn@db.internal/posthorn`,
 	quarantine: `
-It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY, "posthorn login", or on the service's machine
-the file posthorn.operatorkey next to the database.
+It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY, or on the service's machine the file
+posthorn.operatorkey next to the database. A key from "posthorn login" is used only if its service is named with --url or
+POSTHORN_URL.
 
 Examples:
   posthorn quarantine

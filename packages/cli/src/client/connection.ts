@@ -46,9 +46,9 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 }
 
 /**
- * The service as its operator calls it, for commands about all of it. The key is the one that the service itself reads
- * from its settings or left in a file, or what {@link connect} would use. The address is by default the one that a
- * service would listen on with these settings.
+ * The service as its operator calls it, for commands about all of it: by default the one that would listen on this
+ * machine with these settings, wherever `posthorn login` leads. There the key is the one that the service itself reads
+ * from its settings or left in a file. Another service gets that of its settings only if there is no other key for it.
  *
  * @throws UsageError if there is no key
  */
@@ -56,18 +56,21 @@ export function connectAsOperator(
 	options: Pick<ConnectionOptions, "url">,
 	env = process.env,
 ): Omit<Connection, "project"> {
-	const stored = readStored<Login>(loginFile());
 	const result = readConfig({ env });
 	if (!result.ok && env.POSTHORN_API_KEY === undefined) throw new UsageError(result.faults);
 	const config = result.ok ? result.config : null;
-	const url = checkedUrl(options.url ?? env.POSTHORN_URL ?? stored?.url ?? `http://127.0.0.1:${config?.port ?? 8420}`);
+	const given = options.url ?? env.POSTHORN_URL;
+	const url = checkedUrl(given ?? `http://127.0.0.1:${config?.port ?? 8420}`);
 	const isHere = isLoopback(new URL(url));
+	const stored = given === undefined ? null : readStored<Login>(loginFile());
 	const file = isHere && config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined;
 	const login = stored?.url === url ? stored.key : undefined;
-	const key = config?.operatorKey ?? env.POSTHORN_API_KEY ?? login ?? file;
+	const fromHere = config?.operatorKey;
+	const theirs = env.POSTHORN_API_KEY ?? login;
+	const key = isHere ? (fromHere ?? theirs ?? file) : (theirs ?? fromHere);
 	if (!key)
 		throw new UsageError([
-			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY (in a file, with --env-file), or run "posthorn login" with it.`,
+			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY (in a file, with --env-file), or run "posthorn login" with it and name the service with --url.`,
 		]);
 	warnIfReadable(url);
 	return { url, client: createClient({ url, key, project: "proj_unknown" }) };

@@ -26,13 +26,13 @@ export async function showQuarantine(options: OperatorOptions): Promise<void> {
 	const waiting = await waitingOf(client);
 	if (options.json) return printJson({ ...state, webhooks: waiting });
 	if (!state.active) return note("The database isn't in quarantine: deliveries are made as always.");
-	console.log(state.detail);
+	console.log(clean(state.detail!));
 	show(waiting);
 }
 
 /** Ends the quarantine, after a look at what it will send. */
 export async function release(options: ReleaseOptions): Promise<void> {
-	const { client } = connectAsOperator(options);
+	const { url, client } = connectAsOperator(options);
 	const state = await stateOf(client);
 	if (!state.active) {
 		if (options.json) return printJson({ ...state, released: false, skipped: [] });
@@ -42,11 +42,11 @@ export async function release(options: ReleaseOptions): Promise<void> {
 	const skipped = skippedOf(waiting, options.skip?.flatMap((text) => text.split(",")) ?? []);
 	const sent = waiting.filter((one) => one.status === "active" && !skipped.includes(one));
 	if (!options.json) {
-		console.log(state.detail);
+		console.log(clean(state.detail!));
 		show(waiting);
 	}
 	const skipping = skipped.length === 0 ? "" : ` ${webhooks(skipped.length)} skip their pending deliveries.`;
-	const question = `Release it? ${totalOf(sent)}${skipping}`;
+	const question = `Release ${url}? ${totalOf(sent)}${skipping}`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
 	for (const { project_id, id } of skipped)
 		await client.api.PATCH(ONE, {

@@ -89,7 +89,9 @@ export function quarantineText({ since, backupAt }: QuarantineMark): string {
 	const from = backupAt === null ? "a backup" : `a backup of ${minute(backupAt)}`;
 	return (
 		`The database was restored from ${from} at ${minute(since)}, and is in quarantine: events are accepted, ` +
-		"nothing is sent. posthorn quarantine lists pending deliveries, and posthorn release sends them."
+		"nothing is sent. posthorn quarantine lists pending deliveries, and posthorn release sends them. " +
+		"Access is as of the backup (API keys, members, passwords, signing secrets): repeat what was revoked, removed or " +
+		"rotated since."
 	);
 }
 

@@ -17,6 +17,12 @@ export interface QuarantineMark {
 export const newMark = (seen: string | null, now = Date.now()): string =>
 	JSON.stringify({ since: now, backupAt: seen === null ? null : Number(seen) } satisfies QuarantineMark);
 
+/**
+ * What is deleted as the mark is set: sessions and links that may have ended since the backup, such as because their
+ * account was removed.
+ */
+export const ENDS_ON_RESTORE = ["sessions", "links WHERE kind = 'sign_in'"] as const;
+
 /** Allows leases again. */
 export function* endQuarantine(): Steps<void> {
 	yield* rows(sql`DELETE FROM posthorn.settings WHERE name = ${QUARANTINE}`);

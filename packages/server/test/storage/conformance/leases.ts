@@ -46,6 +46,21 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toMatchObject([{ projectId: project }]);
 		});
 
+		test("in quarantine a lease that is held isn't renewed, and doesn't count as locked", async () => {
+			const project = await world.project();
+			await world.publish(project, "a");
+			const leases = await world.storage.acquireLeases({ holder: NODE, limit: 10 });
+			expect(leases).toMatchObject([{ projectId: project }]);
+			await world.storage.setSetting({ name: QUARANTINE, value: newMark(null) });
+			for (const waits of [false, true])
+				expect(await world.storage.renewLeases({ holder: NODE, leases, waits })).toEqual({ renewed: [], locked: [] });
+			await world.storage.endQuarantine();
+			expect(await world.storage.renewLeases({ holder: NODE, leases })).toMatchObject({
+				renewed: [{ projectId: project }],
+				locked: [],
+			});
+		});
+
 		test("no more leases are granted than requested, and named projects are acquired whether due or not", async () => {
 			const projects = [await world.project(), await world.project(), await world.project()];
 			for (const project of projects) await world.publish(project, "a");

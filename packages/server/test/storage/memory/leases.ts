@@ -121,6 +121,7 @@ export function findHeld(node: MemoryNode, { projectId, generation }: Lease): Le
 }
 
 export function renewLeases(node: MemoryNode, { holder, leases }: Params<"renewLeases">): Renewal {
+	if (node.database.cold.setting(QUARANTINE) !== null) return { renewed: [], locked: [] };
 	const time = node.time();
 	const renewed: Lease[] = [];
 	const locked: Lease[] = [];

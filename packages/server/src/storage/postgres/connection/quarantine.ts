@@ -1,18 +1,19 @@
 import { Client } from "pg";
 import { StorageError } from "../../port.ts";
 import { CLOCK_SEEN } from "../../verbs/clock.ts";
-import { newMark, QUARANTINE } from "../../verbs/quarantine.ts";
+import { ENDS_ON_RESTORE, newMark, QUARANTINE } from "../../verbs/quarantine.ts";
 import { storageError } from "./errors.ts";
 import { prepareDatabase } from "./migrate.ts";
 import { Hosts } from "./servers.ts";
 import { checkSessions, plainConfig } from "./session-settings.ts";
 
-/** A node that reported within this time may still run, milliseconds. */
+/** A node that reported within this time may still run, milliseconds. Its leases end within it too. */
 const NODE_LIVES_MS = 10_000;
 
 /**
  * Migrates a restored database and puts it in quarantine: nodes that start on it send nothing until an operator releases
- * it. Rejects with a StorageError: `in_use` if nodes run on it, `unusable` if it has no schema of Posthorn.
+ * it. Changes nothing and rejects with a StorageError: `in_use` if nodes run on it, `unusable` if it has no schema of
+ * Posthorn.
  *
  * @returns the latest time that the backup contains, milliseconds since the Unix epoch; null if no node ever ran on it
  */
@@ -21,6 +22,8 @@ export async function quarantinePostgres(url: string): Promise<{ readonly backup
 	try {
 		await hosts.connect(checkSessions);
 		await hosts.connect((server) => onServer(hosts, server, mustBeOurs));
+		// Nodes of an earlier release would fail on the new schema.
+		await hosts.connect((server) => onServer(hosts, server, mustBeUnused));
 		await prepareDatabase(hosts);
 		return await hosts.connect((server) => onServer(hosts, server, mark));
 	} catch (error) {
@@ -52,24 +55,48 @@ async function mustBeOurs(client: Client): Promise<void> {
 		);
 }
 
-async function mark(client: Client): Promise<{ readonly backupAt: number | null }> {
-	const { rows: counted } = await client.query<{ nodes: number }>(
-		"SELECT count(*)::integer AS nodes FROM posthorn.nodes WHERE seen_at >= posthorn.now_ms() - $1",
+async function mustBeUnused(client: Client): Promise<void> {
+	const { rows: tables } = await client.query<{ exist: boolean }>(
+		"SELECT to_regclass('posthorn.nodes') IS NOT NULL AND to_regclass('posthorn.leases') IS NOT NULL AS exist",
+	);
+	// Older schemas have none.
+	if (!tables[0]!.exist) return;
+	// A node that has just started takes leases before its first report.
+	const { rows } = await client.query<{ nodes: number }>(
+		`SELECT count(*)::integer AS nodes FROM (
+			SELECT holder FROM posthorn.nodes WHERE seen_at >= posthorn.now_ms() - $1
+			UNION SELECT holder FROM posthorn.leases WHERE until > posthorn.now_ms()
+		) living`,
 		[NODE_LIVES_MS],
 	);
-	const { nodes } = counted[0]!;
+	const { nodes } = rows[0]!;
 	if (nodes > 0)
 		throw new StorageError(
 			"in_use",
 			`${nodes === 1 ? "A node uses" : `${nodes} nodes use`} this database: stop every node, wait 10 seconds, and try again.`,
 		);
-	const { rows: seen } = await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [
-		CLOCK_SEEN,
-	]);
-	const value = seen[0]?.value ?? null;
-	await client.query(
-		"INSERT INTO posthorn.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-		[QUARANTINE, newMark(value)],
-	);
-	return { backupAt: value === null ? null : Number(value) };
+}
+
+async function mark(client: Client): Promise<{ readonly backupAt: number | null }> {
+	await client.query("BEGIN");
+	try {
+		// Waits for nodes that are taking leases. Those that want to take some wait, and then see the mark.
+		await client.query("LOCK TABLE posthorn.nodes, posthorn.leases IN SHARE ROW EXCLUSIVE MODE");
+		await mustBeUnused(client);
+		const { rows: seen } = await client.query<{ value: string }>(
+			"SELECT value FROM posthorn.settings WHERE name = $1",
+			[CLOCK_SEEN],
+		);
+		const value = seen[0]?.value ?? null;
+		await client.query(
+			"INSERT INTO posthorn.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+			[QUARANTINE, newMark(value)],
+		);
+		for (const rows of ENDS_ON_RESTORE) await client.query(`DELETE FROM posthorn.${rows}`);
+		await client.query("COMMIT");
+		return { backupAt: value === null ? null : Number(value) };
+	} catch (error) {
+		await client.query("ROLLBACK").catch(() => client.end());
+		throw error;
+	}
 }

@@ -167,6 +167,9 @@ function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Ta
 /** `over`: it had expired without being released. */
 type Taken = { id: string; generation: number | null; over: boolean };
 
+/** Whether a lease still holds. None does in quarantine: a node that took some as it began stops at their end. */
+const HOLDS = `l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL AND ${RELEASED}`;
+
 /**
  * Renews those of these leases that still hold and whose rows aren't locked. Returns those, and the others that
  * apparently still hold.
@@ -177,12 +180,12 @@ const renew = (mode: string) =>
 		SELECT l.project_no
 		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
 			JOIN posthorn.leases l ON l.project_no = mine.project_no
-		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
+		WHERE ${HOLDS}
 	), held AS MATERIALIZED (
 		SELECT l.project_no
 		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
 			JOIN posthorn.leases l ON l.project_no = mine.project_no
-		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
+		WHERE ${HOLDS}
 		ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}
 	), renewed AS (
 		UPDATE posthorn.leases l SET until = ${NOW} + $3 FROM held WHERE l.project_no = held.project_no

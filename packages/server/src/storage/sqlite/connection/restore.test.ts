@@ -55,6 +55,20 @@ test("keeps the previous database with all of its commits, and takes nothing fro
 	previous.close();
 });
 
+test("ends sessions and sign-in links, which may have ended since the backup", async () => {
+	const source = new DatabaseSync(backup);
+	source.exec(`
+		INSERT INTO accounts VALUES ('acc_1', 'a@example.com', 'a@example.com', 'A', 1, 'hash', 1);
+		INSERT INTO sessions VALUES ('ses_1', x'01', 'acc_1', 1, 1, 4102444800000, 0, '', '');
+		INSERT INTO links VALUES (x'02', 'sign_in', 'acc_1', 4102444800000)`);
+	source.close();
+	await restoreSqlite(backup, path);
+	const restored = new DatabaseSync(path);
+	const count = (table: string) => restored.prepare(`SELECT count(*) AS n FROM ${table}`).get()!.n;
+	expect(["accounts", "sessions", "links"].map(count)).toEqual([1, 0, 0]);
+	restored.close();
+});
+
 test("never overwrites a previous database, however soon the next restore follows", async () => {
 	const kept = new Set<string>();
 	for (let n = 0; n < 3; n++) kept.add((await restoreSqlite(backup, path)).replaced!);

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
 import { CLOCK_SEEN } from "../../verbs/clock.ts";
-import { newMark, QUARANTINE } from "../../verbs/quarantine.ts";
+import { ENDS_ON_RESTORE, newMark, QUARANTINE } from "../../verbs/quarantine.ts";
 import { copyDatabase, flush } from "./backup.ts";
 import { storageError } from "./errors.ts";
 import { ExclusiveLock, makeFolder } from "./files.ts";
@@ -65,6 +65,7 @@ function prepare(draft: string, backup: string): number | null {
 			db.prepare(
 				"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 			).run(QUARANTINE, newMark(seen));
+			for (const rows of ENDS_ON_RESTORE) db.exec(`DELETE FROM ${rows}`);
 			return seen === null ? null : Number(seen);
 		} finally {
 			db.close();

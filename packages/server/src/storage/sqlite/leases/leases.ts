@@ -15,6 +15,9 @@ interface Free {
 	readonly generation: number;
 }
 
+const isInQuarantine = (c: Connection): boolean =>
+	c.sql("SELECT 1 FROM settings WHERE name = ?").get(QUARANTINE) !== undefined;
+
 const COLUMNS = "no, id, lease_generation AS generation";
 
 export function acquireLeases(
@@ -22,7 +25,7 @@ export function acquireLeases(
 	{ holder, limit, projectIds }: Params<"acquireLeases">,
 	{ now, until }: LeaseTime,
 ): Lease[] {
-	if (c.sql("SELECT 1 FROM settings WHERE name = ?").get(QUARANTINE) !== undefined) return [];
+	if (isInQuarantine(c)) return [];
 	const free = projectIds === undefined ? findRung(c, limit, now) : findFree(c, projectIds, limit, now);
 	return free.map(({ no, id, generation }) => {
 		c.sql(
@@ -86,6 +89,7 @@ const toFree = (row: Record<string, unknown>): Free => ({
 
 /** Leases are never locked: only this process uses the database. */
 export function renewLeases(c: Connection, { holder, leases }: Params<"renewLeases">, { until }: LeaseTime): Renewal {
+	if (isInQuarantine(c)) return { renewed: [], locked: [] };
 	const renew = c.sql(`
 		UPDATE projects SET lease_until = ?
 		WHERE id = ? AND lease_holder = ? AND lease_generation = ? AND lease_until IS NOT NULL`);
