@@ -123,8 +123,11 @@ export const SEARCH = {
 	eventsOfReference: 200,
 	/** Values of one filter. */
 	values: 20,
-	/** Events read per step of a search for text, and the bytes of their bodies. Other reads have a turn in between. */
-	textStep: { maxEvents: 1_000, maxBytes: 2_097_152 },
+	/**
+	 * Events read per step of a search for text, and the bytes of their bodies: a few milliseconds, for which other reads of
+	 * the node wait. They have a turn in between.
+	 */
+	textStep: { maxEvents: 250, maxBytes: 131_072 },
 	/** How long one call searches for text, milliseconds. */
 	textMs: 400,
 } as const;

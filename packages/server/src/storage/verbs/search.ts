@@ -16,7 +16,7 @@ import type {
 	TextStep,
 	UnindexedPart,
 } from "../port/search.ts";
-import { findText, textPattern } from "../shared/body-text.ts";
+import { textFinder } from "../shared/body-text.ts";
 import { BUCKET, referenceNumber, referencesIn } from "../shared/references.ts";
 import { Fragment, forUpdate, fragment, joinByKey, type Query, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, together } from "./verb.ts";
@@ -241,9 +241,9 @@ export function* searchBodies({
 		FROM posthorn.events e ${ITS_TYPE}
 		WHERE e.project_no = ${project} AND e.seq >= ${end.seq} AND e.seq <= ${part[0]!.seq}
 		ORDER BY e.seq DESC`);
-	const pattern = textPattern(text);
+	const find = textFinder(text);
 	const found = events.flatMap(({ seq, id, type, at, body }): FoundText[] => {
-		const match = findText(body, pattern);
+		const match = find(body);
 		return match === null ? [] : [{ seq, id, type, createdAt: at, ...match }];
 	});
 	const isOver = part.length < limit.maxEvents && part.isWhole === true;

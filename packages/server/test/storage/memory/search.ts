@@ -6,7 +6,7 @@ import type {
 	TextStep,
 	UnindexedPart,
 } from "../../../src/storage/port.ts";
-import { findText, textPattern } from "../../../src/storage/shared/body-text.ts";
+import { textFinder } from "../../../src/storage/shared/body-text.ts";
 import { referenceNumber, referencesIn } from "../../../src/storage/shared/references.ts";
 import type { MemoryNode } from "./node.ts";
 import type { EventRow } from "./rows.ts";
@@ -87,9 +87,9 @@ export function searchBodies(node: MemoryNode, { projectId, text, before, limit 
 	const log = project === undefined ? [] : logOf(node, project.no, before ?? END);
 	const read = within(log, limit);
 	if (read.length === 0) return { found: [], events: 0, reached: null, next: null };
-	const pattern = textPattern(text);
+	const find = textFinder(text);
 	const found = read.flatMap(({ seq, id, type, createdAt, body }) => {
-		const match = findText(body, pattern);
+		const match = find(body);
 		return match === null ? [] : [{ seq, id, type, createdAt, ...match }];
 	});
 	const isOver = read.length === log.length && read.length < limit.maxEvents;
