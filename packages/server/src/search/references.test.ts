@@ -9,6 +9,8 @@ class SlowIndex {
 	readonly steps: string[] = [];
 	left = new Map<string, number>();
 	failing = false;
+	/** The project whose steps fail. */
+	damaged: string | null = null;
 	readonly #stepMs: number;
 
 	constructor(stepMs: number) {
@@ -16,7 +18,7 @@ class SlowIndex {
 	}
 
 	async readUnindexed({ projectId }: Params<"readUnindexed">): Promise<UnindexedPart | null> {
-		if (this.failing) throw new Error("The database is away.");
+		if (this.failing || projectId === this.damaged) throw new Error("The database is away.");
 		if ((this.left.get(projectId) ?? 0) === 0) return null;
 		return { after: 0, through: 1, references: [] };
 	}
@@ -28,7 +30,12 @@ class SlowIndex {
 		return true;
 	}
 
+	lookups = 0;
+	mostLookups = 0;
 	async findReferences() {
+		this.mostLookups = Math.max(this.mostLookups, ++this.lookups);
+		await new Promise((resolve) => setImmediate(resolve));
+		this.lookups--;
 		return { events: [], capped: false, complete: true, since: null };
 	}
 
@@ -102,4 +109,33 @@ test("after a failure, it tries again", async () => {
 	index.failing = false;
 	await pass(index.clock, () => index.left.get("p") === 0);
 	await references.stop();
+});
+
+test("a project that always has more to index doesn't keep others from being indexed and swept", async () => {
+	const index = new SlowIndex(1);
+	index.left.set("busy", Number.POSITIVE_INFINITY).set("p", 9);
+	const references = open(index);
+	references.note("busy");
+	references.start();
+	await pass(index.clock, () => index.left.get("p") === 0 && index.sweeps === 2);
+	expect(index.steps.filter((id) => id === "busy").length).toBeGreaterThan(9);
+	await references.stop();
+});
+
+test("an error in one project doesn't keep others from being indexed and swept", async () => {
+	const index = new SlowIndex(1);
+	index.left.set("damaged", 1).set("p", 9);
+	index.damaged = "damaged";
+	const references = open(index);
+	references.start();
+	await pass(index.clock, () => index.left.get("p") === 0 && index.sweeps === 2);
+	index.damaged = null;
+	await pass(index.clock, () => index.left.get("damaged") === 0);
+	await references.stop();
+});
+
+test("a search looks its values up one after the other", async () => {
+	const index = new SlowIndex(1);
+	await open(index).find("p", { orderIds: ["1", "2", "3"], customerEmails: ["a", "b"] });
+	expect(index.mostLookups).toBe(1);
 });

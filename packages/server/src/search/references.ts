@@ -11,13 +11,15 @@
 import { SEARCH } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { EventReference, EventSummary, IndexCoverage, Storage } from "../storage/port.ts";
+import type { EventReference, EventSummary, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
 
 /** How long to collect projects with new events. */
 const COLLECT_MS = 5_000;
 /** How often all projects are visited: for events of other nodes and stores, and to delete what retention left. */
 const VISIT_ALL_MS = 600_000;
 const PROJECTS_AT_ONCE = 100;
+/** Steps of a project before the others have their turn. */
+const STEPS_PER_ROUND = 4;
 
 /** Values of one list are alternatives; lists combine. An empty list matches any event. */
 export interface Sought {
@@ -44,7 +46,9 @@ export interface ReferencesOptions {
 export class References {
 	readonly #options: ReferencesOptions;
 	/** Projects with new events. */
-	readonly #noted = new Set<string>();
+	readonly #toIndex = new Set<string>();
+	/** Projects in which retention may have left references. */
+	readonly #toSweep = new Set<string>();
 	/** Searches of the same project wait for the same steps. */
 	readonly #catchingUp = new Map<string, Promise<void>>();
 	#visitedAllAt = Number.NEGATIVE_INFINITY;
@@ -58,11 +62,15 @@ export class References {
 	}
 
 	start(): void {
+		this.#runAfter(COLLECT_MS);
+	}
+
+	#runAfter(ms: number): void {
 		this.#timer = this.#options.clock.setTimeout(() => {
-			this.#round = this.#runRound().finally(() => {
-				if (!this.#stopped) this.start();
+			this.#round = this.#runRound().then((more) => {
+				if (!this.#stopped) this.#runAfter(more ? 0 : COLLECT_MS);
 			});
-		}, COLLECT_MS);
+		}, ms);
 	}
 
 	async stop(): Promise<void> {
@@ -74,7 +82,7 @@ export class References {
 
 	/** Events of this project were published. */
 	note(projectId: string): void {
-		this.#noted.add(projectId);
+		this.#toIndex.add(projectId);
 	}
 
 	/** The newest events with one of the values of each list. */
@@ -84,7 +92,8 @@ export class References {
 			orderIds.map((value): EventReference => ({ kind: "order", value })),
 			customerEmails.map((value): EventReference => ({ kind: "customer", value })),
 		].filter((list) => list.length > 0);
-		const found = await Promise.all(lists.map((list) => this.#findAny(projectId, list)));
+		const found: FoundEvents[] = [];
+		for (const list of lists) found.push(await this.#findAny(projectId, list));
 		const [first, ...others] = found;
 		if (first === undefined) throw new Error("A search needs a value.");
 		const isInOthers = ({ seq }: EventSummary) => others.every(({ events }) => events.some((one) => one.seq === seq));
@@ -93,9 +102,10 @@ export class References {
 
 	async #findAny(projectId: string, references: readonly EventReference[]): Promise<FoundEvents> {
 		const limit = SEARCH.eventsOfReference;
-		const found = await Promise.all(
-			references.map((reference) => this.#options.storage.findReferences({ projectId, reference, limit })),
-		);
+		const found: ReferencedEvents[] = [];
+		// One after the other: a filter counts as one read.
+		for (const reference of references)
+			found.push(await this.#options.storage.findReferences({ projectId, reference, limit }));
 		const events = new Map(found.flatMap(({ events }) => events.map((event) => [event.seq, event])));
 		const newestFirst = [...events.values()].sort((a, b) => b.seq - a.seq);
 		const capped = newestFirst.length > limit || found.some((one) => one.capped);
@@ -121,48 +131,77 @@ export class References {
 		return true;
 	}
 
-	async #runRound(): Promise<void> {
-		const { clock, logger } = this.#options;
-		const noted = [...this.#noted];
-		this.#noted.clear();
-		try {
-			for (const projectId of noted) await this.#visit(() => this.#step(projectId));
-			if (clock.elapsed() - this.#visitedAllAt < VISIT_ALL_MS) return;
-			await this.#visitAll();
-			this.#visitedAllAt = clock.elapsed();
-		} catch (error) {
-			for (const projectId of noted) this.note(projectId);
-			logger.warn({ err: error, retryInMs: COLLECT_MS }, "failed to index order ids and customers");
-		}
+	/** Takes a few steps for each project. Returns whether one has more to do. */
+	async #runRound(): Promise<boolean> {
+		const { clock, logger, storage } = this.#options;
+		const failures: unknown[] = [];
+		if (clock.elapsed() - this.#visitedAllAt >= VISIT_ALL_MS)
+			await this.#noteAll().catch((error: unknown) => failures.push(error));
+		const indexed = await this.#visit(this.#toIndex, (projectId) => this.#step(projectId), failures);
+		const swept = await this.#visit(this.#toSweep, (projectId) => storage.sweepReferences({ projectId }), failures);
+		const [err] = failures;
+		if (err === undefined) return indexed || swept;
+		const details = { err, failures: failures.length, retryInMs: COLLECT_MS };
+		logger.warn(details, "failed to index order ids and customers");
+		return false;
 	}
 
-	async #visitAll(): Promise<void> {
-		const { storage } = this.#options;
-		for (let after: string | undefined; !this.#stopped; ) {
-			const page = await storage.listProjects({ limit: PROJECTS_AT_ONCE, ...(after !== undefined && { after }) });
+	async #noteAll(): Promise<void> {
+		for (let after: string | undefined; ; ) {
+			const page = await this.#options.storage.listProjects({
+				limit: PROJECTS_AT_ONCE,
+				...(after !== undefined && { after }),
+			});
 			for (const { id } of page) {
-				await this.#visit(() => storage.sweepReferences({ projectId: id }));
-				await this.#visit(() => this.#step(id));
+				this.#toIndex.add(id);
+				this.#toSweep.add(id);
 			}
 			after = page.at(-1)?.id;
-			if (page.length < PROJECTS_AT_ONCE) return;
+			if (page.length < PROJECTS_AT_ONCE) break;
 		}
+		this.#visitedAllAt = this.#options.clock.elapsed();
 	}
 
-	/** Takes steps until one returns false, with pauses in which others use the database. */
-	async #visit(step: () => Promise<boolean>): Promise<void> {
-		const { clock } = this.#options;
-		for (let more = true; more && !this.#stopped; ) {
-			const from = clock.elapsed();
-			more = await step();
-			const ms = ((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare;
-			await new Promise<void>((resolve) => {
-				const timer = clock.setTimeout(resolve, ms);
-				this.#pause = () => {
-					timer.cancel();
-					resolve();
-				};
-			});
+	/**
+	 * Takes a few steps for each of these projects, until one returns false. A project that has more to do, or whose step
+	 * failed, remains for the next round. Returns whether one has more to do.
+	 */
+	async #visit(
+		projects: Set<string>,
+		step: (projectId: string) => Promise<boolean>,
+		failures: unknown[],
+	): Promise<boolean> {
+		let isMore = false;
+		for (const projectId of [...projects]) {
+			// Before its steps: what is published during them is noted again.
+			projects.delete(projectId);
+			const attempt = () =>
+				step(projectId).catch((error: unknown) => {
+					failures.push(error);
+					projects.add(projectId);
+					return false;
+				});
+			let more = true;
+			for (let steps = 0; more && steps < STEPS_PER_ROUND && !this.#stopped; steps++) more = await this.#paced(attempt);
+			if (more) projects.add(projectId);
+			isMore ||= more;
 		}
+		return isMore;
+	}
+
+	/** Takes a step, then pauses so that others use the database. */
+	async #paced(step: () => Promise<boolean>): Promise<boolean> {
+		const { clock } = this.#options;
+		const from = clock.elapsed();
+		const more = await step();
+		const ms = ((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare;
+		await new Promise<void>((resolve) => {
+			const timer = clock.setTimeout(resolve, ms);
+			this.#pause = () => {
+				timer.cancel();
+				resolve();
+			};
+		});
+		return more;
 	}
 }
