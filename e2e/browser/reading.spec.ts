@@ -71,6 +71,22 @@ test("a busy log keeps still under the pointer", async ({ dashboard, page }) => 
 	await expect(rows).toHaveCount(1 + 3);
 });
 
+test("an empty log fills under the pointer", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (const view of ["deliveries", "attempts"] as const) {
+		const event_id = `evt_${view}`;
+		await page.goto(dashboard.project(`/logs?view=${view}&event_id=${event_id}`));
+		await page.getByText("Nothing matches").hover();
+		await shop.post(shop.path("/events"), { ...purchase(1), id: event_id });
+		const table = page.getByRole("table", { name: view === "deliveries" ? "Deliveries" : "Attempts" });
+		await expect(table.getByText("Delivered")).toBeVisible();
+	}
+});
+
 test("rows that are on their way when the pointer comes don't move what it points at", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -4,7 +4,7 @@ import { type Searched, searchedOf, whileIndexing } from "../../api/attempts.ts"
 import { type DeliverySummary, deliveriesQuery } from "../../api/deliveries.ts";
 import { useLive } from "../../api/live.tsx";
 import { deliveryFilter, type LogsSearch } from "./search.ts";
-import { useKeptStill } from "./use-kept-still.ts";
+import { hasRows, useKeptStill } from "./use-kept-still.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
@@ -34,7 +34,7 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 	const { state } = useLive();
 	const options = deliveriesQuery(projectId, deliveryFilter(search));
 	const known = queryClient.getQueryData(options.queryKey);
-	const still = held || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
+	const still = (held && hasRows(known)) || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
 	useKeptStill(options.queryKey, still);
 	const list = useInfiniteQuery({
 		...options,

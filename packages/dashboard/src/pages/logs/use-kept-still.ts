@@ -1,6 +1,11 @@
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
+/** Whether a list has rows that someone may be reading: an empty one never keeps still. */
+export const hasRows = (
+	list: { readonly pages: readonly { readonly data: readonly unknown[] }[] } | undefined,
+): boolean => list?.pages.some(({ data }) => data.length > 0) ?? false;
+
 /** When a list starts to keep still, drops a refetch that is on its way: its rows would move under the pointer. */
 export function useKeptStill(queryKey: QueryKey, still: boolean): void {
 	const queryClient = useQueryClient();

@@ -12,7 +12,7 @@ import {
 } from "../../api/attempts.ts";
 import { useLive } from "../../api/live.tsx";
 import { attemptFilter, type LogsSearch } from "./search.ts";
-import { useKeptStill } from "./use-kept-still.ts";
+import { hasRows, useKeptStill } from "./use-kept-still.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
@@ -51,7 +51,7 @@ export function useLog(projectId: string, given: LogsSearch, held: boolean): Log
 	const options = attemptsQuery(projectId, search);
 	const known = queryClient.getQueryData(options.queryKey);
 	const paused = state === "paused";
-	const still = held || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
+	const still = (held && hasRows(known)) || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
 	useKeptStill(options.queryKey, still);
 	const list = useInfiniteQuery({
 		...options,
