@@ -15,6 +15,7 @@ const BODIES: Record<string, unknown> = {
 	updateWebhook: { description: "taken over" },
 	testWebhook: { type: "delivery.success" },
 	replayFailed: { status: "failed" },
+	checkSignature: { signature: "0" },
 };
 
 interface Operation {
