@@ -84,16 +84,18 @@ export class Quarantine {
 	}
 }
 
-/** What an operator should know and do. */
-export function quarantineText({ since, backupAt }: QuarantineMark): string {
+/** What anyone may know: `/readyz` says it to strangers. */
+export function quarantineNotice({ since, backupAt }: QuarantineMark): string {
 	const from = backupAt === null ? "a backup" : `a backup of ${minute(backupAt)}`;
 	return (
 		`The database was restored from ${from} at ${minute(since)}, and is in quarantine: events are accepted, ` +
-		"nothing is sent. posthorn quarantine lists pending deliveries, and posthorn release sends them. " +
-		"Access is as of the backup (API keys, members, passwords, signing secrets): repeat what was revoked, removed or " +
-		"rotated since."
+		"nothing is sent. posthorn quarantine lists pending deliveries, and posthorn release sends them."
 	);
 }
+
+/** What an operator should know and do. Strangers needn't know that revoked access is valid again. */
+export const quarantineText = (mark: QuarantineMark): string =>
+	`${quarantineNotice(mark)} Access is as of the backup (API keys, members, passwords, signing secrets): repeat what was revoked, removed or rotated since.`;
 
 /** `2026-11-24 10:05 UTC`: the time of a backup is known to a minute. */
 const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;

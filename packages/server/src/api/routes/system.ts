@@ -1,6 +1,6 @@
 import { METRICS } from "../../base/budgets.ts";
 import { RateLimit } from "../../base/throttle.ts";
-import { quarantineText } from "../../engine/quarantine.ts";
+import { quarantineNotice } from "../../engine/quarantine.ts";
 import { holdText } from "../../engine/retention-clock.ts";
 import { shortageText } from "../../net/shortages.ts";
 import { Problem } from "../http/problem.ts";
@@ -112,7 +112,10 @@ export function systemRoutes(parts: SystemParts): Route[] {
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
 				const hold = retention?.hold ?? null;
 				const mark = quarantine?.mark ?? null;
-				const notices = [...(mark === null ? [] : [quarantineText(mark)]), ...(hold === null ? [] : [holdText(hold)])];
+				const notices = [
+					...(mark === null ? [] : [quarantineNotice(mark)]),
+					...(hold === null ? [] : [holdText(hold)]),
+				];
 				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
 			},
 		}),
