@@ -32,8 +32,9 @@ The API reference is at /docs while the service runs. With --json, the log is JS
 addresses at the start, on standard error.`,
 	doctor: `
 It takes the settings of "posthorn serve", changes nothing, and can run alongside the service. With --reach it also
-connects to a receiver as a delivery would, up to the verified TLS connection, and sends nothing. Exit code 1 if the
-service couldn't run with these settings, or the receiver can't be reached.
+connects to a receiver as a delivery would, up to the verified TLS connection, and sends nothing. If that fails, it
+shows the certificate that was rejected, or what name servers answered. Exit code 1 if the service couldn't run with
+these settings, or the receiver can't be reached.
 
 Examples:
   posthorn doctor

@@ -1,7 +1,14 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { createAuthority, settingsOfNodes, writeCaFile } from "@posthorn/testkit";
+import {
+	createAuthority,
+	issueExpired,
+	settingsOfNodes,
+	startRawReceiver,
+	startReceiver,
+	writeCaFile,
+} from "@posthorn/testkit";
 import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
@@ -363,6 +370,38 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 		err: expect.stringMatching(/no attempt/),
 	});
 	expect((await user.run(["logs", "get", "att_none"])).code).toBe(1);
+});
+
+test("an attempt in full shows the response's headers, and the certificate that was rejected", async () => {
+	const authority = await createAuthority();
+	await service.stop();
+	const { POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_CA_FILE } = settingsOfNodes(writeCaFile(authority, service.folder));
+	Object.assign(service.settings, { POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_CA_FILE });
+	await service.startAgain();
+	const respond = () => ({ status: 302, headers: { location: "https://example.com/new", "set-cookie": "a=b" } });
+	await using receivers = new AsyncDisposableStack();
+	const opened = <R extends { close(): Promise<void> }>(one: R): R => receivers.adopt(one, () => one.close());
+	const moved = opened(await startReceiver({ authority, respond }));
+	const expired = opened(await startRawReceiver({ authority: await issueExpired(authority), onConnection() {} }));
+	const fullOf = async (url: string, id: string): Promise<string> => {
+		const hook = ["webhooks", "create", url, "--events", "delivery.success", "--json"];
+		const { id: webhook } = JSON.parse((await user.run(hook)).out);
+		const tail = new Running(user.spawn(["logs", "tail", "--json", "--webhook", webhook]));
+		await project.publish({ id, type: "delivery.success", data: {} });
+		await tail.until("the attempt", () => tail.lines.length > 0);
+		await tail.end("SIGINT");
+		const { out } = await user.run(["logs", "get", String(tail.lines[0]!.id)]);
+		await user.run(["webhooks", "delete", webhook, "--yes"]);
+		return out;
+	};
+	const redirected = await fullOf(moved.url("/hooks"), "evt_moved");
+	expect(redirected).toMatch(/\nResponse headers .*\n(.*\n)*location: https:\/\/example\.com\/new\n/);
+	expect(redirected).not.toMatch(/cookie|Certificate/);
+	const rejected = await fullOf(expired.url("/hooks"), "evt_expired");
+	expect(rejected).toMatch(
+		/\nCertificate {2}rejected\nIssued to .*\nIssued by .*\nFor hosts .*localhost.*\nValid from .* UTC\nValid to .* UTC\n/,
+	);
+	expect(rejected).not.toContain("Response headers");
 });
 
 test("events of the log are sent again to a receiver here, whatever became of their deliveries", async () => {

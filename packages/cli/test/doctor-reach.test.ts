@@ -71,10 +71,14 @@ test("reports an invalid certificate in the words of the delivery log", async ()
 	expectReceiver(
 		await reach(sound.url("/token"), withoutCa),
 		"fault",
-		/: The receiver's certificate is not trusted\. Use /,
+		/: The receiver's certificate is not trusted\. Use .* Issued to: .*; Issued by: CN=.*; For hosts: .*localhost.*; Valid from: \d{4}-/,
 	);
 	const expired = await open(startRawReceiver({ authority: await issueExpired(authority), onConnection }));
-	expectReceiver(await reach(expired.url("/token")), "fault", /has expired or is not valid yet/);
+	expectReceiver(
+		await reach(expired.url("/token")),
+		"fault",
+		/has expired or is not valid yet.*Valid to: [-\d: ]+ UTC\.$/,
+	);
 	const wrongHost = await open(startRawReceiver({ authority: await issueForWrongHost(authority), onConnection }));
 	expectReceiver(await reach(wrongHost.url("/token")), "fault", /is for another host name/);
 });
@@ -100,6 +104,11 @@ test("reports a forbidden, missing or silent receiver, and says what to check", 
 	);
 	expectReceiver(await reach(`https://127.0.0.1:${port}/token`, {}), "fault", /address is not public/);
 	expectReceiver(await reach("http://example.com/token"), "fault", /^example\.com: The URL must begin with https/);
+	expectReceiver(
+		await reach(`https://${"a".repeat(64)}.example/token`),
+		"fault",
+		/host name .* DNS names have at most 63 characters/,
+	);
 	const silent = await open(startPlainTcp(() => undefined));
 	const hurried = { ...settings, POSTHORN_ATTEMPT_TIMEOUT: "1" };
 	expectReceiver(

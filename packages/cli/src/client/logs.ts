@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { ApiError, type Client, ConnectionError } from "@posthorn/client";
+import { certificateFields, dnsText } from "@posthorn/server/failure-text";
 import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
@@ -178,16 +179,42 @@ export async function getLog(id: string, options: ConnectionOptions): Promise<vo
 		["URL", clean(attempt.url)],
 		["Response", `${status_code === null ? colors.red("none") : colored(status_code)}  ${response_ms} ms`],
 		...(error === null ? [] : [["Error", `${clean(error)}  ${colors.dim(attempt.error_code ?? "")}`] as const]),
+		...(attempt.dns === null ? [] : [["DNS", dnsText(attempt.dns)] as const]),
 	]);
-	const headers = Object.entries(request_headers);
-	console.log(`\n${colors.bold("Request")}${headers.length === 0 ? colors.dim("  nothing was sent") : ""}`);
-	for (const [name, value] of headers) console.log(`${colors.dim(`${clean(name)}:`)} ${clean(value)}`);
+	if (attempt.certificate !== null) showCertificate(attempt.certificate);
+	const isUnsent = Object.keys(request_headers).length === 0;
+	console.log(`\n${colors.bold("Request")}${isUnsent ? colors.dim("  nothing was sent") : ""}`);
+	showHeaders(request_headers);
 	console.log(`\n${lines(attempt.request_body)}`);
 	if (status_code === null) return;
+	if (Object.keys(attempt.response_headers).length > 0) {
+		console.log(`\n${colors.bold("Response headers")}${colors.dim("  those that help to explain a failure")}`);
+		showHeaders(attempt.response_headers);
+	}
 	console.log(
 		`\n${colors.bold("Response body")}${attempt.response_truncated ? colors.dim("  the first 1,024 bytes") : ""}`,
 	);
 	console.log(response_body === "" ? colors.dim("empty") : lines(response_body));
+}
+
+/** As in the API's `Attempt`. */
+interface Certificate {
+	readonly subject: string;
+	readonly issuer: string;
+	readonly names: readonly string[];
+	readonly valid_from: string | null;
+	readonly valid_to: string | null;
+}
+
+function showHeaders(headers: Readonly<Record<string, string>>): void {
+	for (const [name, value] of Object.entries(headers)) console.log(`${colors.dim(`${clean(name)}:`)} ${clean(value)}`);
+}
+
+function showCertificate({ valid_from, valid_to, ...names }: Certificate): void {
+	const time = (at: string | null) => (at === null ? null : Date.parse(at));
+	const fields = certificateFields({ ...names, validFrom: time(valid_from), validTo: time(valid_to) });
+	console.log(`\n${colors.bold("Certificate")}${colors.dim("  rejected")}`);
+	printFields(fields.map(([name, value]) => [name, clean(value)]));
 }
 
 /** A body as it is, apart from what could drive the terminal. */

@@ -3,7 +3,8 @@ import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import { reasonText } from "../engine/send/outcome.ts";
 import { createDialer } from "../net/dial.ts";
-import { reasonOf, SendFailure } from "../net/errors.ts";
+import { detailsOf, reasonOf, SendFailure } from "../net/errors.ts";
+import { certificateFields, dnsText } from "../net/failure-text.ts";
 import { createGuard, type Guard, hostOf, portOf } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 import type { Finding } from "./local.ts";
@@ -75,5 +76,15 @@ function textOf(error: unknown, { attemptTimeoutMs }: Config): string {
 	if (reason === null) return (error as Error).message;
 	if (reason === "timeout")
 		return `No connection within ${attemptTimeoutMs / 1_000} s. Check its network, and whether firewalls in between allow requests from here.`;
-	return reasonText(reason);
+	return [reasonText(reason), ...detailTexts(error)].join(" ");
+}
+
+/** What name servers answered, and the certificate that was rejected: as in the delivery log. */
+function detailTexts(error: unknown): string[] {
+	const { dns, certificate } = detailsOf(error) ?? {};
+	const fields = certificate === undefined ? [] : certificateFields(certificate);
+	return [
+		...(dns === undefined ? [] : [dnsText(dns)]),
+		...(fields.length === 0 ? [] : [`${fields.map(([name, value]) => `${name}: ${value}`).join("; ")}.`]),
+	];
 }
