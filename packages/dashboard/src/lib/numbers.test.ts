@@ -20,15 +20,15 @@ it.each([
 
 it("only says 100% or 0% if it is exact", () => {
 	expect(formatRate(null)).toBe("–");
-	expect(formatRate(1)).toBe("100 %");
-	expect(formatRate(0)).toBe("0 %");
+	expect(formatRate(1)).toBe("100%");
+	expect(formatRate(0)).toBe("0%");
 	fc.assert(
 		fc.property(fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 1, max: 1e6 }), (good, bad) => {
 			const words = formatRate(good / (good + bad));
-			expect(words).not.toBe("100 %");
-			expect(words).not.toBe("100.0 %");
-			expect(words).not.toBe("0 %");
-			expect(words).not.toBe("0.0 %");
+			expect(words).not.toBe("100%");
+			expect(words).not.toBe("100.0%");
+			expect(words).not.toBe("0%");
+			expect(words).not.toBe("0.0%");
 		}),
 	);
 });

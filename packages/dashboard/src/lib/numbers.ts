@@ -16,14 +16,14 @@ export function formatMs(ms: number): string {
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A share of 1 as a percentage that is 100 % or 0 % only if exact: `99.9 %`, `<0.1 %`; `–` for null. */
+/** A share of 1 as a percentage that is 100% or 0% only if exact: `99.9%`, `<0.1%`; `–` for null. */
 export function formatRate(rate: number | null): string {
 	if (rate === null) return "–";
-	if (rate === 1 || rate === 0) return `${rate * 100} %`;
+	if (rate === 1 || rate === 0) return `${rate * 100}%`;
 	const percent = rate * 100;
-	if (percent > 99.9) return "99.9 %";
-	if (percent < 0.1) return "<0.1 %";
-	return `${percent.toFixed(1)} %`;
+	if (percent > 99.9) return "99.9%";
+	if (percent < 0.1) return "<0.1%";
+	return `${percent.toFixed(1)}%`;
 }
 
 /** `1 webhook`, `4 webhooks`; by default, the plural adds an s. */
