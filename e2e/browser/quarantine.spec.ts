@@ -1,24 +1,74 @@
 import { join } from "node:path";
 import { backupSqlite, restoreSqlite } from "@posthorn/server/storage/sqlite";
-import { expect, expectAccessible, test } from "./dashboard.ts";
+import { purchase } from "../shop.ts";
+import { type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
-test("after a restore every page says why nothing is delivered, until the release", async ({ dashboard, page }) => {
-	const { shop } = dashboard;
-	await dashboard.setUp();
+/** Restores the database from a backup of this moment, as an operator does. */
+async function restore({ shop }: Dashboard): Promise<void> {
 	const [path, backup] = [join(shop.folder, "posthorn.db"), join(shop.folder, "backup.db")];
 	await backupSqlite(path, backup);
 	await shop.service.stop();
 	await restoreSqlite(backup, path);
 	await shop.start();
+}
+
+test("after a restore every page says why nothing is delivered, and the operator releases what isn't skipped", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const [books, chat] = [await shop.receiver(), await shop.receiver()];
+	const { id } = await shop.webhook(books.url("/hooks"), { description: "Accounting" });
+	await shop.webhook(chat.url("/hooks"), { description: "Chat" });
+	await dashboard.setUp();
+	await restore(dashboard);
+	for (const n of [1, 2]) await shop.post(shop.path("/events"), purchase(n));
 	await dashboard.signIn(page);
 	const notice = page.getByRole("status").filter({ hasText: "Nothing is being delivered" });
-	for (const pagePath of ["/webhooks", "/logs"]) {
+	for (const pagePath of ["/webhooks", "/logs", "/members"]) {
 		await page.goto(dashboard.project(pagePath));
-		await expect(notice).toContainText("posthorn release");
+		await expect(notice).toContainText("removed members and rotated secrets are back");
 	}
 	await expectAccessible(page);
-	await shop.post("/v1/quarantine/release", {});
-	await page.reload();
-	await expect(page.getByRole("heading", { name: "Logs" })).toBeVisible();
+	await notice.getByRole("button", { name: "Review and release" }).click();
+	const dialog = page.getByRole("dialog", { name: "Release the restored database" });
+	const pending = dialog.getByRole("table", { name: "Pending deliveries" });
+	await expect(pending.getByRole("row")).toHaveCount(1 + 2);
+	await expect(dialog).toContainText("4 first attempts will be sent to 2 webhooks, in order.");
+	await pending.getByRole("checkbox", { name: /for Accounting of A store/ }).check();
+	await expect(dialog).toContainText(
+		"2 first attempts will be sent to 1 webhook, in order. 2 won’t be sent to 1 webhook.",
+	);
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: "Release and send 2" }).click();
+	await expect(dialog).toHaveCount(0);
 	await expect(notice).toHaveCount(0);
+	await chat.count(2);
+	expect((await shop.get(shop.path(`/webhooks/${id}`))).body.backlog.events).toBe(0);
+	expect(books.requests).toHaveLength(0);
+});
+
+test("members learn that the operator has to release it, and the notice leaves without a reload", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	await dashboard.setUp();
+	const { url } = (await shop.post(shop.path("/invitations"), { role: "viewer" })).body;
+	const token = new URL(url).hash.slice(1);
+	const email = "viewer@example.com";
+	await shop.call("POST", "/v1/invitations/accept", JSON.stringify({ token, email, name: "Vera", password: PASSWORD }));
+	await restore(dashboard);
+	await dashboard.signIn(page, email);
+	await page.clock.install();
+	await page.goto(dashboard.project("/webhooks"));
+	const notice = page.getByRole("status").filter({ hasText: "Nothing is being delivered" });
+	await expect(notice).toContainText("once its operator releases it");
+	await expect(notice).not.toContainText("rotated");
+	await expect(notice.getByRole("button")).toHaveCount(0);
+	await shop.post("/v1/quarantine/release", {});
+	await expect(async () => {
+		await page.clock.fastForward(15_000);
+		await expect(notice).toHaveCount(0, { timeout: 1_000 });
+	}).toPass();
 });

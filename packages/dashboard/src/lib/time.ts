@@ -59,6 +59,9 @@ export function timeOfDay(at: number, { seconds = false }: { seconds?: boolean }
 	return seconds ? `${time}:${pad(date.getSeconds())}` : time;
 }
 
+/** `21 Nov 2026, 14:02`, in local time. */
+export const calendarTime = (at: number): string => `${calendarDay(at)}, ${timeOfDay(at)}`;
+
 /** `14:02` on the same local day as `now`, `20 Nov, 14:02` in the same year, and otherwise with the year. */
 export function shortTime(at: number, now: number): string {
 	const date = new Date(at);

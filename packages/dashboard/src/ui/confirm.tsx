@@ -16,12 +16,14 @@ interface ConfirmProps {
 	danger?: boolean;
 	/** Whether the action is enabled. */
 	ready?: boolean;
+	/** By default, medium. */
+	size?: "lg" | "xl";
 }
 
 /** Asks for confirmation before something that can't be undone. */
 export function Confirm(props: ConfirmProps) {
 	return (
-		<Modal opened={props.opened} onClose={props.onClose} title={props.title}>
+		<Modal opened={props.opened} onClose={props.onClose} title={props.title} size={props.size ?? "md"}>
 			<ConfirmBody {...props} />
 		</Modal>
 	);

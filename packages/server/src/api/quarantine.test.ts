@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
-import { setUp } from "../../test/api/browser.ts";
+import { member, setUp } from "../../test/api/browser.ts";
 import type { QuarantineMark } from "../storage/verbs/quarantine.ts";
 
 let api: TestApi;
@@ -36,12 +36,20 @@ test("shows a restored database to everyone, its pending deliveries to the opera
 		active: true,
 		since: "2026-11-24T10:05:00.000Z",
 		backup_at: "2026-11-23T02:00:00.000Z",
-		detail: expect.stringMatching(/of 2026-11-23 02:00 UTC at 2026-11-24 10:05 UTC, .* posthorn release/),
+		detail: expect.stringMatching(/of 2026-11-23 02:00 UTC at 2026-11-24 10:05 UTC, .* posthorn release[^A]*$/),
 	});
+	// Who can revoke access that is back is told about it. Others, and strangers, needn't know.
+	const people = await Promise.all(
+		(["owner", "developer", "viewer"] as const).map((role) => member(api, project, role, role)),
+	);
+	const details = await Promise.all(
+		[browser, ...people].map(async (one) => (await one.call("GET", "/v1/quarantine")).json.detail as string),
+	);
+	expect(details.map((detail) => detail.includes("Access is as of the backup"))).toEqual([true, true, false, false]);
+	expect((await api.call("GET", "/v1/quarantine")).json.detail).toContain("Access");
 	expect((await browser.call("GET", "/v1/session")).json).toMatchObject({ quarantine: true });
 	const ready = await api.call("GET", "/readyz");
 	expect(ready.json).toMatchObject({ notice: expect.stringMatching(/quarantine/) });
-	// Strangers needn't know that revoked access is valid again.
 	expect(ready.text).not.toContain("Access");
 
 	const idOf = (path: string) => path.split("/").at(-1)!;

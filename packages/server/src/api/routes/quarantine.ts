@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
-import { quarantineText } from "../../engine/quarantine.ts";
+import { actorOf, type Principal } from "../../accounts/index.ts";
+import { quarantineNotice, quarantineText } from "../../engine/quarantine.ts";
 import { healthWindowStart } from "../../registry/health.ts";
 import type { WebhookView } from "../../registry/webhooks.ts";
 import type { Project, WebhookHealth } from "../../storage/port.ts";
@@ -17,7 +18,10 @@ export const QuarantineState = Type.Object(
 		backup_at: Type.Union([Time, Type.Null()], {
 			description: "The latest time that the backup contains, at most a minute before it was taken.",
 		}),
-		detail: Type.Union([Type.String(), Type.Null()], { description: "What happened, and what to do." }),
+		detail: Type.Union([Type.String(), Type.Null()], {
+			description:
+				"What happened, and what to do. The operator and owners are also told that access is as of the backup.",
+		}),
 	},
 	{ title: "QuarantineState" },
 );
@@ -52,13 +56,21 @@ type QuarantineParts = Pick<ApiParts, "quarantine" | "storage" | "webhooks" | "c
 
 /** What an operator looks at after a restore, before anything is sent. */
 export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger }: QuarantineParts): Route[] {
-	function present(): Static<typeof QuarantineState> {
+	/** The operator and owners can revoke access that the restore has brought back. Others needn't know of it. */
+	async function mayRevoke(principal: Principal): Promise<boolean> {
+		if (principal.kind !== "person") return principal.kind === "operator";
+		const { id, operator } = principal.account;
+		return operator || (await storage.listMemberships({ accountId: id })).some(({ role }) => role === "owner");
+	}
+
+	async function present(principal: Principal): Promise<Static<typeof QuarantineState>> {
 		const mark = quarantine?.mark ?? null;
+		const textOf = mark !== null && (await mayRevoke(principal)) ? quarantineText : quarantineNotice;
 		return {
 			active: mark !== null,
 			since: formatTimeOrNull(mark?.since ?? null),
 			backup_at: formatTimeOrNull(mark?.backupAt ?? null),
-			detail: mark && quarantineText(mark),
+			detail: mark && textOf(mark),
 		};
 	}
 
@@ -78,7 +90,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 				"After a restore nothing is sent until the operator releases the database: no deliveries, retries, replays or test events. Events are accepted and logged, and nothing expires.",
 			access: "any",
 			success: { status: 200, description: "Whether the database is in quarantine.", schema: QuarantineState },
-			handler: present,
+			handler: ({ principal }) => present(principal),
 		}),
 		route("GET", "/v1/quarantine/waiting", "listQuarantined", {
 			summary: "List pending deliveries in quarantine",
@@ -107,12 +119,12 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 				"All nodes send pending deliveries, in order, within a second. Without a quarantine it does nothing.",
 			access: "operator",
 			success: { status: 200, description: "The database is released.", schema: QuarantineState },
-			async handler() {
+			async handler({ principal }) {
 				if (quarantine?.mark) {
 					await quarantine.release();
-					logger.warn({}, "an operator released the database from quarantine");
+					logger.warn({ by: actorOf(principal) }, "an operator released the database from quarantine");
 				}
-				return present();
+				return await present(principal);
 			},
 		}),
 	];

@@ -1,0 +1,64 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api } from "./client.ts";
+import type { ResponseOf, Schemas } from "./operation.ts";
+import { queryClient } from "./query-client.ts";
+import { refreshSession } from "./session.ts";
+
+/** How often to look whether someone has released the database, in milliseconds. */
+const LOOK_MS = 15_000;
+const PAGE = 100;
+
+const KEY = ["quarantine"] as const;
+
+/** Whether the service was restored from a backup, and sends nothing until its operator releases it. */
+export const quarantineQuery = queryOptions({
+	queryKey: KEY,
+	queryFn: async ({ signal }) => {
+		const state = await api.get("/v1/quarantine", { signal });
+		// The notice follows the session.
+		if (!state.active) void refreshSession();
+		return state;
+	},
+	refetchInterval: LOOK_MS,
+});
+
+/** A webhook with pending deliveries in quarantine, and its project. */
+export type PendingWebhook = Schemas["QuarantinedProject"]["webhooks"][number] & {
+	readonly project_id: string;
+	readonly project: string;
+};
+
+/**
+ * All webhooks with pending deliveries; only for the operator.
+ *
+ * @param onStep called with how many projects were examined so far
+ */
+export async function pendingWebhooks(signal: AbortSignal, onStep: (projects: number) => void) {
+	const found: PendingWebhook[] = [];
+	let projects = 0;
+	let cursor: string | null = null;
+	do {
+		const page: ResponseOf<"/v1/quarantine/waiting", "get"> = await api.get("/v1/quarantine/waiting", {
+			query: { limit: PAGE, cursor },
+			signal,
+		});
+		for (const { id, name, webhooks } of page.data)
+			for (const webhook of webhooks) found.push({ ...webhook, project_id: id, project: name });
+		projects += page.data.length;
+		onStep(projects);
+		cursor = page.next_cursor;
+	} while (cursor !== null);
+	return found;
+}
+
+/** Ends the quarantine on all nodes. These webhooks continue with the next event, without their pending deliveries. */
+export async function releaseQuarantine(skipped: readonly PendingWebhook[]): Promise<void> {
+	for (const { project_id, id } of skipped)
+		await api.patch("/v1/projects/{project_id}/webhooks/{webhook_id}", {
+			path: { project_id, webhook_id: id },
+			body: { status: "active", from: "now" },
+		});
+	await api.post("/v1/quarantine/release");
+	queryClient.removeQueries({ queryKey: KEY });
+	await refreshSession();
+}
