@@ -83,10 +83,23 @@ export function examineQuarantine(mark: string | null): Finding[] {
 	return [{ state: "warning", name: "Quarantine", text: quarantineText(JSON.parse(mark) as QuarantineMark) }];
 }
 
-/** Whether this machine's clock is plausible. @param seen the time that a node recorded, if any */
-export function examineRetention({ logRetentionMs }: Config, seen: string | null, now = Date.now()): Finding[] {
-	if (seen === null || now <= Number(seen) + stepMs(logRetentionMs)) return [];
-	return [{ state: "warning", name: "Retention", text: holdText({ kind: "ahead", now, seenAt: Number(seen) }) }];
+/**
+ * Whether this machine's clock is plausible.
+ * @param seen the time that a node recorded, if any
+ * @param jumped how far clocks have jumped ahead before
+ */
+export function examineRetention(
+	{ logRetentionMs }: Config,
+	seen: string | null,
+	jumped: string | null,
+	now = Date.now(),
+): Finding[] {
+	if (seen === null || now <= Number(seen)) return [];
+	const jumpedMs = now - Number(seen) + Number(jumped ?? 0);
+	if (jumpedMs <= stepMs(logRetentionMs)) return [];
+	return [
+		{ state: "warning", name: "Retention", text: holdText({ kind: "ahead", now, seenAt: Number(seen), jumpedMs }) },
+	];
 }
 
 /** A name that every resolver knows, to check whether names resolve at all (RFC 2606). */

@@ -3,7 +3,7 @@ import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import { CLOCK_SEEN } from "../storage/verbs/clock.ts";
+import { CLOCK_JUMPED, CLOCK_SEEN } from "../storage/verbs/clock.ts";
 import { QUARANTINE } from "../storage/verbs/quarantine.ts";
 import { adviceAtStart, examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
 
@@ -20,7 +20,7 @@ const SESSION_POOL: Finding = {
 /** Checks the server, this user's permissions, the schema, and the clock. */
 export async function examineServer(url: string, config: Config): Promise<Finding[]> {
 	try {
-		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN, QUARANTINE]);
+		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN, CLOCK_JUMPED, QUARANTINE]);
 		const { version, pooled, clockDifferenceMs, connections } = facts;
 		const left = connections.most - connections.used;
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
@@ -35,7 +35,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
 			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),
-			...examineRetention(config, facts.settings.get(CLOCK_SEEN) ?? null),
+			...examineRetention(config, facts.settings.get(CLOCK_SEEN) ?? null, facts.settings.get(CLOCK_JUMPED) ?? null),
 			...examineQuarantine(facts.settings.get(QUARANTINE) ?? null),
 			durabilityOf(facts),
 			...lossesOf(facts),

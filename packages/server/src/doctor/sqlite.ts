@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
-import { CLOCK_SEEN } from "../storage/verbs/clock.ts";
+import { CLOCK_JUMPED, CLOCK_SEEN } from "../storage/verbs/clock.ts";
 import { QUARANTINE } from "../storage/verbs/quarantine.ts";
 import { examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
 
@@ -34,12 +34,14 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	let sealed: string | null = null;
 	let seen: string | null = null;
+	let jumped: string | null = null;
 	let mark: string | null = null;
 	if (there) {
 		try {
 			await access(path, constants.R_OK | constants.W_OK);
 			sealed = readSqliteSetting(path, SEAL_CHECK);
 			seen = readSqliteSetting(path, CLOCK_SEEN);
+			jumped = readSqliteSetting(path, CLOCK_JUMPED);
 			mark = readSqliteSetting(path, QUARANTINE);
 		} catch (error) {
 			return fault(
@@ -58,7 +60,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	return [
 		{ state, name, text },
 		examineSeal(config, path, sealed),
-		...examineRetention(config, seen),
+		...examineRetention(config, seen, jumped),
 		...examineQuarantine(mark),
 	];
 }

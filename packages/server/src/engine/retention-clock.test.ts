@@ -65,7 +65,7 @@ test("a clock that jumps ahead ages nothing, before and after it is noticed, unt
 	expect(clock.isTrusted()).toBe(false);
 	await clock.observe();
 	expect(clock.now()).toBe(Number.NEGATIVE_INFINITY);
-	expect(clock.hold).toEqual({ kind: "ahead", now: before + 40 * DAY, seenAt: before });
+	expect(clock.hold).toEqual({ kind: "ahead", now: before + 40 * DAY, seenAt: before, jumpedMs: 40 * DAY });
 	expect(logs).toEqual([holdText(clock.hold!)]);
 	expect(logs[0]).toMatch(/40\.0 days after .* Nothing is deleted .* POST \/v1\/clock\/confirm/);
 	machine.wrongBy = 0;
@@ -133,6 +133,37 @@ test("trusts a step of less than a week, or than the retention if that is shorte
 	machine.wrongBy += DAY + 1;
 	await short.observe();
 	expect(short.hold).toMatchObject({ kind: "ahead" });
+});
+
+// Each step was trusted by itself: the log was deleted within minutes.
+test("a clock that creeps ahead in short steps is held once they add up to a week, across restarts", async () => {
+	let clock = await start();
+	machine.wrongBy = 4 * DAY;
+	await clock.observe();
+	expect(clock.hold).toBeNull();
+	await clock.stop();
+	clock = await start();
+	machine.wrongBy = 8 * DAY;
+	await clock.observe();
+	expect(clock.hold).toMatchObject({ kind: "ahead", jumpedMs: 8 * DAY });
+	expect(clock.now()).toBe(Number.NEGATIVE_INFINITY);
+	expect(holdText(clock.hold!)).toMatch(/4\.0 days after .*, and with earlier jumps it is 8\.0 days ahead\. Nothing/);
+	await clock.confirm();
+	machine.wrongBy += 6 * DAY;
+	await clock.observe();
+	expect(clock.hold).toBeNull();
+});
+
+test("a machine that is off at night and at weekends needs no one", async () => {
+	const HOUR = DAY / 24;
+	for (let day = 0; day < 60; day++) {
+		const clock = await start();
+		expect(clock.hold, `day ${day}`).toBeNull();
+		machine.advance(8 * HOUR);
+		await clock.observe();
+		await clock.stop();
+		machine.advance((day % 5 === 4 ? 64 : 16) * HOUR);
+	}
 });
 
 test("nothing ages while the database's clock is far ahead of the node's", async () => {

@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { SettingStorage } from "../storage/port.ts";
 
 const DAY_MS = 86_400_000;
-/** A clock that is ahead by this much isn't trusted; nor by a whole retention, if that is shorter. */
+/** A clock that has jumped ahead by more than this isn't trusted; nor by a whole retention, if that is shorter. */
 const STEP_MS = 7 * DAY_MS;
 /** How often the clock is compared with the database's record. */
 const OBSERVE_EVERY_MS = 60_000;
@@ -14,8 +14,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Why retention doesn't advance. */
 export type ClockHold =
-	/** This node's clock is this far ahead of the latest time that was trusted. */
-	| { readonly kind: "ahead"; readonly now: number; readonly seenAt: number }
+	/** This node's clock is too far ahead of the latest time that was trusted, by itself or with earlier jumps. */
+	| { readonly kind: "ahead"; readonly now: number; readonly seenAt: number; readonly jumpedMs: number }
 	/** The database's clock is this far ahead of this node's. */
 	| { readonly kind: "apart"; readonly aheadMs: number };
 
@@ -34,6 +34,7 @@ export interface RetentionClockOptions {
  *
  * The database keeps the latest trusted time. Each node raises it once a minute. A node whose clock is more than a step
  * ahead of it is on hold, unless its monotonic clock says that so much time has passed since its own last observation.
+ * Smaller jumps add up to a step, and are made up for by time that is seen to pass.
  * It looks the same whether the clock jumped, the service restarts while the clock is ahead, an old backup was restored,
  * or the machine really was off. Only a person knows which, so all of them wait for a person.
  *
@@ -89,9 +90,9 @@ export class RetentionClock {
 		const { storage, clock, logger } = this.#options;
 		const at = momentOf(clock);
 		const vouched = this.#trusted === null ? 0 : this.#trusted.now + (at.elapsed - this.#trusted.elapsed);
-		const { seenAt, isAhead } = await storage.observeClock({ now: at.now, vouched, stepMs: this.#stepMs });
+		const { isAhead, ...seen } = await storage.observeClock({ now: at.now, vouched, stepMs: this.#stepMs });
 		const wasAhead = this.#ahead !== null;
-		this.#ahead = isAhead ? { kind: "ahead", now: at.now, seenAt } : null;
+		this.#ahead = isAhead ? { kind: "ahead", now: at.now, ...seen } : null;
 		if (!isAhead) this.#trusted = at;
 		if (this.hold !== null) logger.error(this.hold, holdText(this.hold));
 		else if (wasAhead) logger.warn({}, "the clock is trusted again: expired rows will be deleted");
@@ -131,9 +132,10 @@ export function holdText(hold: ClockHold): string {
 	const nothing = "Nothing is deleted or dead-lettered for its age meanwhile.";
 	if (hold.kind === "apart")
 		return `The database's clock is ${days(hold.aheadMs)} ahead of this node's. ${nothing} Synchronize both with NTP.`;
-	const { now, seenAt } = hold;
+	const { now, seenAt, jumpedMs } = hold;
+	const earlier = jumpedMs > now - seenAt ? `, and with earlier jumps it is ${days(jumpedMs)} ahead` : "";
 	return (
-		`This node's clock shows ${new Date(now).toISOString()}, ${days(now - seenAt)} after the last time that was recorded. ` +
+		`This node's clock shows ${new Date(now).toISOString()}, ${days(now - seenAt)} after the last time that was recorded${earlier}. ` +
 		`${nothing} If the clock is wrong, set it. If it is right, because the service was off, confirm it with POST /v1/clock/confirm.`
 	);
 }
