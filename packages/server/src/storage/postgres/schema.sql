@@ -91,7 +91,10 @@ BEGIN
 		) silent
 		WHERE l.project_no = silent.project_no
 	), numbered AS (
-		SELECT e.project_id, (row_number() OVER (ORDER BY e.project_no) - 1) / 200 AS batch FROM log_end e
+		SELECT e.project_id || CASE WHEN EXISTS (
+			SELECT FROM posthorn.leases q
+			WHERE q.project_no = e.project_no AND q.until IS NULL AND q.wake_at IS DISTINCT FROM 0
+		) THEN '!' ELSE '' END AS project_id, (row_number() OVER (ORDER BY e.project_no) - 1) / 200 AS batch FROM log_end e
 	), batches AS (
 		SELECT pg_notify('posthorn_wake', 'sql ' || string_agg(n.project_id, ' ')) FROM numbered n GROUP BY n.batch
 	)

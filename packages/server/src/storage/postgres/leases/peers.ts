@@ -139,9 +139,7 @@ const LEAVE_MS = 1_000;
 
 const NOTIFY = sql(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`);
 
-/** The node's name in notifications that the publishing functions send. */
-const SQL = "sql";
-/** Follows a project that has work and no holder. */
+/** Follows a project that has work and no holder, also in notifications of the publishing functions. */
 const UNOWNED = "!";
 
 export class Wakes {
@@ -248,8 +246,7 @@ export class Wakes {
 		const [node, ...marked] = payload.split(" ");
 		if (node === this.#node) return;
 		const projectIds = marked.map((id) => (id.endsWith(UNOWNED) ? id.slice(0, -UNOWNED.length) : id));
-		// The publishing functions don't say whether a node owns the project.
-		const unowned = projectIds.filter((_, index) => node === SQL || marked[index]!.endsWith(UNOWNED));
+		const unowned = projectIds.filter((_, index) => marked[index]!.endsWith(UNOWNED));
 		for (const listener of this.#listeners) listener(projectIds, unowned);
 	}
 }

@@ -131,6 +131,30 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 		expect([await heard(next), await heard(next)]).toEqual([soon, busy]);
 	});
 
+	// Every event that a store published by SQL made every node ask for leases.
+	test("events published by SQL make nodes ask for leases only once, and not if the project has a holder", async () => {
+		const [free, held] = [await world.project(), await world.project()];
+		await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [held] });
+		const hints: string[] = [];
+		let [heardAll, publishes] = [0, 0];
+		holder.peers.subscribe((projectIds, unowned) => {
+			for (const id of projectIds.filter((id) => id === free || id === held)) {
+				heardAll++;
+				if (unowned.includes(id)) hints.push(id);
+			}
+		});
+		const next = ears(holder);
+		await untilHeard(next);
+		const data = `'{"order_id": "1", "customer_email": "a@example.com", "amount_cents": 1, "currency": "EUR", "items": []}'`;
+		for (let n = 0; n < 3; n++)
+			for (const id of [free, held]) {
+				await server.execute(`SELECT posthorn.publish('${id}', 'purchase.completed', ${data})`, url);
+				publishes++;
+			}
+		await until("all hints to arrive", () => heardAll === publishes);
+		expect(hints).toEqual([free]);
+	});
+
 	test("a node whose connection broke is notified again later", async () => {
 		const next = ears(holder);
 		await untilHeard(next);

@@ -1,5 +1,5 @@
 import { accounts, facts, initial, stats } from "./initial.ts";
-import { functions, publish } from "./publish.ts";
+import { functions, markedHints, publish } from "./publish.ts";
 
 /**
  * Nodes that start together each print a valid setup link, so there may now be several. Creating the operator's account
@@ -227,4 +227,5 @@ export const MIGRATIONS: readonly string[] = [
 	details,
 	sweeper,
 	references,
+	markedHints,
 ];

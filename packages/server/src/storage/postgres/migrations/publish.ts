@@ -25,9 +25,11 @@ const IDS_AT_ONCE = 200;
 /**
  * The end of a transaction that published: does what `append-rows.ts` does for nodes, with the rows in `publishing`,
  * and sends a hint to the nodes at commit.
+ *
+ * @param hint what it says of a project of `log_end e`, as a column `project_id`
  */
-const append = `
-CREATE FUNCTION posthorn.append_published() RETURNS trigger LANGUAGE plpgsql VOLATILE ${AS_OWNER} AS $$
+const appendFunction = (create: string, hint: string): string => `
+${create} FUNCTION posthorn.append_published() RETURNS trigger LANGUAGE plpgsql VOLATILE ${AS_OWNER} AS $$
 DECLARE
 	projects bigint[];
 	taken text;
@@ -105,18 +107,32 @@ BEGIN
 		) silent
 		WHERE l.project_no = silent.project_no
 	), numbered AS (
-		SELECT e.project_id, (row_number() OVER (ORDER BY e.project_no) - 1) / ${IDS_AT_ONCE} AS batch FROM log_end e
+		SELECT ${hint}, (row_number() OVER (ORDER BY e.project_no) - 1) / ${IDS_AT_ONCE} AS batch FROM log_end e
 	), batches AS (
 		SELECT pg_notify('posthorn_wake', 'sql ' || string_agg(n.project_id, ' ')) FROM numbered n GROUP BY n.batch
 	)
 	SELECT count(*) INTO told FROM batches;
 	RETURN NULL;
 END $$;
+`;
 
+const append = `${appendFunction("CREATE", "e.project_id")}
 CREATE CONSTRAINT TRIGGER append_published AFTER INSERT ON posthorn.publishing
 	DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION posthorn.append_published();
 ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER append_published;
 `;
+
+/**
+ * The hint of a project that had neither a holder nor work is marked, as nodes mark theirs: only such hints make nodes
+ * ask for leases. The log is held, so no node releases the project meanwhile.
+ */
+export const markedHints = appendFunction(
+	"CREATE OR REPLACE",
+	`e.project_id || CASE WHEN EXISTS (
+			SELECT FROM posthorn.leases q
+			WHERE q.project_no = e.project_no AND q.until IS NULL AND q.wake_at IS DISTINCT FROM 0
+		) THEN '!' ELSE '' END AS project_id`,
+);
 
 /** What `publish` accepts, in the catalogue's order. */
 const TYPES: readonly string[] = EVENT_TYPES.map(({ type }) => type);
