@@ -18,10 +18,10 @@ export const newMark = (seen: string | null, now = Date.now()): string =>
 	JSON.stringify({ since: now, backupAt: seen === null ? null : Number(seen) } satisfies QuarantineMark);
 
 /**
- * What is deleted as the mark is set: sessions and links that may have ended since the backup, such as because their
- * account was removed.
+ * What is deleted as the mark is set: ways in that may have ended since the backup, such as because their account was
+ * removed or the invitation was used. They are easily issued again.
  */
-export const ENDS_ON_RESTORE = ["sessions", "links WHERE kind = 'sign_in'"] as const;
+export const ENDS_ON_RESTORE = ["sessions", "links", "invitations"] as const;
 
 /** Allows leases again. */
 export function* endQuarantine(): Steps<void> {

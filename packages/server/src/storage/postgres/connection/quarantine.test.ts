@@ -1,6 +1,6 @@
 import { until } from "@posthorn/testkit";
 import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
@@ -32,8 +32,10 @@ const IN_USE = { code: "in_use", message: expect.stringMatching(/^A node uses th
 /** What a node does when it takes a lease. */
 const TAKE = "UPDATE posthorn.leases SET wake_at = NULL, holder = 'node_a', until = posthorn.now_ms() + 10000";
 
-test("marks a database that no node uses, and ends its sessions and sign-in links", async () => {
+test("marks a database that no node uses, and ends its sessions, links and invitations", async () => {
 	await run(`
+		INSERT INTO posthorn.invitations (id, token_hash, project_no, role, inviter_kind, inviter_name, created_at, expires_at)
+			SELECT 'inv_1', '\\x03', no, 'owner', 'operator', 'A', 1, 4102444800000 FROM posthorn.projects;
 		INSERT INTO posthorn.accounts VALUES ('acc_1', 'a@example.com', 'a@example.com', 'A', true, 'hash', 1);
 		INSERT INTO posthorn.sessions VALUES ('ses_1', '\\x01', 'acc_1', 1, 1, 4102444800000, false, '', '');
 		INSERT INTO posthorn.links VALUES ('\\x02', 'sign_in', 'acc_1', 4102444800000)`);
@@ -42,6 +44,60 @@ test("marks a database that no node uses, and ends its sessions and sign-in link
 	expect(await run("SELECT FROM posthorn.accounts")).toHaveLength(1);
 	expect(await run("SELECT FROM posthorn.sessions")).toEqual([]);
 	expect(await run("SELECT FROM posthorn.links")).toEqual([]);
+	expect(await run("SELECT FROM posthorn.invitations")).toEqual([]);
+});
+
+describe("a copy of the database that wasn't taken over", () => {
+	/** What the first node that starts on a restored dump finds: its tables are others than the dump says. */
+	const OTHER_TABLES = "UPDATE posthorn.epochs SET system = split_part(system, '/', 1) || '/1', id = 'of the copy'";
+	const node = (seenAt: string) => `INSERT INTO posthorn.nodes (holder, seen_at) VALUES ('node_a', ${seenAt})`;
+	const startNode = async () => (await worldOf((clock) => openNode(url, clock))).storage.close();
+
+	// Its nodes sent pending deliveries as soon as they started.
+	test("is marked by the first node that starts on it, if nodes ran when it was taken", async () => {
+		await run(`${OTHER_TABLES}; ${node(String(BACKUP_AT))}`);
+		await startNode();
+		const [mark] = await run(
+			"SELECT value::json ->> 'backupAt' AS at FROM posthorn.settings WHERE name = 'quarantine'",
+		);
+		expect(mark).toEqual({ at: String(BACKUP_AT) });
+		await run("DELETE FROM posthorn.settings WHERE name = 'quarantine'");
+		await startNode();
+		expect(await marks()).toEqual([]);
+	});
+
+	test("is marked, too, if a node had just taken its first lease", async () => {
+		await run(`${OTHER_TABLES}; ${TAKE}`);
+		await startNode();
+		expect(await marks()).toHaveLength(1);
+	});
+
+	test("isn't marked if all nodes had stopped, nor after a failover", async () => {
+		await run(OTHER_TABLES);
+		await startNode();
+		expect(await marks()).toEqual([]);
+		await run(`UPDATE posthorn.epochs SET timeline = 0; ${node(String(BACKUP_AT))}`);
+		await startNode();
+		expect(await marks()).toEqual([]);
+	});
+
+	test.each([
+		["an old copy under a running node is marked", "1", 1],
+		["a logical replica that a running node is switched to isn't", "posthorn.now_ms()", 0],
+	])("%s", async (_, seenAt, expected) => {
+		const { storage } = await worldOf((clock) => openNode(url, clock));
+		await run(`${OTHER_TABLES}; ${node(seenAt)}`);
+		await run(
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn' AND datname = current_database()",
+		);
+		const epochs = async () => (await run("SELECT FROM posthorn.epochs")).length;
+		await until("the node to join another epoch", async () => {
+			await storage.ping().catch(() => undefined);
+			return (await epochs()) > 1;
+		});
+		expect(await marks()).toHaveLength(expected);
+		await storage.close();
+	});
 });
 
 test("refuses a database that a node of an earlier release uses before it migrates it", async () => {

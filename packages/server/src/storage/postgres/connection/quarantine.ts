@@ -1,4 +1,4 @@
-import { Client } from "pg";
+import { Client, type ClientBase } from "pg";
 import { StorageError } from "../../port.ts";
 import { CLOCK_SEEN } from "../../verbs/clock.ts";
 import { ENDS_ON_RESTORE, newMark, QUARANTINE } from "../../verbs/quarantine.ts";
@@ -83,20 +83,28 @@ async function mark(client: Client): Promise<{ readonly backupAt: number | null 
 		// Waits for nodes that are taking leases. Those that want to take some wait, and then see the mark.
 		await client.query("LOCK TABLE posthorn.nodes, posthorn.leases IN SHARE ROW EXCLUSIVE MODE");
 		await mustBeUnused(client);
-		const { rows: seen } = await client.query<{ value: string }>(
-			"SELECT value FROM posthorn.settings WHERE name = $1",
-			[CLOCK_SEEN],
-		);
-		const value = seen[0]?.value ?? null;
-		await client.query(
-			"INSERT INTO posthorn.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-			[QUARANTINE, newMark(value)],
-		);
-		for (const rows of ENDS_ON_RESTORE) await client.query(`DELETE FROM posthorn.${rows}`);
+		const backupAt = await beginQuarantine(client);
 		await client.query("COMMIT");
-		return { backupAt: value === null ? null : Number(value) };
+		return { backupAt };
 	} catch (error) {
 		await client.query("ROLLBACK").catch(() => client.end());
 		throw error;
 	}
+}
+
+/**
+ * Marks the database, in a transaction.
+ * @returns the latest time that it contains, milliseconds since the Unix epoch; null if no node ever ran on it
+ */
+export async function beginQuarantine(client: ClientBase): Promise<number | null> {
+	const { rows: seen } = await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [
+		CLOCK_SEEN,
+	]);
+	const value = seen[0]?.value ?? null;
+	await client.query(
+		"INSERT INTO posthorn.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+		[QUARANTINE, newMark(value)],
+	);
+	for (const table of ENDS_ON_RESTORE) await client.query(`DELETE FROM posthorn.${table}`);
+	return value === null ? null : Number(value);
 }

@@ -20,6 +20,8 @@
  *   sends nothing, and no change is in force.
  * - Where each log ended is kept in `log_forks`. Acknowledged events beyond that are lost, and are recorded there;
  *   readers of the log from an earlier epoch learn where to continue.
+ * - A database whose tables are others than those of its last epoch was restored from a dump, or moved. If nodes ran
+ *   when it was copied, it is put in quarantine. A physical backup can't be told from a promoted standby.
  * - A server that still has an epoch which this node has left was replaced by another server. It's refused: what it
  *   would acknowledge is lost once it follows the other one.
  *
@@ -32,6 +34,7 @@ import { StorageError } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
 import { storedGeneration } from "../../shared/leases.ts";
 import { sqlState } from "../connection/errors.ts";
+import { beginQuarantine } from "../connection/quarantine.ts";
 import { numberArray, textArray } from "../connection/session.ts";
 
 export interface Epoch {
@@ -225,6 +228,8 @@ export async function joinEpoch(
 				...[termMs, now],
 			]);
 			if (epoch.no > 1) {
+				if (server.epoch !== null && (await isCopy(client, server, server.epoch, memory !== null, now)))
+					await beginQuarantine(client);
 				await client.query(FORK_LOGS, [epoch.no]);
 				await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
 				await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
@@ -241,6 +246,27 @@ export async function joinEpoch(
 		client.connection.stream.destroy();
 		throw error;
 	}
+}
+
+/** Nodes that reported within this time still run, milliseconds. */
+const NODE_LIVES_MS = 60_000;
+/** Whether a node was running when the database had this state, but none of them has reported recently. */
+const RAN_BEFORE = `
+	SELECT n.seen_at IS NOT NULL OR EXISTS (SELECT FROM posthorn.leases WHERE until IS NOT NULL) AS ran,
+		coalesce(n.seen_at >= coalesce($1::bigint, posthorn.now_ms()) - ${NODE_LIVES_MS}, false) AS recently
+	FROM (SELECT max(seen_at) AS seen_at FROM posthorn.nodes) n`;
+
+/**
+ * Whether the database was restored from a dump that was taken while nodes ran: what they sent since isn't in it. Its
+ * tables are others then, and so is usually the server; a promoted standby has the same. A database that was moved after
+ * its nodes had stopped lacks nothing. Nodes that run meanwhile may have been switched to a logical replica, which
+ * contains their recent reports.
+ */
+async function isCopy(client: ClientBase, own: Server, before: Epoch, isRunning: boolean, now: number | null) {
+	// Hidden servers have the same name.
+	if (own.system === before.system || own.system === "" || before.system === "") return false;
+	const { ran, recently } = (await client.query<{ ran: boolean; recently: boolean }>(RAN_BEFORE, [now])).rows[0]!;
+	return ran && !(isRunning && recently);
 }
 
 /**

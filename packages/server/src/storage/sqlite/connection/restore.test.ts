@@ -55,17 +55,20 @@ test("keeps the previous database with all of its commits, and takes nothing fro
 	previous.close();
 });
 
-test("ends sessions and sign-in links, which may have ended since the backup", async () => {
+test("ends sessions, links and invitations, which may have ended since the backup", async () => {
 	const source = new DatabaseSync(backup);
 	source.exec(`
+		INSERT INTO projects (no, id, name, developer, created_at) VALUES (1, 'proj_1', 'A', 0, 1);
 		INSERT INTO accounts VALUES ('acc_1', 'a@example.com', 'a@example.com', 'A', 1, 'hash', 1);
 		INSERT INTO sessions VALUES ('ses_1', x'01', 'acc_1', 1, 1, 4102444800000, 0, '', '');
-		INSERT INTO links VALUES (x'02', 'sign_in', 'acc_1', 4102444800000)`);
+		INSERT INTO links VALUES (x'02', 'sign_in', 'acc_1', 4102444800000), (x'04', 'setup', NULL, 4102444800000);
+		INSERT INTO invitations (id, token_hash, project_no, role, inviter_kind, inviter_name, created_at, expires_at)
+			VALUES ('inv_1', x'03', 1, 'owner', 'operator', 'A', 1, 4102444800000)`);
 	source.close();
 	await restoreSqlite(backup, path);
 	const restored = new DatabaseSync(path);
 	const count = (table: string) => restored.prepare(`SELECT count(*) AS n FROM ${table}`).get()!.n;
-	expect(["accounts", "sessions", "links"].map(count)).toEqual([1, 0, 0]);
+	expect(["accounts", "sessions", "links", "invitations"].map(count)).toEqual([1, 0, 0, 0]);
 	restored.close();
 });
 
