@@ -5,7 +5,7 @@ import { systemClock } from "../packages/server/src/base/clock.ts";
 import { createHttpSender } from "../packages/server/src/engine/send/http-sender.ts";
 import type { Shipment } from "../packages/server/src/engine/send/sender.ts";
 import { createGuard } from "../packages/server/src/net/guard.ts";
-import { Handshakes, threadCpuMs } from "../packages/server/src/net/handshakes.ts";
+import { Handshakes, threadCpuMs } from "../packages/server/src/net/tls/handshakes.ts";
 import type { Progress } from "./progress.ts";
 import type { Receiver } from "./receiver.ts";
 import type { ClientCost } from "./results.ts";

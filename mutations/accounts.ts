@@ -104,7 +104,7 @@ export const ACCOUNTS = [
 			why: "A viewer's parallel password changes keep the operator from signing in.",
 		},
 	]),
-	...of("server/src/api/routes/invitations.ts", inApi("invitations"), [
+	...of("server/src/api/routes/people/invitations.ts", inApi("invitations"), [
 		{
 			name: "invitations-for-anyone",
 			find: "email === null || normalEmail(email) === normalEmail(address);",

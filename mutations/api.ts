@@ -34,7 +34,7 @@ export const API = [
 			why: "A page whose name is made to resolve to this machine passes for the dashboard.",
 		},
 	]),
-	...of("server/src/api/routes/events.ts", inApi("long-poll"), [
+	...of("server/src/api/routes/publishing/events.ts", inApi("long-poll"), [
 		{
 			name: "waiting-outlives-rights",
 			find: "\t\t\t\tawait authorizeAgain();\n",
@@ -74,7 +74,7 @@ export const API = [
 			why: "A key that may only read rotates secrets.",
 		},
 	]),
-	...of("server/src/api/routes/api-keys.ts", inApi("auth"), [
+	...of("server/src/api/routes/projects/api-keys.ts", inApi("auth"), [
 		{
 			name: "keys-create-keys",
 			find: '\t\t\taccess: "developer",\n\t\t\tpeopleOnly: true,',
@@ -150,7 +150,7 @@ export const API = [
 		],
 	),
 	...of(
-		"server/src/api/routes/system.ts",
+		"server/src/api/routes/system/system.ts",
 		["server/src/api/system.test.ts"],
 		[
 			{

@@ -3,7 +3,7 @@ import { inNet } from "./tests.ts";
 
 /** Where requests may go, and what connections may cost. */
 export const NET = [
-	...of("server/src/net/handshakes.ts", inNet("handshakes"), [
+	...of("server/src/net/tls/handshakes.ts", inNet("tls/handshakes"), [
 		{
 			name: "handshakes-no-rest",
 			find: "if (this.#restMs(project, isProven) > 0) return false;",
@@ -20,7 +20,7 @@ export const NET = [
 			name: "handshakes-proof-lasts",
 			find: 'if (proof === "failed" && this.#isProven(handshake)) this.#hosts.delete(host);',
 			replace: "",
-			tests: inNet("tls-chains"),
+			tests: inNet("tls/tls-chains"),
 			only: "only later",
 			why: "A receiver shows a cheap chain once, and costly ones from then on.",
 		},
@@ -54,7 +54,7 @@ export const NET = [
 			why: "A request gets the rest of the previous response as its own.",
 		},
 	]),
-	...of("server/src/net/metered-stream.ts", inNet("tls-chains"), [
+	...of("server/src/net/tls/metered-stream.ts", inNet("tls/tls-chains"), [
 		{
 			name: "metered-stream-counts-nothing",
 			find: "this.#metering.handshake.process(chunk.length, () => this.push(chunk))",

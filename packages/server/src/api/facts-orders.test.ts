@@ -3,7 +3,7 @@ import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { OrderInput, PreparedOrder, Store } from "../store/index.ts";
 import { parseBody } from "./http/json-body.ts";
-import { orderRoutes } from "./routes/orders.ts";
+import { orderRoutes } from "./routes/publishing/orders.ts";
 
 const ORDERS = 1_000;
 const CONFIG = { maxEventBytes: 262_144, maxBatchBytes: REQUESTS.batchBytes } as Parameters<

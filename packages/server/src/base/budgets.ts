@@ -345,7 +345,7 @@ export const RECEIVERS = {
 } as const;
 
 /**
- * Limits on TLS handshakes with receivers, whose certificates can be expensive to check. net/handshakes.ts
+ * Limits on TLS handshakes with receivers, whose certificates can be expensive to check. net/tls/handshakes.ts
  * explains the rules.
  */
 export const HANDSHAKES = {

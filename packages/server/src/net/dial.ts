@@ -3,15 +3,15 @@ import { isIP } from "node:net";
 import { SENDS } from "../base/budgets.ts";
 import { type Clock, Stopwatch, type Timer } from "../base/clock.ts";
 import { Turns } from "../base/turns.ts";
-import { withCertificate } from "./certificate.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
-import type { Handshake, HandshakeUser, Metering } from "./handshake.ts";
-import type { Handshakes } from "./handshakes.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
 import { type Connect, type Interfaces, isFamilyMissing, type Socket } from "./socket.ts";
-import { createConnect, type Received, TlsConnector } from "./tls.ts";
+import { withCertificate } from "./tls/certificate.ts";
+import type { Handshake, HandshakeUser, Metering } from "./tls/handshake.ts";
+import type { Handshakes } from "./tls/handshakes.ts";
+import { createConnect, type Received, TlsConnector } from "./tls/tls.ts";
 
 /**
  * Makes TLS connections to receivers, only to addresses that the guard permits. A name is resolved once, by the

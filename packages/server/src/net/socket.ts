@@ -2,7 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { isIPv6, type TcpNetConnectOpts } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import type { ConnectionOptions } from "node:tls";
-import type { Metering } from "./handshake.ts";
+import type { Metering } from "./tls/handshake.ts";
 
 /** The parts of a TLS socket that the sender uses. */
 export interface Socket {

@@ -13,10 +13,10 @@ import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
 import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route.ts";
-import { dataSchema } from "../routes/event-types.ts";
-import { EventId } from "../routes/events.ts";
-import { factId } from "../routes/facts.ts";
 import { apiRoutes } from "../routes/index.ts";
+import { dataSchema } from "../routes/publishing/event-types.ts";
+import { EventId } from "../routes/publishing/events.ts";
+import { factId } from "../routes/publishing/facts.ts";
 import { EventTypeName, id, Type } from "../schema.ts";
 
 export const ProblemSchema = Type.Object(

@@ -1,30 +1,30 @@
 /** Every route, in the order of the documentation. */
 import type { ApiParts, Route } from "../route.ts";
-import { accountRoutes } from "./account.ts";
-import { apiKeyRoutes } from "./api-keys.ts";
-import { attemptRoutes } from "./attempts.ts";
-import { deliveryRoutes, replayRoutes } from "./deliveries.ts";
-import { deliveryListRoutes } from "./delivery-list.ts";
-import { dismissalRoutes } from "./dismissals.ts";
-import { eventSearchRoutes } from "./event-search.ts";
-import { eventTypeRoutes } from "./event-types.ts";
-import { eventRoutes } from "./events.ts";
-import { exportRoutes } from "./exports.ts";
-import { factRoutes } from "./facts.ts";
-import { incidentRoutes } from "./incidents.ts";
-import { changeRoutes, insightRoutes } from "./insight.ts";
-import { invitationRoutes } from "./invitations.ts";
-import { auditRoutes, memberRoutes } from "./members.ts";
-import { orderRoutes } from "./orders.ts";
-import { problemRoutes } from "./problems.ts";
-import { projectRoutes } from "./projects.ts";
-import { quarantineRoutes } from "./quarantine.ts";
-import { retryRoutes } from "./retries.ts";
-import { sampleRoutes } from "./samples.ts";
-import { sessionRoutes, setupRoutes } from "./session.ts";
-import { signatureCheckRoutes } from "./signature-check.ts";
-import { docsRoutes, systemRoutes } from "./system.ts";
-import { webhookRoutes } from "./webhooks.ts";
+import { attemptRoutes } from "./log/attempts.ts";
+import { deliveryRoutes, replayRoutes } from "./log/deliveries.ts";
+import { deliveryListRoutes } from "./log/delivery-list.ts";
+import { dismissalRoutes } from "./log/dismissals.ts";
+import { eventSearchRoutes } from "./log/event-search.ts";
+import { exportRoutes } from "./log/exports.ts";
+import { retryRoutes } from "./log/retries.ts";
+import { accountRoutes } from "./people/account.ts";
+import { invitationRoutes } from "./people/invitations.ts";
+import { auditRoutes, memberRoutes } from "./people/members.ts";
+import { sessionRoutes, setupRoutes } from "./people/session.ts";
+import { apiKeyRoutes } from "./projects/api-keys.ts";
+import { projectRoutes } from "./projects/projects.ts";
+import { eventTypeRoutes } from "./publishing/event-types.ts";
+import { eventRoutes } from "./publishing/events.ts";
+import { factRoutes } from "./publishing/facts.ts";
+import { orderRoutes } from "./publishing/orders.ts";
+import { sampleRoutes } from "./publishing/samples.ts";
+import { problemRoutes } from "./system/problems.ts";
+import { quarantineRoutes } from "./system/quarantine.ts";
+import { docsRoutes, systemRoutes } from "./system/system.ts";
+import { incidentRoutes } from "./webhooks/incidents.ts";
+import { changeRoutes, insightRoutes } from "./webhooks/insight.ts";
+import { signatureCheckRoutes } from "./webhooks/signature-check.ts";
+import { webhookRoutes } from "./webhooks/webhooks.ts";
 export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 	return [
 		...projectRoutes(parts),

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { createAuthority } from "../../net/credentials.fixture.ts";
 import { createGuard } from "../../net/guard.ts";
-import { Handshakes, type HandshakesOptions } from "../../net/handshakes.ts";
+import { createAuthority } from "../../net/tls/credentials.fixture.ts";
+import { Handshakes, type HandshakesOptions } from "../../net/tls/handshakes.ts";
 import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
 import type { Answered, Sent, Unanswered } from "./outcome.ts";
 import { answered, Receiver } from "./receiver.fixture.ts";

@@ -6,7 +6,7 @@ import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import type { Dialed, Dialer } from "../../net/dial.ts";
 import { ResponseParser } from "../../net/response-parser.ts";
 import type { Socket } from "../../net/socket.ts";
-import type { Received } from "../../net/tls.ts";
+import type { Received } from "../../net/tls/tls.ts";
 import { answered, shipment } from "./receiver.fixture.ts";
 import { made, makeHandshakes, Rig, text } from "./rig.fixture.ts";
 

@@ -1,0 +1,285 @@
+import { type EventType, requestHeaders } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
+import { isId } from "../../../base/ids.ts";
+import { DNS_ANSWERS } from "../../../net/errors.ts";
+import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
+import type * as port from "../../../storage/port.ts";
+import type { AttemptFilter } from "../../../storage/port.ts";
+import { found } from "../../http/problem.ts";
+import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import {
+	Cursor,
+	decodeCursor,
+	EventTypeName,
+	encodeCursor,
+	id,
+	Limit,
+	listWith,
+	PAGE_LIMIT,
+	type PageQuery,
+	Time,
+	TimeOrNull,
+	Type,
+} from "../../schema.ts";
+import { EventId } from "../publishing/events.ts";
+import {
+	type GivenFilter,
+	logFilter,
+	logFilters,
+	type ResolvedFilter,
+	SEVERAL,
+	SearchedEvents,
+} from "./log-filters.ts";
+
+const route = routeIn("Delivery log");
+
+export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], {
+	type: "string",
+	description: "`failed` is dead-lettered: there are no further attempts unless it is replayed.",
+});
+
+const identity = {
+	id: id("att", "attempt"),
+	webhook_id: id("wh", "webhook"),
+	event_id: EventId,
+	event_type: EventTypeName,
+	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
+	replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+	test: Type.Boolean({ description: "Whether the event is a test event." }),
+	method: Type.Enum(["POST"], { type: "string" }),
+	url: Type.String(),
+};
+
+const response = {
+	status_code: Type.Union([Type.Integer(), Type.Null()]),
+	error_code: Type.Union([Type.String(), Type.Null()], { description: "A stable code for `error`." }),
+	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, in words." }),
+	response_ms: Type.Integer({
+		description:
+			"From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count.",
+	}),
+};
+
+const details = {
+	response_headers: Type.Record(Type.String(), Type.String(), {
+		description: `Some header fields of a response that isn't 2xx, names in lower case: ${[...KEPT_HEADERS].join(", ")}. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD.`,
+	}),
+	dns: Type.Union([Type.Enum([...DNS_ANSWERS], { type: "string" }), Type.Null()], {
+		description:
+			"What name servers answered, if the host name could not be resolved: `nxdomain` (the name doesn't exist), `no_address` (it has no A or AAAA record), `invalid_name`, `servfail`, `refused`, `timeout`, `unusable`, `only_private` or `only_denied` (it has addresses, but none that requests may go to).",
+	}),
+	certificate: Type.Union(
+		[
+			Type.Object({
+				subject: Type.String(),
+				issuer: Type.String(),
+				names: Type.Array(Type.String(), { description: "The first of the host names and addresses that it is for." }),
+				valid_from: TimeOrNull,
+				valid_to: TimeOrNull,
+			}),
+			Type.Null(),
+		],
+		{ description: "The receiver's certificate, if it was rejected." },
+	),
+};
+
+const outcome = {
+	status: AttemptStatusName,
+	next_retry_at: TimeOrNull,
+	started_at: Time,
+};
+
+export const Attempt = Type.Object(
+	{
+		...identity,
+		request_headers: Type.Record(Type.String(), Type.String(), {
+			description:
+				"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
+		}),
+		request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
+		...response,
+		response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
+		response_truncated: Type.Boolean(),
+		...details,
+		...outcome,
+	},
+	{ title: "Attempt" },
+);
+
+export const AttemptSummary = Type.Object(
+	{ ...identity, ...response, ...outcome },
+	{ title: "AttemptSummary", description: "An attempt without its headers and bodies." },
+);
+
+/** Added to the response of a list or a count. */
+export const searchedOf = { searched: Type.Optional(SearchedEvents) };
+
+export const AttemptSummaryList = listWith(AttemptSummary, searchedOf);
+
+export const AttemptCount = Type.Object(
+	{
+		count: Type.Integer({ minimum: 0, description: "How many match, up to 10,000." }),
+		capped: Type.Boolean({
+			description:
+				"Whether counting stopped early, because more than 10,000 match or because a call with `status_code` or `error` examined as many attempts as it may.",
+		}),
+		...searchedOf,
+	},
+	{ title: "AttemptCount" },
+);
+
+export const AttemptList = listWith(Attempt, searchedOf);
+
+export const attemptFilters = {
+	...logFilters("Attempts"),
+	status: Type.Optional(Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3, description: SEVERAL })),
+};
+
+export const AttemptCountQuery = Type.Object(attemptFilters, { additionalProperties: false });
+
+export const AttemptQuery = Type.Object(
+	{ ...attemptFilters, limit: Limit, cursor: Cursor },
+	{ additionalProperties: false },
+);
+
+type Status = NonNullable<AttemptFilter["statuses"]>[number];
+
+/** @param given filters that passed their schema */
+export async function attemptFilter(
+	references: ApiParts["references"],
+	projectId: string,
+	given: GivenFilter & { readonly status?: Status | readonly Status[] },
+): Promise<ResolvedFilter<AttemptFilter>> {
+	const statuses = given.status === undefined ? undefined : [...new Set([given.status].flat())];
+	const { filter, searched } = await logFilter(references, projectId, given, statuses?.length ?? 1);
+	return { filter: { ...filter, ...(statuses !== undefined && { statuses }) }, searched };
+}
+
+/** Bytes that are not UTF-8 become U+FFFD, and a byte order mark stays. */
+const text = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function presentAttempt(attempt: port.Attempt): Static<typeof Attempt> {
+	const { sent, eventType, eventId } = attempt;
+	return {
+		...presentAttemptSummary(attempt),
+		request_headers: sent ? requestHeaders({ ...sent, eventType, eventId }) : {},
+		request_body: text.decode(attempt.requestBody),
+		response_body: text.decode(attempt.responseBody),
+		response_truncated: attempt.responseTruncated,
+		...presentDetails(attempt),
+	};
+}
+
+type Details = Pick<Static<typeof Attempt>, keyof typeof details>;
+
+function presentDetails({ details: { headers = {}, dns, certificate } = {} }: port.Attempt): Details {
+	return {
+		response_headers: { ...headers },
+		dns: DNS_ANSWERS.find((each) => each === dns) ?? null,
+		certificate:
+			certificate === undefined
+				? null
+				: {
+						subject: certificate.subject,
+						issuer: certificate.issuer,
+						names: [...certificate.names],
+						valid_from: formatTimeOrNull(certificate.validFrom),
+						valid_to: formatTimeOrNull(certificate.validTo),
+					},
+	};
+}
+
+export function presentAttemptSummary(attempt: port.AttemptSummary): Static<typeof AttemptSummary> {
+	return {
+		id: attempt.id,
+		webhook_id: attempt.webhookId,
+		event_id: attempt.eventId,
+		event_type: attempt.eventType as EventType,
+		attempt: attempt.attempt,
+		replay: attempt.replay,
+		test: attempt.seq < 0,
+		method: "POST",
+		url: attempt.url,
+		status_code: attempt.statusCode,
+		error_code: attempt.errorCode,
+		error: attempt.error,
+		response_ms: attempt.responseMs,
+		status: attempt.status,
+		next_retry_at: formatTimeOrNull(attempt.nextRetryAt),
+		started_at: formatTime(attempt.startedAt),
+	};
+}
+
+const MAX_SCANNED = LOG_READS.attemptsScanned.toLocaleString("en-US");
+const SCANNED = `With \`status_code\` or \`error\`, a page examines at most ${MAX_SCANNED} attempts that match the other filters, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`;
+
+/** More precision isn't needed, and counting takes time. */
+const MAX_COUNT = 10_000;
+
+export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" | "references">): Route[] {
+	const path = "/v1/projects/{project_id}/attempts";
+	return [
+		route("GET", path, "listAttempts", {
+			summary: "Read the delivery log",
+			description: `Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than \`limit\`. ${SCANNED}`,
+			access: "developer",
+			query: AttemptQuery,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
+			async handler({ params: { project_id }, query }) {
+				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
+				const { filter, searched } = await attemptFilter(references, project_id, query);
+				const { rows, next } = await storage.listAttempts({ projectId: project_id, filter, page });
+				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next), ...searched };
+			},
+		}),
+		route("GET", `${path}/summaries`, "listAttemptSummaries", {
+			summary: "Read the delivery log without headers and bodies",
+			description: `Newest first. Filters combine. ${SCANNED}`,
+			access: "developer",
+			query: AttemptQuery,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
+			async handler({ params: { project_id }, query }) {
+				const page = pageOf(query);
+				const { filter, searched } = await attemptFilter(references, project_id, query);
+				const { rows, next } = await storage.listAttemptSummaries({ projectId: project_id, filter, page });
+				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next), ...searched };
+			},
+		}),
+		route("GET", `${path}/count`, "countAttempts", {
+			summary: "Count attempts",
+			description: `How many attempts match, up to 10,000. With \`status_code\` or \`error\`, only the newest ${MAX_SCANNED} attempts that match the other filters are examined; \`capped\` is true if there may be more.`,
+			access: "developer",
+			query: AttemptCountQuery,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "The count.", schema: AttemptCount },
+			async handler({ params: { project_id }, query }) {
+				const { filter, searched } = await attemptFilter(references, project_id, query);
+				return { ...(await storage.countAttempts({ projectId: project_id, filter, max: MAX_COUNT })), ...searched };
+			},
+		}),
+		route("GET", `${path}/{attempt_id}`, "getAttempt", {
+			summary: "Get an attempt",
+			access: "developer",
+			success: { status: 200, description: "The attempt.", schema: Attempt },
+			async handler({ params: { project_id, attempt_id } }) {
+				return presentAttempt(
+					found("attempt", await storage.getAttempt({ projectId: project_id, attemptId: attempt_id })),
+				);
+			},
+		}),
+	];
+}
+
+function pageOf({ limit = PAGE_LIMIT.default, cursor }: PageQuery): { limit: number; before?: string } {
+	const isPosition = (text: string) => isId("attempt", text);
+	return { limit, ...(cursor !== undefined && { before: decodeCursor(cursor, isPosition) }) };
+}
+
+const nextCursor = (next: string | null): string | null => (next === null ? null : encodeCursor(next));

@@ -1,0 +1,244 @@
+import { Readable } from "node:stream";
+import type { Static, TSchema } from "typebox";
+import { Budget } from "../../../base/budget.ts";
+import { EXPORTS, SEARCH } from "../../../base/budgets.ts";
+import { listDeliveries } from "../../../search/deliveries.ts";
+import { principalName } from "../../auth/callers.ts";
+import { EXPORT_FORMATS, type ExportFormat, exportedFile, fileNameOf, type Row } from "../../export.ts";
+import { comeAgain, found, Problem } from "../../http/problem.ts";
+import { parseTime } from "../../http/validate.ts";
+import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
+import { Type } from "../../schema.ts";
+import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
+import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./delivery-list.ts";
+import { auditedFilter, type GivenFilter, type ResolvedFilter } from "./log-filters.ts";
+
+const route = routeIn("Delivery log");
+
+type ExportParts = Pick<ApiParts, "storage" | "references" | "clock" | "logger">;
+
+/** A page of the list that is exported. */
+interface Page {
+	readonly rows: readonly Row[];
+	/** The attempt id to continue before, or null at the end. */
+	readonly next: string | null;
+}
+
+/** A list that can be exported. */
+interface Exported<Q extends TSchema> {
+	readonly what: "attempts" | "deliveries";
+	readonly query: Q;
+	readonly columns: readonly string[];
+	/** Resolves the filters once for the whole export. */
+	readonly open: (projectId: string, query: Static<Q>) => Promise<OpenList>;
+}
+
+interface OpenList {
+	readonly read: (before: string | undefined) => Promise<Page>;
+	/** Why some matching rows may not be found; null if all are. */
+	readonly gap: string | null;
+}
+
+interface Range {
+	readonly since?: string;
+	readonly until?: string;
+}
+
+const ATTEMPT_COLUMNS: readonly (keyof ReturnType<typeof presentAttemptSummary>)[] = [
+	"started_at",
+	"status",
+	"event_type",
+	"event_id",
+	"webhook_id",
+	"url",
+	"attempt",
+	"replay",
+	"test",
+	"status_code",
+	"error_code",
+	"error",
+	"response_ms",
+	"next_retry_at",
+	"id",
+];
+const DELIVERY_COLUMNS: readonly (keyof ReturnType<typeof deliveryRow>)[] = [
+	"last_attempt_at",
+	"state",
+	"handled",
+	"event_type",
+	"event_id",
+	"webhook_id",
+	"url",
+	"attempts",
+	"replay",
+	"test",
+	"status_code",
+	"error_code",
+	"error",
+	"response_ms",
+	"next_retry_at",
+	"last_attempt_id",
+];
+
+/** What the log's filters match, as a file that is written while it is read. */
+export function exportRoutes({ storage, references, clock, logger }: ExportParts): Route[] {
+	const byPrincipal = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perPrincipal });
+	const byProject = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perProject });
+
+	/** Reserves an export slot. @throws Problem 429 or 503 if all are taken */
+	function begin(principal: string, project: string): () => void {
+		const refused = byPrincipal.refusal(principal, 1) ?? byProject.refusal(project, 1);
+		if (refused !== null)
+			throw comeAgain(
+				refused === "node" ? "node" : "own",
+				refused === "node"
+					? "This node is exporting as much as it can."
+					: `You may run ${EXPORTS.perPrincipal} export at a time, and a project ${EXPORTS.perProject}.`,
+				EXPORTS.retryS,
+			);
+		byPrincipal.hold(principal, 1);
+		byProject.hold(project, 1);
+		return () => {
+			byPrincipal.give(principal, 1);
+			byProject.give(project, 1);
+		};
+	}
+
+	async function respond<Q extends TSchema>(
+		{ what, columns, open }: Exported<Q>,
+		format: ExportFormat,
+		{ params, query, principal, request, reply, audit, heavy, isStillAllowed }: Call<Static<Q>, unknown>,
+	): Promise<RawResponse> {
+		const { project_id: projectId } = params;
+		// A link on another site could start it, with the reader's cookie.
+		if (request.headers["sec-fetch-site"] === "cross-site")
+			throw new Problem("forbidden", "Exports can't be started from another site.");
+		const project = found("project", await storage.getProject({ projectId }));
+		const { since, until } = query as Range;
+		const now = clock.now();
+		const fileName = fileNameOf({
+			...{ project: project.name, what, format },
+			since: since === undefined ? undefined : (parseTime(since) ?? undefined),
+			until: until === undefined ? now : Math.min(parseTime(until) ?? now, now),
+		});
+		const headers = { "Content-Disposition": `attachment; filename="${fileName}"` };
+		const contentType = `${EXPORT_FORMATS[format]}; charset=utf-8`;
+		if (request.method === "HEAD") return new RawResponse("", contentType, headers);
+		const end = begin(principalName(principal), projectId);
+		try {
+			const began = clock.elapsed();
+			const { read, gap } = await heavy(() => open(projectId, query));
+			const page = (before: string | undefined) => heavy(() => read(before));
+			// Before the response begins, so that errors become an error response.
+			let first: Page | null = await page(undefined);
+			let last: Page = first;
+			let checkedAt = began;
+			const next = async (): Promise<readonly Row[] | null> => {
+				if (first !== null) {
+					first = null;
+					return last.rows;
+				}
+				if (last.next === null) return null;
+				if (clock.elapsed() - checkedAt >= EXPORTS.recheckMs) {
+					checkedAt = clock.elapsed();
+					if (!(await isStillAllowed())) throw new Error("The right to read ended during the export.");
+				}
+				last = await page(last.next);
+				return last.rows;
+			};
+			const isOver = () => last.next !== null && clock.elapsed() - began >= EXPORTS.ms;
+			const file = exportedFile({ format, columns, next, maxRows: EXPORTS.rows, isOver, gap });
+			const stream = Readable.from(file, { objectMode: false, highWaterMark: 1 });
+			stream.once("error", (error) => logger.warn({ err: error, projectId, what }, "an export ended early"));
+			reply.raw.once("close", end);
+			if (reply.raw.closed) end();
+			audit({
+				projectId,
+				action: "log.exported",
+				detail: { what, format, filter: auditedFilter(query as GivenFilter) },
+			});
+			return new RawResponse(stream, contentType, headers);
+		} catch (error) {
+			end();
+			throw error;
+		}
+	}
+
+	const routesOf = <Q extends TSchema>(list: Exported<Q>, names: Readonly<Record<ExportFormat, string>>) =>
+		(Object.keys(EXPORT_FORMATS) as ExportFormat[]).map((format) =>
+			route("GET", `/v1/projects/{project_id}/${list.what}/export.${format}`, names[format], {
+				summary: `Export ${list.what} as ${format === "csv" ? "CSV" : "JSON lines"}`,
+				description: `Newest first, with the filters of the list, without headers and bodies. At most ${EXPORTS.rows.toLocaleString("en-US")} rows; a file that isn't complete says so in its last line.${format === "csv" ? " Cells that spreadsheets would take for formulas begin with an apostrophe." : ""} An export is recorded in the audit log.`,
+				access: "developer",
+				query: list.query,
+				rate: "recordedReads",
+				success: {
+					...{ status: 200, description: "The file.", schema: Type.String() },
+					contentType: EXPORT_FORMATS[format],
+					headers: { "Content-Disposition": "A file name with the project and the range of time." },
+				},
+				problems: {
+					"too-many-requests": `${EXPORTS.perPrincipal} export at a time, ${EXPORTS.perProject} of a project.`,
+				},
+				handler: (call) => respond(list, format, call as Call<Static<Q>, unknown>),
+			}),
+		);
+
+	const attempts: Exported<typeof AttemptCountQuery> = {
+		what: "attempts",
+		query: AttemptCountQuery,
+		columns: ATTEMPT_COLUMNS,
+		async open(projectId, query) {
+			const { filter, searched } = await attemptFilter(references, projectId, query);
+			return {
+				gap: gapOf(searched),
+				async read(before) {
+					const page = { limit: EXPORTS.page, ...(before !== undefined && { before }) };
+					const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
+					return { rows: rows.map((row): Row => ({ ...presentAttemptSummary(row) })), next };
+				},
+			};
+		},
+	};
+	const deliveries: Exported<typeof DeliveryFilterQuery> = {
+		what: "deliveries",
+		query: DeliveryFilterQuery,
+		columns: DELIVERY_COLUMNS,
+		async open(projectId, query) {
+			const { filter, searched } = await deliveryFilterOf(references, projectId, query);
+			return {
+				gap: gapOf(searched),
+				async read(before) {
+					const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: EXPORTS.page, before });
+					return { rows: rows.map((row) => deliveryRow(presentDelivery(row))), next };
+				},
+			};
+		},
+	};
+	return [
+		...routesOf(attempts, { csv: "exportAttemptsCsv", jsonl: "exportAttemptsJsonl" }),
+		...routesOf(deliveries, { csv: "exportDeliveriesCsv", jsonl: "exportDeliveriesJsonl" }),
+	];
+}
+
+/** What a search by order id or customer e-mail leaves out of an export. */
+function gapOf({ searched }: ResolvedFilter<unknown>["searched"]): string | null {
+	if (searched?.capped)
+		return `Not complete: only the newest ${SEARCH.eventsOfReference} events of each order id or customer are searched.`;
+	return searched?.complete === false
+		? "Not complete: some events aren't indexed yet. Export again in a moment."
+		: null;
+}
+
+function deliveryRow({ last_attempt: last, ...delivery }: ReturnType<typeof presentDelivery>) {
+	return {
+		last_attempt_at: last?.started_at ?? null,
+		...delivery,
+		url: last?.url ?? null,
+		status_code: last?.status_code ?? null,
+		error_code: last?.error_code ?? null,
+		error: last?.error ?? null,
+		response_ms: last?.response_ms ?? null,
+		last_attempt_id: last?.id ?? null,
+	};
+}

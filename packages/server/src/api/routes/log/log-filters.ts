@@ -1,0 +1,176 @@
+/** The filters that the lists of attempts and of deliveries have in common, and replays by filter. */
+import type { Static } from "typebox";
+import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
+import type { FoundEvents } from "../../../search/references.ts";
+import type { AttemptFilter, CodeRange } from "../../../storage/port.ts";
+import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/references.ts";
+import { invalid } from "../../http/problem.ts";
+import { formatTimeOrNull, onlyRepeated, timeRange } from "../../http/validate.ts";
+import type { ApiParts } from "../../route.ts";
+import { EventTypeName, givenTime, soughtId, TimeOrNull, Type, text } from "../../schema.ts";
+
+export const SEVERAL = "Repeat the parameter or separate values with commas.";
+const REPEATED = "Repeat the parameter for several.";
+const MAX_WEBHOOKS = 10;
+
+const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
+	Type.Array(item, { minItems: 1, maxItems, description });
+
+const StatusCode = Type.String({ pattern: "^([1-9][0-9]{2}|[1-9]xx|none)$" });
+const ErrorCode = Type.String({ pattern: "^[a-z_]{1,40}$" });
+const Reference = Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH, ...text });
+const STATUS_CODES = "A status code (`503`), a class (`5xx`), or `none` for attempts without a response.";
+const ERRORS = "The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches.";
+
+/** Filters by what an event contains. */
+export const referenceFilters = {
+	order_id: onlyRepeated(
+		Type.Optional(
+			listOf(Reference, SEARCH.values, `Events with one of these as their data's \`order_id\`. ${REPEATED}`),
+		),
+	),
+	customer_email: onlyRepeated(
+		Type.Optional(
+			listOf(
+				Reference,
+				SEARCH.values,
+				`Events with one of these as their data's \`customer_email\`, in upper or lower case. ${REPEATED}`,
+			),
+		),
+	),
+};
+
+/** @param of what the filters are applied to: "Attempts" or "Deliveries" */
+export const logFilters = (of: string) => ({
+	webhook_id: Type.Optional(
+		listOf(soughtId("A webhook, even if it was deleted."), MAX_WEBHOOKS, `${of} to any of these webhooks. ${SEVERAL}`),
+	),
+	type: Type.Optional(listOf(EventTypeName, 20, `Events of any of these types. ${SEVERAL}`)),
+	status_code: Type.Optional(listOf(StatusCode, 20, `${STATUS_CODES} ${SEVERAL}`)),
+	error: Type.Optional(listOf(ErrorCode, 20, `${ERRORS} ${SEVERAL}`)),
+	event_id: Type.Optional(soughtId(`${of} of this event.`)),
+	...referenceFilters,
+	since: Type.Optional(givenTime("Started at this time or later.")),
+	until: Type.Optional(givenTime("Started before this time.")),
+});
+
+const oneOrMore = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
+	Type.Union([item, Type.Array(item, { minItems: 1, maxItems })], { description });
+
+/** The same filters in a request's body. */
+export const bodyFilters = {
+	webhook_id: Type.Optional(oneOrMore(soughtId("A webhook."), MAX_WEBHOOKS, "Attempts to any of these webhooks.")),
+	type: Type.Optional(oneOrMore(EventTypeName, 20, "Events of any of these types.")),
+	status_code: Type.Optional(listOf(StatusCode, 20, `${STATUS_CODES} Any of them matches.`)),
+	error: Type.Optional(listOf(ErrorCode, 20, ERRORS)),
+	event_id: Type.Optional(soughtId("Attempts of this event.")),
+	order_id: Type.Optional(listOf(Reference, SEARCH.values, "Events with one of these as their data's `order_id`.")),
+	customer_email: Type.Optional(
+		listOf(Reference, SEARCH.values, "Events with one of these as their data's `customer_email`."),
+	),
+	since: Type.Optional(givenTime("Attempts that started at this time or later.")),
+	until: Type.Optional(givenTime("Attempts that started before this time.")),
+};
+
+export interface GivenFilter {
+	readonly webhook_id?: string | readonly string[];
+	readonly type?: string | readonly string[];
+	readonly status_code?: readonly string[];
+	readonly error?: readonly string[];
+	readonly event_id?: string;
+	readonly order_id?: readonly string[];
+	readonly customer_email?: readonly string[];
+	readonly since?: string;
+	readonly until?: string;
+}
+
+/** Values of a filter that the audit log keeps, and characters of each. */
+const AUDITED = { values: 5, characters: 100 };
+
+/** A filter as the audit log keeps it: short, and without e-mail addresses, since it outlives the events. */
+export function auditedFilter({ customer_email, ...filter }: GivenFilter): Record<string, unknown> {
+	const short = Object.entries(filter).map(([name, given]) => {
+		const values = [given].flat().map((value) => value.slice(0, AUDITED.characters));
+		const more = values.length - AUDITED.values;
+		const kept = more > 0 ? [...values.slice(0, AUDITED.values), `and ${more} more`] : values;
+		return [name, Array.isArray(given) ? kept : kept[0]];
+	});
+	return { ...Object.fromEntries(short), ...(customer_email && { customer_emails: customer_email.length }) };
+}
+
+/** How much of the log a filter by order id or customer e-mail has searched. */
+export const SearchedEvents = Type.Object(
+	{
+		complete: Type.Boolean({
+			description: "Whether all events were searched. Otherwise some aren't indexed yet: ask again in a moment.",
+		}),
+		since: Type.Union([TimeOrNull], {
+			description: "If older events aren't indexed yet: only those created from this time on were searched.",
+		}),
+		capped: Type.Boolean({
+			description: `Whether only the newest ${SEARCH.eventsOfReference} events of a value were considered.`,
+		}),
+	},
+	{
+		title: "SearchedEvents",
+		description: "With `order_id` or `customer_email`: how much of the log was searched for them.",
+	},
+);
+
+export const presentSearched = ({ complete, since, capped }: FoundEvents): Static<typeof SearchedEvents> => ({
+	complete,
+	since: formatTimeOrNull(since),
+	capped,
+});
+
+/** A filter of the log, and what a search for its order ids and e-mail addresses has found. */
+export interface ResolvedFilter<F> {
+	readonly filter: F;
+	/** A property for the response; empty without such a search. */
+	readonly searched: { readonly searched?: Static<typeof SearchedEvents> };
+}
+
+/**
+ * @param given filters that passed their schema
+ * @throws Problem 422 if they combine too many values
+ */
+export async function logFilter(
+	references: ApiParts["references"],
+	projectId: string,
+	given: GivenFilter,
+	statuses: number,
+): Promise<ResolvedFilter<Omit<AttemptFilter, "statuses">>> {
+	const { webhook_id, type, status_code = [], error = [], event_id, order_id = [], customer_email = [] } = given;
+	const [webhookIds, types] = [valuesOf(webhook_id), valuesOf(type)];
+	const ranges = (webhookIds?.length ?? 1) * (types?.length ?? 1) * statuses;
+	if (ranges > LOG_READS.combinations) {
+		const detail = `${ranges} combinations of webhooks, types and states, at most ${LOG_READS.combinations} are possible: filter by fewer`;
+		throw invalid([{ pointer: "?type", detail }]);
+	}
+	const isSearch = order_id.length > 0 || customer_email.length > 0;
+	const events = isSearch
+		? await references.find(projectId, { orderIds: order_id, customerEmails: customer_email })
+		: null;
+	const response = { codes: status_code.map(codeRange), errors: error, maxScanned: LOG_READS.attemptsScanned };
+	return {
+		filter: {
+			...(webhookIds !== undefined && { webhookIds }),
+			...(types !== undefined && { types }),
+			...(status_code.length + error.length > 0 && { response }),
+			...(event_id !== undefined && { eventId: event_id }),
+			...(events !== null && { seqs: events.events.map(({ seq }) => seq) }),
+			...timeRange(given.since, given.until),
+		},
+		searched: events === null ? {} : { searched: presentSearched(events) },
+	};
+}
+
+function valuesOf(given: string | readonly string[] | undefined): readonly string[] | undefined {
+	return given === undefined ? undefined : [...new Set([given].flat())];
+}
+
+/** @param code a status code, a class such as `5xx`, or `none` */
+function codeRange(code: string): CodeRange {
+	if (code === "none") return { from: 0, to: 0 };
+	return { from: Number(code.replace("xx", "00")), to: Number(code.replace("xx", "99")) };
+}

@@ -1,0 +1,180 @@
+import type { Static } from "typebox";
+import {
+	accountFaults,
+	EMAIL_PATTERN,
+	MAX_EMAIL,
+	PASSWORD_LENGTH,
+	PasswordsBusy,
+	type Person,
+} from "../../../accounts/index.ts";
+import type * as port from "../../../storage/port.ts";
+import { comeAgain, found, invalid, RETRY_S } from "../../http/problem.ts";
+import { formatTime } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, id, list, Name, Time, Type } from "../../schema.ts";
+
+const route = routeIn("Account");
+
+/** Runs work that checks a password; responds that the caller should retry if too much of it is in progress. */
+export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		if (!(error instanceof PasswordsBusy)) throw error;
+		throw comeAgain("node", "Too many sign-ins are in progress.", RETRY_S.passwords);
+	}
+}
+
+/** To look an account up: any text, since an unknown address and a malformed one get the same response. */
+export const Email = Type.String({ maxLength: 400, examples: ["owner@example.com"] });
+
+export const NewEmail = Type.String({
+	maxLength: MAX_EMAIL,
+	pattern: EMAIL_PATTERN,
+	description: "An e-mail address. Spaces around it are dropped.",
+	errorMessage: "must be an e-mail address, such as owner@example.com",
+	examples: ["owner@example.com"],
+});
+
+export const NewPassword = Type.String({
+	minLength: PASSWORD_LENGTH.min,
+	maxLength: PASSWORD_LENGTH.max,
+	description: "Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.",
+	examples: ["correct horse battery staple"],
+});
+
+export const Token = Type.String({
+	minLength: 1,
+	maxLength: 200,
+	description: "The part of a one-time link after the #.",
+	examples: ["Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I"],
+});
+
+export const Account = Type.Object(
+	{
+		id: id("acc", "account"),
+		email: Email,
+		name: Name,
+		operator: Type.Boolean({ description: "Whether this is the operator, who has the owner role in every project." }),
+		created_at: Time,
+	},
+	{ title: "Account" },
+);
+
+export const AccountPatch = Type.Object({ name: Name }, { ...closed, title: "AccountPatch" });
+
+export const PasswordChange = Type.Object(
+	{
+		current: Type.Optional(
+			Type.String({
+				maxLength: 1_000,
+				description: "The current password. Optional within 15 minutes of signing in by a one-time link.",
+			}),
+		),
+		password: NewPassword,
+	},
+	{ ...closed, title: "PasswordChange" },
+);
+
+export const SessionInfo = Type.Object(
+	{
+		id: id("ses", "session"),
+		created_at: Time,
+		last_seen_at: Time,
+		user_agent: Type.String(),
+		address: Type.String(),
+		current: Type.Boolean({ description: "Whether this is the calling session." }),
+	},
+	{ title: "SessionInfo" },
+);
+
+export const SessionList = list(SessionInfo);
+
+export function presentAccount({ id, email, name, operator, createdAt }: port.Account): Static<typeof Account> {
+	return { id, email, name, operator, created_at: formatTime(createdAt) };
+}
+
+export function presentSessionInfo(session: port.Session, currentId: string): Static<typeof SessionInfo> {
+	return {
+		id: session.id,
+		created_at: formatTime(session.createdAt),
+		last_seen_at: formatTime(session.lastSeenAt),
+		user_agent: session.userAgent,
+		address: session.address,
+		current: session.id === currentId,
+	};
+}
+
+type AccountParts = Pick<ApiParts, "people" | "storage" | "cookie" | "clock">;
+
+export function accountRoutes({ people, storage, cookie, clock }: AccountParts): Route[] {
+	const path = "/v1/account";
+	return [
+		route("PATCH", path, "updateAccount", {
+			summary: "Change your name",
+			access: "signed_in",
+			body: AccountPatch,
+			faults: accountFaults,
+			success: { status: 200, description: "The account as changed.", schema: Account },
+			async handler({ principal, body }) {
+				const accountId = (principal as Person).account.id;
+				return presentAccount(found("account", await storage.renameAccount({ accountId, name: body.name })));
+			},
+		}),
+		route("POST", `${path}/password`, "changePassword", {
+			summary: "Change your password",
+			description: "Signs out everywhere else.",
+			access: "signed_in",
+			body: PasswordChange,
+			faults: ({ password }) => accountFaults({ ...(password !== undefined && { password }) }),
+			success: { status: 204, description: "The password was changed." },
+			async handler({ principal, body }) {
+				const result = await withPassword(() =>
+					people.changePassword(principal as Person, body.current, body.password),
+				);
+				switch (result.kind) {
+					case "changed":
+						return undefined;
+					case "invalid":
+						throw invalid(result.faults);
+					case "throttled":
+						throw comeAgain("own", "There were too many wrong passwords.", result.wait);
+					case "wrong":
+						throw invalid([{ pointer: "/current", detail: "is not your current password" }]);
+					case "current_needed":
+						throw invalid([{ pointer: "/current", detail: "must be your current password" }]);
+				}
+			},
+		}),
+		route("GET", `${path}/sessions`, "listSessions", {
+			summary: "List your sessions",
+			description: "Newest first.",
+			access: "signed_in",
+			success: { status: 200, description: "All of them.", schema: SessionList },
+			async handler({ principal }) {
+				const { account, session } = principal as Person;
+				const all = await storage.listSessions({ accountId: account.id, at: clock.now() });
+				return { data: all.map((each) => presentSessionInfo(each, session.id)), next_cursor: null };
+			},
+		}),
+		route("DELETE", `${path}/sessions/{session_id}`, "endSession", {
+			summary: "End one of your sessions",
+			access: "signed_in",
+			success: { status: 204, description: "The session has ended." },
+			async handler({ principal, params: { session_id } }) {
+				const { account } = principal as Person;
+				found("session", await storage.deleteSession({ accountId: account.id, sessionId: session_id }));
+			},
+		}),
+		route("DELETE", `${path}/sessions`, "signOutEverywhere", {
+			summary: "Sign out everywhere",
+			description: "Ends every session, including this one.",
+			access: "signed_in",
+			success: { status: 204, description: "All sessions have ended." },
+			async handler({ principal, reply }) {
+				await storage.deleteSessions({ accountId: (principal as Person).account.id });
+				cookie.clear(reply);
+			},
+		}),
+	];
+}

@@ -1,0 +1,261 @@
+import type { Static } from "typebox";
+import { accountFaults, actorOf, emailFaults, normalEmail } from "../../../accounts/index.ts";
+import type * as port from "../../../storage/port.ts";
+import type { Accepting, Account, Membership, NewAccount } from "../../../storage/port.ts";
+import { authenticateCookie } from "../../auth/authorize.ts";
+import { unauthenticatedOwner } from "../../auth/callers.ts";
+import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
+import { formatTime } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, id, list, Name, Time, Type } from "../../schema.ts";
+import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
+import { Actor, RoleName } from "./members.ts";
+import { beginSession, presentSession, Session } from "./session.ts";
+
+const route = routeIn("Members");
+
+const invitationFields = {
+	id: id("inv", "invitation"),
+	role: RoleName,
+	email: Type.Union([Type.String(), Type.Null()], {
+		description: "Who it is for; null if anyone with the link may use it.",
+	}),
+	invited_by: Actor,
+	created_at: Time,
+	expires_at: Time,
+};
+
+export const Invitation = Type.Object(invitationFields, { title: "Invitation" });
+
+export const InvitationList = list(Invitation);
+
+export const CreatedInvitation = Type.Object(
+	{
+		...invitationFields,
+		url: Type.String({ description: "The link for the invited person, shown only in this response." }),
+	},
+	{ title: "CreatedInvitation" },
+);
+
+export const NewInvitation = Type.Object(
+	{ role: RoleName, email: Type.Optional(NewEmail) },
+	{ ...closed, title: "NewInvitation", examples: [{ role: "developer" }] },
+);
+
+export const InvitationToken = Type.Object({ token: Token }, { ...closed, title: "InvitationToken" });
+
+export const SeenInvitation = Type.Object(
+	{
+		project: Type.Object({ id: id("proj", "project"), name: Name }),
+		role: RoleName,
+		email: Type.Union([Type.String(), Type.Null()]),
+		expires_at: Time,
+		invited_by_name: Type.String(),
+	},
+	{ title: "SeenInvitation" },
+);
+
+export const InvitationAcceptance = Type.Object(
+	{
+		token: Token,
+		email: Type.Optional(NewEmail),
+		name: Type.Optional(Name),
+		password: Type.Optional(NewPassword),
+	},
+	{
+		...closed,
+		title: "InvitationAcceptance",
+		description: "If you are signed in, the token is enough. A new account needs all four.",
+	},
+);
+
+export function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {
+	const { id, role, email, invitedBy, createdAt, expiresAt } = invitation;
+	return {
+		id,
+		role,
+		email,
+		invited_by: { ...invitedBy },
+		created_at: formatTime(createdAt),
+		expires_at: formatTime(expiresAt),
+	};
+}
+
+type InvitationParts = Pick<
+	ApiParts,
+	"people" | "sessions" | "guesses" | "members" | "storage" | "cookie" | "publicUrl" | "config"
+>;
+
+const OVER =
+	"This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one.";
+
+interface NewPerson {
+	readonly email?: string;
+	readonly name?: string;
+	readonly password?: string;
+}
+
+/** Whether the account with this address may accept; any account may if the invitation names no address. */
+const isFor = ({ email }: port.Invitation, address: string): boolean =>
+	email === null || normalEmail(email) === normalEmail(address);
+
+const forSomeoneElse = ({ email }: port.Invitation, account: Account): Problem =>
+	new Problem(
+		"forbidden",
+		`This invitation is for ${email}, and you are signed in as ${account.email}. Sign in as ${email}, or ask for an invitation to your address.`,
+	);
+
+function checkWait(wait: number | null): void {
+	if (wait !== null)
+		throw comeAgain("own", "Too many wrong tries with this link, or wrong links from this network.", wait);
+}
+
+export function invitationRoutes(parts: InvitationParts): Route[] {
+	const { people, members, storage, publicUrl } = parts;
+	const path = "/v1/projects/{project_id}/invitations";
+
+	/** A valid invitation; wrong tokens count against the address. */
+	async function holding(token: string, network: string) {
+		checkWait(people.waitForToken(network));
+		const invitation = await members.findInvitation(token);
+		const project = invitation && (await storage.getProject({ projectId: invitation.projectId }));
+		if (invitation && project) return { invitation, project };
+		checkWait(people.wrongToken(network));
+		throw new Problem("not-found", OVER);
+	}
+
+	/** The new account of a user who has none yet, to be created with the acceptance. */
+	async function newAccount(body: NewPerson, invitation: port.Invitation, network: string): Promise<NewAccount> {
+		const { email, name, password } = body;
+		if (email === undefined || name === undefined || password === undefined)
+			throw invalid(
+				(["email", "name", "password"] as const)
+					.filter((field) => body[field] === undefined)
+					.map((field) => ({ pointer: `/${field}`, detail: "is needed for a new account; or sign in first" })),
+			);
+		if (!isFor(invitation, email))
+			throw invalid([{ pointer: "/email", detail: `must be ${invitation.email}, whom this invitation is for` }]);
+		// Holders of the link could otherwise try which addresses have accounts.
+		checkWait(people.waitForInvitation(invitation.id));
+		const result = await withPassword(() => people.prepare({ email, name, password }, network));
+		if (result.kind === "invalid") throw invalid(result.faults);
+		return result;
+	}
+
+	/** Makes the account a member, and creates it if it is new. */
+	async function accept(token: string, invitation: port.Invitation, by: Accepting): Promise<Membership> {
+		const membership = await members.accept(token, invitation.projectId, by);
+		if (membership === null) throw new Problem("not-found", OVER);
+		if (membership !== "taken") return membership;
+		people.triedTaken(invitation.id);
+		throw new Problem(
+			"conflict",
+			"There is already an account with this e-mail address. Sign in, then open the link again.",
+		);
+	}
+
+	return [
+		route("POST", path, "createInvitation", {
+			summary: "Invite a person",
+			description:
+				"Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			body: NewInvitation,
+			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
+			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
+			async handler({ params, body, principal, audit }) {
+				const { project_id: projectId } = params;
+				found("project", await storage.getProject({ projectId }));
+				const { role } = body;
+				const email = body.email?.trim() ?? null;
+				const { invitation, token } = await members.invite(projectId, role, email, actorOf(principal));
+				const target = { kind: "invitation", id: invitation.id, name: email ?? "a link" };
+				audit({ projectId, action: "member.invited", target, detail: { role } });
+				return { ...presentInvitation(invitation), url: `${publicUrl()}/invitation#${token}` };
+			},
+		}),
+		route("GET", path, "listInvitations", {
+			summary: "List open invitations",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			success: { status: 200, description: "All open invitations.", schema: InvitationList },
+			async handler({ params }) {
+				return { data: (await members.invitations(params.project_id)).map(presentInvitation), next_cursor: null };
+			},
+		}),
+		route("DELETE", `${path}/{invitation_id}`, "revokeInvitation", {
+			summary: "Revoke an invitation",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			success: { status: 204, description: "The link no longer works." },
+			async handler({ params: { project_id, invitation_id }, audit }) {
+				const open = await members.invitations(project_id);
+				const invitation = found(
+					"invitation",
+					open.find(({ id }) => id === invitation_id),
+				);
+				found("invitation", await storage.deleteInvitation({ projectId: project_id, invitationId: invitation_id }));
+				const target = { kind: "invitation", id: invitation_id, name: invitation.email ?? "a link" };
+				audit({ projectId: project_id, action: "invitation.revoked", target });
+			},
+		}),
+		route("POST", "/v1/invitations/look", "lookAtInvitation", {
+			summary: "Get an invitation",
+			access: "open",
+			body: InvitationToken,
+			success: { status: 200, description: "Who invites the user to which project.", schema: SeenInvitation },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				forbidden: "The request comes from another site's page.",
+				"not-found": OVER,
+				"too-many-requests": "Too many wrong tokens.",
+			},
+			async handler({ body, request }) {
+				const { invitation, project } = await holding(body.token, unauthenticatedOwner(request));
+				const { role, email, expiresAt, invitedBy } = invitation;
+				return {
+					project: { id: project.id, name: project.name },
+					role,
+					email,
+					expires_at: formatTime(expiresAt),
+					invited_by_name: invitedBy.name,
+				};
+			},
+		}),
+		route("POST", "/v1/invitations/accept", "acceptInvitation", {
+			summary: "Accept an invitation",
+			description:
+				"With only the token if you are signed in, or with a new account, which is then signed in. An invitation to an address can only be accepted by the account with that address.",
+			access: "open",
+			body: InvitationAcceptance,
+			faults: accountFaults,
+			success: { status: 200, description: "The session; a new one's cookie is set.", schema: Session },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				forbidden: "The invitation is for someone else's address, or the request comes from another site's page.",
+				"not-found": OVER,
+				conflict: "There is already an account with this address.",
+				"too-many-requests": "Too many wrong tokens, or too many sign-ins in progress.",
+			},
+			async handler({ body, request, reply, audit }) {
+				const network = unauthenticatedOwner(request);
+				const { invitation } = await holding(body.token, network);
+				const person = await authenticateCookie(request, parts);
+				if (person && !isFor(invitation, person.account.email)) throw forSomeoneElse(invitation, person.account);
+				const created = person ? null : await newAccount(body, invitation, network);
+				const account = person?.account ?? created!.account;
+				const by = created === null ? { accountId: account.id } : { newAccount: created };
+				const membership = await accept(body.token, invitation, by);
+				audit(
+					{ projectId: invitation.projectId, action: "member.joined", detail: { role: membership.role } },
+					{ kind: "account", id: account.id, name: account.name },
+				);
+				return person ? presentSession(person, parts) : beginSession(account, false, request, reply, parts);
+			},
+		}),
+	];
+}

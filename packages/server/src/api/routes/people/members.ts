@@ -1,0 +1,167 @@
+import type { Static } from "typebox";
+import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS } from "../../../accounts/index.ts";
+import type * as port from "../../../storage/port.ts";
+import { ROLES } from "../../../storage/port.ts";
+import { found, notFound, Problem } from "../../http/problem.ts";
+import { formatTime } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+
+const route = routeIn("Members");
+
+export const RoleName = Type.Enum([...ROLES], {
+	type: "string",
+	title: "Role",
+	description:
+		"`viewer` may read everything except secrets. `developer` may also change webhooks and keys, and replay. `owner` may do everything, including apps and members.",
+});
+
+export const Member = Type.Object(
+	{
+		account_id: id("acc", "account"),
+		email: Type.String(),
+		name: Name,
+		role: RoleName,
+		operator: Type.Boolean(),
+		added_at: Time,
+	},
+	{ title: "Member" },
+);
+
+export const MemberList = list(Member);
+
+export const MemberPatch = Type.Object({ role: RoleName }, { ...closed, title: "MemberPatch" });
+
+export const Actor = Type.Object(
+	{
+		kind: Type.Enum(["account", "api_key", "operator_key"], { type: "string" }),
+		id: Type.Union([Type.String(), Type.Null()]),
+		name: Type.String({ description: "Its name at the time." }),
+	},
+	{ title: "Actor" },
+);
+
+export const AuditEntry = Type.Object(
+	{
+		id: id("aud", "entry"),
+		at: Time,
+		actor: Actor,
+		action: Type.Enum([...AUDIT_ACTIONS], { type: "string" }),
+		target: Type.Union([
+			Type.Object({
+				kind: Type.String({ examples: ["webhook"] }),
+				id: Type.String(),
+				name: Type.String({ description: "Its name at the time." }),
+			}),
+			Type.Null(),
+		]),
+		detail: Type.Record(Type.String(), Type.Unknown(), { description: "Further details of the action." }),
+	},
+	{ title: "AuditEntry" },
+);
+
+export const AuditList = list(AuditEntry);
+
+export function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
+	const { id, email, name, operator } = account;
+	return { account_id: id, email, name, role, operator, added_at: formatTime(addedAt) };
+}
+
+export function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry): Static<typeof AuditEntry> {
+	return {
+		id,
+		at: formatTime(at),
+		actor: { ...actor },
+		action: action as Static<typeof AuditEntry>["action"],
+		target: target && { ...target },
+		detail: { ...detail },
+	};
+}
+
+const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
+
+export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "storage">): Route[] {
+	const path = "/v1/projects/{project_id}/members";
+	const one = `${path}/{account_id}`;
+
+	return [
+		route("GET", path, "listMembers", {
+			summary: "List members",
+			description: "People who joined by invitation. The operator has access anyway, and is only listed after joining.",
+			access: "project",
+			peopleOnly: true,
+			query: PageQuerySchema,
+			success: { status: 200, description: "A page of members.", schema: MemberList },
+			handler: ({ params, query }) =>
+				pageById(
+					"account",
+					query,
+					(page) => storage.listMembers({ projectId: params.project_id, ...page }),
+					presentMember,
+					({ account_id }) => account_id,
+				),
+		}),
+		route("PATCH", one, "updateMember", {
+			summary: "Change a member's role",
+			description: "It applies from the next request on.",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			body: MemberPatch,
+			success: { status: 200, description: "The member as changed.", schema: Member },
+			problems: { conflict: LAST_OWNER },
+			async handler({ params: { project_id, account_id }, body, audit }) {
+				const member = found("member", await storage.getMember({ projectId: project_id, accountId: account_id }));
+				const result = await storage.setRole({ projectId: project_id, accountId: account_id, role: body.role });
+				if (result === "no_member") throw notFound("member");
+				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
+				audit({
+					projectId: project_id,
+					action: "member.role_changed",
+					target: targetOf(member),
+					detail: { from: member.role, to: body.role },
+				});
+				return presentMember({ ...member, role: body.role });
+			},
+		}),
+		route("DELETE", one, "removeMember", {
+			summary: "Remove a member",
+			description: "Owners may remove anyone, and members may leave. It applies from the next request on.",
+			access: "project",
+			role: "viewer",
+			peopleOnly: true,
+			success: { status: 204, description: "The member was removed." },
+			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
+			async handler({ params: { project_id, account_id }, principal, audit }) {
+				const isSelf = principal.kind === "person" && principal.account.id === account_id;
+				const role = principal.kind === "person" ? await members.roleOf(project_id, principal.account) : "owner";
+				if (!isSelf && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
+				const member = found("member", await storage.getMember({ projectId: project_id, accountId: account_id }));
+				const result = await storage.removeMember({ projectId: project_id, accountId: account_id });
+				if (result === "no_member") throw notFound("member");
+				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
+				audit({ projectId: project_id, action: "member.removed", target: targetOf(member) });
+			},
+		}),
+	];
+}
+
+const targetOf = ({ account }: port.Member) => ({ kind: "account", id: account.id, name: account.name });
+
+export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
+	return [
+		route("GET", "/v1/projects/{project_id}/audit", "listAudit", {
+			summary: "Read the audit log",
+			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			query: PageQuerySchema,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of entries.", schema: AuditList },
+			handler: ({ params, query }) =>
+				pageById("audit", query, (page) => storage.listAudit({ projectId: params.project_id, ...page }), presentAudit),
+		}),
+	];
+}

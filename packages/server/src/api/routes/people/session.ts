@@ -1,0 +1,246 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Static } from "typebox";
+import { accountFaults, type Client, type Person, type Sessions } from "../../../accounts/index.ts";
+import type * as port from "../../../storage/port.ts";
+import type { Storage } from "../../../storage/port.ts";
+import type { SessionCookie } from "../../auth/authorize.ts";
+import { unauthenticatedOwner } from "../../auth/callers.ts";
+import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
+import { formatTime } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../../schema.ts";
+import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
+import { RoleName } from "./members.ts";
+
+const route = routeIn("Account");
+
+export const SetupState = Type.Object(
+	{ needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }) },
+	{ title: "SetupState" },
+);
+
+export const Setup = Type.Object(
+	{ token: Token, email: NewEmail, name: Name, password: NewPassword },
+	{ ...closed, title: "Setup" },
+);
+
+export const SignIn = Type.Union(
+	[
+		Type.Object({ email: Email, password: Type.String({ maxLength: 1_000 }) }, closed),
+		Type.Object({ token: Token }, closed),
+	],
+	{ title: "SignIn", examples: [{ email: "owner@example.com", password: "correct horse battery staple" }] },
+);
+
+export const Session = Type.Object(
+	{
+		account: Account,
+		csrf_token: Type.String({
+			description: "Send it as `X-CSRF-Token` with every change that a cookie authorizes.",
+		}),
+		by_link: Type.Boolean({ description: "Whether it was started by a one-time link." }),
+		projects: Type.Array(
+			Type.Object({
+				id: id("proj", "project"),
+				name: Name,
+				apps: Type.Array(Type.Enum(["developer"], { type: "string" })),
+				role: RoleName,
+			}),
+			{ description: "The projects that the account is a member of. For the operator, the first 200 of all projects." },
+		),
+		retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
+			description:
+				"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
+		}),
+		quarantine: Type.Boolean({
+			description: "Whether the service was restored from a backup, and sends nothing until its operator releases it.",
+		}),
+	},
+	{ title: "Session" },
+);
+
+export const NewSignInLink = Type.Object({ email: Email }, { ...closed, title: "NewSignInLink" });
+
+export const SignInLink = Type.Object(
+	{ url: Type.String({ description: "The link. It works once." }), expires_at: Time },
+	{ title: "SignInLink" },
+);
+
+type SessionParts = Pick<
+	ApiParts,
+	"people" | "sessions" | "storage" | "cookie" | "publicUrl" | "config" | "quarantine"
+>;
+
+export function sessionRoutes(parts: SessionParts): Route[] {
+	const { people, storage, cookie, publicUrl } = parts;
+	const path = "/v1/session";
+	return [
+		route("POST", path, "signIn", {
+			summary: "Sign in",
+			description: "With e-mail and password, or with the token of a one-time link.",
+			access: "open",
+			body: SignIn,
+			success: { status: 200, description: "The session; its cookie is set.", schema: Session },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				unauthorized: "The e-mail address or the password is wrong, or the link has expired.",
+				forbidden: "The request comes from another site's page.",
+				"too-many-requests": "Too many wrong tries from this network, for this account or in all.",
+			},
+			async handler({ body, request, reply }) {
+				const result = await withPassword(() =>
+					"token" in body
+						? people.signInByToken(body.token, unauthenticatedOwner(request))
+						: people.signIn(body.email, body.password, unauthenticatedOwner(request)),
+				);
+				if (result.kind === "throttled") throw comeAgain("own", "There were too many wrong tries.", result.wait);
+				if (result.kind === "signed_in") return beginSession(result.account, "token" in body, request, reply, parts);
+				throw new Problem(
+					"unauthorized",
+					"token" in body
+						? "This link is no longer valid: it was used or has expired. Ask for a new one."
+						: "The e-mail address or the password is wrong.",
+				);
+			},
+		}),
+		route("GET", path, "getSession", {
+			summary: "Who is signed in?",
+			access: "signed_in",
+			success: { status: 200, description: "The account, its projects, and the CSRF token.", schema: Session },
+			handler({ principal, request, reply }) {
+				cookie.renew(request, reply);
+				return presentSession(principal as Person, parts);
+			},
+		}),
+		route("DELETE", path, "signOut", {
+			summary: "Sign out",
+			access: "signed_in",
+			success: { status: 204, description: "The session has ended." },
+			async handler({ principal, reply }) {
+				const { account, session } = principal as Person;
+				await storage.deleteSession({ accountId: account.id, sessionId: session.id });
+				cookie.clear(reply);
+			},
+		}),
+		route("POST", "/v1/sign-in-links", "createSignInLink", {
+			summary: "Create a one-time sign-in link",
+			description: "For someone who forgot their password. Send it yourself; it expires after 15 minutes.",
+			access: "operator",
+			body: NewSignInLink,
+			success: { status: 201, description: "The link, shown this once.", schema: SignInLink },
+			problems: { "not-found": "No account has this address." },
+			async handler({ body }) {
+				const { token, expiresAt } = found("account", await people.createSignInToken(body.email));
+				return { url: `${publicUrl()}/sign-in#${token}`, expires_at: formatTime(expiresAt) };
+			},
+		}),
+	];
+}
+
+const WRONG_LINK =
+	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
+
+type SetupParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | "config">;
+
+export function setupRoutes(parts: SetupParts): Route[] {
+	const { people } = parts;
+	return [
+		route("GET", "/v1/setup", "getSetup", {
+			summary: "Check whether setup is needed",
+			access: "open",
+			success: {
+				status: 200,
+				description: "Whether the operator's account has yet to be created.",
+				schema: SetupState,
+			},
+			handler: async () => ({ needed: await people.needsSetup() }),
+		}),
+		route("POST", "/v1/setup", "setUp", {
+			summary: "Create the operator's account",
+			description: "With the token of the one-time link that the service prints when it starts. Signs in.",
+			access: "open",
+			body: Setup,
+			faults: accountFaults,
+			success: { status: 201, description: "The session; its cookie is set.", schema: Session },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				forbidden: WRONG_LINK,
+				conflict: "The operator, or this e-mail, has an account already.",
+				"too-many-requests": "Too many wrong tokens.",
+			},
+			async handler({ body, request, reply }) {
+				const { token, ...person } = body;
+				const result = await withPassword(() => people.setUp(token, person, unauthenticatedOwner(request)));
+				switch (result.kind) {
+					case "created":
+						return beginSession(result.account, false, request, reply, parts);
+					case "invalid":
+						throw invalid(result.faults);
+					case "throttled":
+						throw comeAgain("own", "Too many wrong links came from this network.", result.wait);
+					case "wrong_token":
+						throw new Problem("forbidden", WRONG_LINK);
+					case "taken":
+						throw new Problem("conflict", "This e-mail address already has an account. Use another one.");
+					case "over":
+						throw new Problem("conflict", "The operator already has an account. Sign in, or ask for an invitation.");
+				}
+			},
+		}),
+	];
+}
+
+export interface SignInParts {
+	readonly sessions: Sessions;
+	readonly storage: Pick<Storage, "listProjects" | "listMemberships">;
+	readonly cookie: SessionCookie;
+	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
+	readonly quarantine?: ApiParts["quarantine"];
+}
+
+export function clientOf(request: FastifyRequest): Client {
+	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
+}
+
+/** Starts a session and sets the browser's cookie. */
+export async function beginSession(
+	account: port.Account,
+	byLink: boolean,
+	request: FastifyRequest,
+	reply: FastifyReply,
+	parts: SignInParts,
+): Promise<Static<typeof Session>> {
+	const token = await parts.sessions.begin(account.id, clientOf(request), byLink);
+	parts.cookie.set(reply, token);
+	const person = await parts.sessions.find(token);
+	if (!person) throw new Error("A session that was just started doesn't exist.");
+	return presentSession(person, parts);
+}
+
+/** What the dashboard needs to know about the signed-in account. */
+export async function presentSession(
+	{ account, session, csrfToken }: Person,
+	{ storage, config, quarantine }: Pick<SignInParts, "storage" | "config" | "quarantine">,
+): Promise<Static<typeof Session>> {
+	const own = account.operator
+		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
+				id,
+				name,
+				apps,
+				role: "owner" as const,
+			}))
+		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, apps, role }) => ({
+				id: projectId,
+				name: projectName,
+				apps,
+				role,
+			}));
+	return {
+		account: presentAccount(account),
+		csrf_token: csrfToken,
+		by_link: session.byLink,
+		projects: own.map((project) => ({ ...project, apps: project.apps as "developer"[] })),
+		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
+		quarantine: (quarantine?.mark ?? null) !== null,
+	};
+}

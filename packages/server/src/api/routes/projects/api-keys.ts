@@ -1,0 +1,128 @@
+import type { Static } from "typebox";
+import { actorOf, apiKeyFaults } from "../../../accounts/index.ts";
+import type * as port from "../../../storage/port.ts";
+import { KEY_SCOPES } from "../../../storage/port.ts";
+import { found, invalid, notFound } from "../../http/problem.ts";
+import { formatTime, formatTimeOrNull, parseTime } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, givenTime, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import { Actor } from "../people/members.ts";
+
+const route = routeIn("API keys");
+
+const scopes = (description: string) =>
+	Type.Array(Type.Enum([...KEY_SCOPES], { type: "string", title: "KeyScope" }), {
+		minItems: 1,
+		uniqueItems: true,
+		description: `${description} \`publish\`: publish events and report store facts. \`read\`: read the log, webhooks and deliveries. \`manage\`: change webhooks, replay, send test events, revoke keys.`,
+		examples: [["publish"]],
+	});
+
+const apiKeyFields = {
+	id: id("key", "key"),
+	name: Name,
+	prefix: Type.String({
+		description: "The key's first characters, to tell keys apart.",
+		examples: ["phk_Zk3v9QxB"],
+	}),
+	scopes: scopes("What the key may do."),
+	expires_at: Type.Union([Time, Type.Null()], {
+		description: "When the key stops working; null if it doesn't expire.",
+	}),
+	created_by: Type.Union([Actor, Type.Null()], {
+		description: "Who created the key; null for keys created before this was recorded.",
+	}),
+	created_at: Time,
+};
+
+export const ApiKey = Type.Object(
+	{
+		...apiKeyFields,
+		last_used_at: Type.Union([Time, Type.Null()], {
+			description: "When it was last used, accurate to about a minute.",
+		}),
+	},
+	{ title: "ApiKey" },
+);
+
+export const ApiKeyList = list(ApiKey);
+
+export const CreatedApiKey = Type.Object(
+	{ ...apiKeyFields, key: Type.String({ description: "The key, shown only in this response and stored as a hash." }) },
+	{ title: "CreatedApiKey" },
+);
+
+export const NewApiKey = Type.Object(
+	{
+		name: Name,
+		scopes: Type.Optional(scopes("What the key may do; everything by default.")),
+		expires_at: Type.Optional(givenTime("When the key stops working, in the future; by default, it doesn't expire.")),
+	},
+	{ ...closed, title: "NewApiKey", examples: [{ name: "Shop", scopes: ["publish"] }] },
+);
+
+export function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
+	const { id, name, prefix, scopes, expiresAt, createdBy, createdAt, lastUsedAt } = key;
+	return {
+		id,
+		name,
+		prefix,
+		scopes: [...scopes],
+		expires_at: formatTimeOrNull(expiresAt),
+		created_by: createdBy && { ...createdBy },
+		created_at: formatTime(createdAt),
+		last_used_at: formatTimeOrNull(lastUsedAt),
+	};
+}
+
+export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
+	const path = "/v1/projects/{project_id}/api-keys";
+	return [
+		route("POST", path, "createApiKey", {
+			summary: "Create an API key",
+			description:
+				"The key can only access this project, within its scopes. It is shown only in this response. Keys can't create keys.",
+			access: "developer",
+			peopleOnly: true,
+			body: NewApiKey,
+			faults: apiKeyFaults,
+			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
+			async handler({ params: { project_id: projectId }, body, principal, audit }) {
+				const { name, scopes, expires_at } = body;
+				const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
+				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy: actorOf(principal) });
+				if (result.kind === "invalid") throw invalid(result.faults);
+				const { last_used_at: _, ...created } = presentApiKey(result.apiKey);
+				audit({
+					projectId,
+					action: "api_key.created",
+					target: { kind: "api_key", id: created.id, name },
+					detail: { scopes: created.scopes, expires_at: created.expires_at },
+				});
+				return { ...created, key: result.key };
+			},
+		}),
+		route("GET", path, "listApiKeys", {
+			summary: "List API keys",
+			description: "Oldest first, without the keys themselves. Expired keys are listed until they are deleted.",
+			access: "developer",
+			query: PageQuerySchema,
+			success: { status: 200, description: "A page of keys.", schema: ApiKeyList },
+			handler: ({ params, query }) =>
+				pageById("apiKey", query, (page) => apiKeys.list(params.project_id, page), presentApiKey),
+		}),
+		route("DELETE", `${path}/{key_id}`, "deleteApiKey", {
+			summary: "Delete an API key",
+			description:
+				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
+			access: "developer",
+			success: { status: 204, description: "The key was deleted." },
+			async handler({ params: { project_id, key_id }, audit }) {
+				const key = found("API key", await apiKeys.get(project_id, key_id));
+				if (!(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
+				const target = { kind: "api_key", id: key.id, name: key.name };
+				audit({ projectId: project_id, action: "api_key.revoked", target });
+			},
+		}),
+	];
+}

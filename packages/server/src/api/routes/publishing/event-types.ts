@@ -1,0 +1,75 @@
+import { EVENT_TYPES, type EventTypeEntry as EventTypeRow } from "@posthorn/protocol";
+import { Problem } from "../../http/problem.ts";
+import { RawResponse, type Route, routeIn } from "../../route.ts";
+import { EventTypeName, Type } from "../../schema.ts";
+
+const route = routeIn("Events");
+
+export const EventTypeEntry = Type.Object(
+	{
+		type: EventTypeName,
+		description: Type.String(),
+		future: Type.Boolean({ description: "Announced, but not yet published by every store platform." }),
+		schema: Type.Object({}, { description: "JSON Schema (2020-12) of the event's data." }),
+		sample: Type.Object({}, { description: "Sample data." }),
+	},
+	{ title: "EventTypeEntry" },
+);
+export const EventTypeCatalogue = Type.Array(EventTypeEntry);
+
+/** `purchase.completed` → `PurchaseCompleted`. */
+export const titleOf = (type: string) =>
+	type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The schema of a type's `data`, a component of its own. Fields beyond those it names are always allowed. */
+export const dataSchema = ({ type, description, schema }: EventTypeRow) =>
+	Type.Unknown({
+		...schema,
+		title: `${titleOf(type)}Data`,
+		description: `The data of \`${type}\`. ${description}`,
+		additionalProperties: true,
+	});
+
+/** The media type that JSON Schema 2020-12 names. */
+const SCHEMA_TYPE = "application/schema+json";
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+/** Pages of any origin may read it, and proxies may keep it for an hour. */
+const SHAREABLE = { "Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600" };
+
+export function eventTypeRoutes(): Route[] {
+	const catalogue = JSON.stringify(
+		EVENT_TYPES.map(({ type, description, future, schema, sample }) => ({ type, description, future, schema, sample })),
+	);
+	const schemas = new Map<string, string>(
+		EVENT_TYPES.map(({ type, description, schema }) => [
+			type,
+			JSON.stringify({ $schema: DIALECT, title: type, description, ...schema }),
+		]),
+	);
+	return [
+		route("GET", "/v1/event-types", "listEventTypes", {
+			summary: "List the event types",
+			description: "The catalogue: every type that can be subscribed to and published, in one response.",
+			access: "any",
+			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
+			handler: () => new RawResponse(catalogue, "application/json"),
+		}),
+		route("GET", "/v1/event-types/{event_type}/schema.json", "getEventTypeSchema", {
+			summary: "The JSON Schema of an event type's data",
+			description: "Needs no key, so that editors, validators and generators can refer to it by its URL.",
+			access: "open",
+			success: {
+				status: 200,
+				description: "A JSON Schema (2020-12).",
+				schema: Type.Object({}, { additionalProperties: true }),
+				contentType: SCHEMA_TYPE,
+			},
+			handler({ params: { event_type } }) {
+				const schema = schemas.get(event_type);
+				if (schema === undefined)
+					throw new Problem("not-found", `There is no such event type. There are: ${[...schemas.keys()].join(", ")}.`);
+				return new RawResponse(schema, SCHEMA_TYPE, SHAREABLE);
+			},
+		}),
+	];
+}

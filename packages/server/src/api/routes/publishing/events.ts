@@ -1,0 +1,400 @@
+import { EVENT_TYPES, type EventType, type EventTypeEntry } from "@posthorn/protocol";
+import type { FastifyRequest } from "fastify";
+import { REQUESTS, RESPONSES, WAITERS } from "../../../base/budgets.ts";
+import { EVENT_ID } from "../../../base/ids.ts";
+import type { Pause } from "../../../base/turns.ts";
+import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
+import { bodyText, forgetBody } from "../../http/body.ts";
+import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../../http/problem.ts";
+import { formatTime } from "../../http/validate.ts";
+import type { WaitEnd } from "../../live/long-poll.ts";
+import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
+import {
+	Cursor,
+	closed,
+	decodeCursor,
+	EventTypeName,
+	encodeCursor,
+	givenTime,
+	id,
+	Limit,
+	NextCursor,
+	PAGE_LIMIT,
+	Time,
+	Type,
+	text,
+} from "../../schema.ts";
+import { dataSchema, titleOf } from "./event-types.ts";
+import { MAX_BATCH, readNewEvents } from "./new-events.ts";
+
+const route = routeIn("Events");
+
+export const EventId = Type.String({
+	pattern: EVENT_ID.source,
+	description: "The event's identifier. Receivers deduplicate by it.",
+	examples: ["evt_01kbjh6mrxe3q8z1v2t4w5y6a7"],
+});
+const DATA_RULES =
+	"`data` is delivered character for character. The schemas of `purchase.completed` and `purchase.refunded` are enforced: an event is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. For the other types any object is accepted, and the schema says what receivers expect.";
+
+const Data = Type.Object(
+	{},
+	{
+		additionalProperties: true,
+		description: "The event's own data. Its schema depends on the type: `GET /v1/event-types`.",
+	},
+);
+
+export const Envelope = Type.Object(
+	{ id: EventId, type: EventTypeName, created_at: Time, project_id: id("proj", "project"), data: Data },
+	{ title: "Envelope", description: "The body that a webhook receives, byte for byte." },
+);
+/** The form of an epoch's name. */
+export const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
+
+export const EventPage = Type.Object({
+	data: Type.Array(Envelope, { description: "The envelopes, each with exactly the bytes that webhooks receive." }),
+	next_cursor: NextCursor,
+	last_seq: Type.Integer({
+		description: "The last `seq` that was read. Pass it as `after` later to get the events since.",
+	}),
+	epoch: Type.String({
+		pattern: EPOCH,
+		description: "Identifies the history of the log. Store it with `last_seq`, and pass both.",
+		examples: ["1.9f86d081"],
+	}),
+});
+const newEventOf = (entry: EventTypeEntry) =>
+	Type.Object(
+		{
+			type: Type.Unknown({ type: "string", const: entry.type }),
+			data: dataSchema(entry),
+			id: Type.Optional(EventId),
+			created_at: Type.Optional(
+				givenTime("When the event happened; the time of the call by default. At most 5 minutes in the future."),
+			),
+		},
+		{ ...closed, title: `New${titleOf(entry.type)}`, examples: [{ type: entry.type, data: entry.sample }] },
+	);
+
+export const NewEvent = Type.Unknown({
+	title: "NewEvent",
+	description: `An event to publish. ${DATA_RULES}`,
+	oneOf: EVENT_TYPES.map(newEventOf),
+	discriminator: {
+		propertyName: "type",
+		mapping: Object.fromEntries(EVENT_TYPES.map(({ type }) => [type, `#/components/schemas/New${titleOf(type)}`])),
+	},
+	examples: [{ type: "delivery.success", data: { order_id: "ord_10482" } }],
+});
+export const NewEvents = Type.Union([
+	NewEvent,
+	Type.Object(
+		{ events: Type.Array(NewEvent, { minItems: 1, maxItems: MAX_BATCH }) },
+		{ ...closed, title: "NewEventBatch" },
+	),
+]);
+export const PublishedEvent = Type.Object(
+	{
+		id: EventId,
+		seq: Type.Integer({ description: "Its sequence number in the project's log." }),
+		type: EventTypeName,
+		created_at: Time,
+		project_id: id("proj", "project"),
+	},
+	{ title: "PublishedEvent" },
+);
+export const PublishedEvents = Type.Union([
+	PublishedEvent,
+	Type.Object({ events: Type.Array(PublishedEvent) }, { title: "PublishedEventBatch" }),
+]);
+
+/** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
+
+const MAX_WAIT_S = 30;
+/** Queries accept whole numbers of up to 15 digits. */
+const MAX_SEQ = 999_999_999_999_999;
+/** The last `seq` of a page and the log's epoch, which earlier versions left out. */
+const POSITION = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
+
+const EventQuery = Type.Object(
+	{
+		after: Type.Optional(
+			Type.Integer({
+				minimum: 0,
+				maximum: MAX_SEQ,
+				default: 0,
+				description: "Events after this `seq`. Not together with `cursor`.",
+			}),
+		),
+		epoch: Type.Optional(
+			Type.String({
+				pattern: EPOCH,
+				description:
+					"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
+			}),
+		),
+		type: Type.Optional(
+			Type.Array(EventTypeName, {
+				description: "Only these types. Repeat the parameter or separate values with commas.",
+			}),
+		),
+		wait: Type.Optional(
+			Type.Integer({
+				minimum: 0,
+				maximum: MAX_WAIT_S,
+				default: 0,
+				description: "How many seconds to wait if there is no event yet.",
+			}),
+		),
+		limit: Limit,
+		cursor: Cursor,
+	},
+	{ additionalProperties: false },
+);
+
+export const NewListener = Type.Object(
+	{
+		target: Type.String({
+			...text,
+			minLength: 1,
+			maxLength: 300,
+			description: "Where the events go, without secrets.",
+			examples: ["localhost:3000"],
+		}),
+		types: Type.Optional(
+			Type.Array(EventTypeName, { minItems: 1, uniqueItems: true, description: "By default, all types." }),
+		),
+	},
+	{ ...closed, title: "NewListener" },
+);
+
+type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "longPolls" | "clock">;
+
+export function eventRoutes({ storage, engine, config, longPolls, clock }: EventParts): Route[] {
+	const path = "/v1/projects/{project_id}/events";
+	const eventBytes = config.maxEventBytes + REQUESTS.envelopeBytes;
+	return [
+		route("POST", path, "publishEvents", {
+			summary: "Publish one event or up to 1,000",
+			description:
+				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
+			access: "project",
+			scope: "publish",
+			rate: "none",
+			body: NewEvents,
+			checksOwnBody: true,
+			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),
+			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
+			success: { status: 202, description: "The events with their sequence numbers.", schema: PublishedEvents },
+			problems: { ...LOG_PROBLEMS, conflict: "An id belongs to an event with different content." },
+			async handler({ params, request, pause }) {
+				const { project_id } = params;
+				const { publishing, batch } = begin(project_id, request, pause);
+				const result = await publishing;
+				if (result.kind !== "published") throw refused(result, batch);
+				const events = result.events.map((event) => presentPublished(project_id, event));
+				return batch ? { events } : events[0]!;
+			},
+		}),
+		route("GET", path, "listEvents", {
+			summary: "Read the event log",
+			description:
+				"In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.",
+			access: "project",
+			query: EventQuery,
+			rate: "reads",
+			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
+			problems: {
+				"log-behind":
+					"The log ends before `after`, or events up to it were lost since `epoch`. `continue_after` and `epoch` say where to continue.",
+				"too-many-requests": "Too many calls wait for this project's events.",
+			},
+			async handler(call) {
+				const { params, query, heavy } = call;
+				const { cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
+				for (const name of ["after", "epoch"] as const)
+					if (query[name] !== undefined && cursor !== undefined)
+						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
+				const position = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : positionOf(cursor);
+				if (wait > 0) await waitFor(position, type, wait * 1_000, call);
+				return heavy(() => readPage(params.project_id, position, limit, type));
+			},
+		}),
+		route("GET", `${path}/{event_id}`, "getEvent", {
+			summary: "Get an event",
+			description: "The body is the envelope, byte for byte as webhooks receive it. Test events are included.",
+			access: "project",
+			success: {
+				status: 200,
+				description: "The envelope.",
+				schema: Envelope,
+				headers: { "X-Posthorn-Seq": "Its sequence number in the project's log; negative for test events." },
+			},
+			async handler({ params: { project_id, event_id } }) {
+				const event = found("event", await storage.findEvent({ projectId: project_id, eventId: event_id }));
+				return new RawResponse(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
+			},
+		}),
+		route("POST", "/v1/projects/{project_id}/listeners", "recordListener", {
+			summary: "Record who listens to the log",
+			description:
+				"For programs that show the project's events to a person, or forward them to another machine, as `posthorn listen` does. It adds an entry to the audit log, and changes nothing else.",
+			access: "project",
+			role: "viewer",
+			scope: "read",
+			rate: "recordedReads",
+			body: NewListener,
+			success: { status: 204, description: "The entry was added." },
+			async handler({ params: { project_id }, body, audit }) {
+				const { name } = found("project", await storage.getProject({ projectId: project_id }));
+				const target = { kind: "project", id: project_id, name };
+				audit({ projectId: project_id, action: "project.listened", target, detail: body });
+			},
+		}),
+	];
+
+	/** Throws 409 if the log no longer holds what was read up to this position, and 404 if there is no such project. */
+	async function checkPosition(projectId: string, { after, epoch }: LogPosition): Promise<void> {
+		const { lastSeq, kept } = found("project", await storage.readLogEnd({ projectId, since: epoch }));
+		const continueAfter = Math.min(lastSeq, kept ?? lastSeq);
+		if (after <= continueAfter) return;
+		const why =
+			after > lastSeq
+				? `The log ends at ${lastSeq}, before ${after}`
+				: `Events after ${continueAfter} were lost since epoch ${epoch}, and their numbers now belong to others`;
+		throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
+			members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
+		});
+	}
+
+	/** Nothing here may keep the body in memory while waiting for the commit. */
+	function begin(projectId: string, request: FastifyRequest, pause: Pause) {
+		const { drafts, batch } = readNewEvents(request.body, bodyText(request));
+		const onEncoded = () => forgetBody(request);
+		return { publishing: engine.publish(projectId, drafts, { pause, onEncoded }), batch };
+	}
+
+	/** Returns when there is an event after the position, time is up, or the caller has left. */
+	async function waitFor(
+		position: LogPosition,
+		types: string[] | undefined,
+		ms: number,
+		{ params, request, principal, authorizeAgain }: Waiting,
+	): Promise<void> {
+		const { project_id: projectId } = params;
+		const { raw, method } = request;
+		const { kind } = principal;
+		if (method === "HEAD") return;
+		const until = clock.elapsed() + ms;
+		let end: WaitEnd;
+		do {
+			const wait = longPolls.wait(projectId, types, Math.max(0, until - clock.elapsed()), kind === "person");
+			if (wait === null) {
+				const most = kind === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
+				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
+			}
+			raw.socket.once("close", wait.cancel);
+			try {
+				const window = { maxEvents: 1, maxBytes: 1 };
+				const rows = await storage.readLog({ projectId, after: position.after, window, types });
+				if (rows.length > 0) return;
+				await checkPosition(projectId, position);
+				end = await wait.end;
+				// The right to read may have ended meanwhile.
+				await authorizeAgain();
+			} finally {
+				wait.cancel();
+				raw.socket.off("close", wait.cancel);
+			}
+		} while (end === "recheck" && !raw.socket.destroyed);
+	}
+
+	/** A page encoded by hand, so that each envelope keeps its exact bytes. */
+	async function readPage(
+		projectId: string,
+		position: LogPosition,
+		limit: number,
+		types?: string[],
+	): Promise<RawResponse> {
+		const { after } = position;
+		for (;;) {
+			const { epoch } = storage;
+			const window = { maxEvents: limit + 1, maxBytes: RESPONSES.pageBytes };
+			const rows = await storage.readLog({ projectId, after, window, types });
+			if (rows.length === 0 || (position.epoch !== undefined && position.epoch !== epoch))
+				await checkPosition(projectId, position);
+			const shown = rows.slice(0, limit);
+			const lastSeq = shown.at(-1)?.seq ?? after;
+			let more = rows.length > limit;
+			if (!more && shown.length > 0) {
+				// Whether the page or the log ended is unknown, so check.
+				const next = await storage.readLog({
+					projectId,
+					after: lastSeq,
+					window: { maxEvents: 1, maxBytes: 1 },
+					types,
+				});
+				more = next.length > 0;
+			}
+			// A read during an epoch change may have returned events of either epoch.
+			if (storage.epoch !== epoch) continue;
+			const cursor = JSON.stringify(more ? encodeCursor(`${lastSeq}@${epoch}`) : null);
+			const parts: Uint8Array[] = [Buffer.from('{"data":[')];
+			for (const [index, { body }] of shown.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
+			parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq},"epoch":"${epoch}"}`));
+			return new RawResponse(Buffer.concat(parts), "application/json");
+		}
+	}
+}
+
+type Waiting = Pick<Call<unknown, unknown>, "params" | "request" | "principal" | "authorizeAgain">;
+
+/** How far a reader has read the log, and in which of its epochs, if the reader knows. */
+interface LogPosition {
+	readonly after: number;
+	readonly epoch: string | undefined;
+}
+
+function positionOf(cursor: string): LogPosition {
+	const [, after, epoch] = POSITION.exec(decodeCursor(cursor, (text) => POSITION.test(text)))!;
+	return { after: Number(after), epoch };
+}
+
+const COMMA = Buffer.from(",");
+
+export function presentPublished(projectId: string, { id, seq, type, createdAt }: Published) {
+	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
+}
+
+export function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
+	const pointerOf = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
+	switch (result.kind) {
+		case "invalid":
+			return invalid(
+				result.faults.map(({ index, pointer, detail }) => ({ pointer: pointerOf(index, pointer), detail })),
+			);
+		case "too_large":
+			return new Problem(
+				"too-large",
+				`The event's data has ${result.bytes} bytes; ${result.limit} are allowed. Send less, such as a reference to the rest.`,
+				{ errors: [{ pointer: pointerOf(result.index, "/data"), detail: `must have at most ${result.limit} bytes` }] },
+			);
+		case "conflict":
+			return new Problem(
+				"conflict",
+				"An event with this id and different content was published before. Nothing was published now.",
+				{
+					errors: result.indexes.map((index) => ({
+						pointer: pointerOf(index, "/id"),
+						detail: "already belongs to different content",
+					})),
+				},
+			);
+		case "no_project":
+			return notFound("project");
+		case "busy":
+		case "locked":
+			return notWritten(result);
+	}
+}

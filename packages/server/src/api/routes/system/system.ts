@@ -1,0 +1,185 @@
+import { METRICS } from "../../../base/budgets.ts";
+import { RateLimit } from "../../../base/throttle.ts";
+import { quarantineNotice } from "../../../engine/quarantine.ts";
+import { holdText } from "../../../engine/retention-clock.ts";
+import { shortageText } from "../../../net/shortages.ts";
+import { Problem } from "../../http/problem.ts";
+import { formatTime } from "../../http/validate.ts";
+import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
+import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
+import { Time, Type } from "../../schema.ts";
+
+const route = routeIn("System");
+
+export const ClockState = Type.Object(
+	{
+		now: Time,
+		on_hold: Type.Boolean({
+			description: "Whether nothing is deleted or dead-lettered for its age, because the clock isn't trusted.",
+		}),
+		detail: Type.Union([Type.String(), Type.Null()], { description: "Why, and what to do." }),
+	},
+	{ title: "ClockState" },
+);
+
+export const Health = Type.Object(
+	{
+		status: Type.Enum(["ok"], { type: "string" }),
+		notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
+	},
+	{ title: "Health" },
+);
+
+/** Storage must respond within this time to count as ready. */
+const PING_MS = 2_000;
+
+type SystemParts = Pick<
+	ApiParts,
+	"storage" | "metrics" | "clock" | "logger" | "ready" | "shortages" | "retention" | "quarantine"
+>;
+
+export function systemRoutes(parts: SystemParts): Route[] {
+	const { storage, metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
+
+	function presentClock() {
+		const hold = retention?.hold ?? null;
+		return { now: formatTime(clock.now()), on_hold: hold !== null, detail: hold && holdText(hold) };
+	}
+
+	let asking: Promise<boolean> | null = null;
+	/** Whether storage responds. It is asked once at a time, however many ask. */
+	function storageResponds(): Promise<boolean> {
+		asking ??= askStorage().finally(() => {
+			asking = null;
+		});
+		return asking;
+	}
+
+	async function askStorage(): Promise<boolean> {
+		let timer: { cancel(): void } | undefined;
+		const late = new Promise<boolean>((resolve) => {
+			timer = clock.setTimeout(() => resolve(false), PING_MS);
+		});
+		try {
+			return await Promise.race([
+				storage.ping().then(
+					() => true,
+					(error: unknown) => {
+						logger.warn({ err: error }, "storage did not respond");
+						return false;
+					},
+				),
+				late,
+			]);
+		} finally {
+			timer?.cancel();
+		}
+	}
+
+	const renders = new RateLimit(METRICS.renders, clock);
+	let rendered: Promise<string> | undefined;
+	/** The last text while there were too many renders: it takes milliseconds of the main thread, and anyone may ask. */
+	function renderMetrics(): Promise<string> {
+		if (renders.take("all") === null || rendered === undefined) rendered = metrics.registry.metrics();
+		return rendered;
+	}
+
+	return [
+		route("GET", "/healthz", "isLive", {
+			summary: "Is the process alive?",
+			access: "open",
+			success: { status: 200, description: "The process is alive.", schema: Health },
+			handler: () => ({ status: "ok" as const }),
+		}),
+		route("GET", "/readyz", "isReady", {
+			summary: "Can it serve?",
+			access: "open",
+			success: { status: 200, description: "Storage responds and the engine accepts work.", schema: Health },
+			problems: {
+				unavailable:
+					"Storage didn't respond within two seconds, the engine is stopping, or the machine has run out of something that deliveries need.",
+			},
+			async handler() {
+				if (!ready()) throw new Problem("unavailable", "The engine doesn't accept work: it is starting or stopping.");
+				if (!(await storageResponds()))
+					throw new Problem(
+						"unavailable",
+						"Storage doesn't respond. Check the database; the service's log has the details.",
+					);
+				const shortage = shortages?.current ?? null;
+				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
+				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
+				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
+				const hold = retention?.hold ?? null;
+				const mark = quarantine?.mark ?? null;
+				const notices = [
+					...(mark === null ? [] : [quarantineNotice(mark)]),
+					...(hold === null ? [] : [holdText(hold)]),
+				];
+				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
+			},
+		}),
+		route("GET", "/v1/clock", "getClock", {
+			summary: "Is the clock trusted?",
+			description:
+				"If this node's clock is far ahead of the last recorded time, nothing is deleted or dead-lettered for its age until the clock is confirmed or set.",
+			access: "operator",
+			success: { status: 200, description: "This node's clock.", schema: ClockState },
+			handler: presentClock,
+		}),
+		route("POST", "/v1/clock/confirm", "confirmClock", {
+			summary: "Confirm that the clock is right",
+			description:
+				"After the service was really off for that long. All nodes follow within a minute, and what is past its retention is then deleted or dead-lettered.",
+			access: "operator",
+			success: { status: 200, description: "This node's clock.", schema: ClockState },
+			async handler() {
+				await retention?.confirm();
+				logger.warn({ now: clock.now() }, "an operator confirmed the clock");
+				return presentClock();
+			},
+		}),
+		route("GET", "/metrics", "readMetrics", {
+			summary: "Metrics for Prometheus",
+			description:
+				"Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.",
+			access: "open",
+			success: { status: 200, description: "Prometheus text.", contentType: "text/plain" },
+			handler: async () => new RawResponse(await renderMetrics(), metrics.registry.contentType),
+		}),
+	];
+}
+
+/** @param openApi the document's JSON text, generated at the first request */
+export function docsRoutes(openApi: () => string): Route[] {
+	return [
+		route("GET", "/openapi.json", "getOpenApi", {
+			summary: "This API as an OpenAPI 3.1 document",
+			access: "open",
+			success: { status: 200, description: "The document.", schema: Type.Object({}) },
+			handler: () => new RawResponse(openApi(), "application/json"),
+		}),
+		route("GET", "/docs", "readDocs", {
+			summary: "The API reference for humans",
+			access: "open",
+			success: { status: 200, description: "A page.", contentType: "text/html" },
+			handler: () =>
+				new RawResponse(REFERENCE_PAGE, "text/html; charset=utf-8", {
+					"Content-Security-Policy": referencePolicy(REFERENCE_PAGE),
+				}),
+		}),
+		route("GET", "/docs/reference.js", "readDocsScript", {
+			summary: "The script of the API reference",
+			access: "open",
+			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
+			async handler({ request }) {
+				const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
+				return new RawResponse(await referenceScript({ gzip: takesGzip }), "text/javascript; charset=utf-8", {
+					"Cache-Control": "no-cache",
+					Vary: "Accept-Encoding",
+					...(takesGzip && { "Content-Encoding": "gzip" }),
+				});
+			},
+		}),
+	];
+}

@@ -1,0 +1,101 @@
+import type { Static } from "typebox";
+import { isId } from "../../../base/ids.ts";
+import { type FoundIncident, LIMITS, listIncidents } from "../../../registry/incident-search.ts";
+import { INCIDENT } from "../../../registry/incidents.ts";
+import { notFound } from "../../http/problem.ts";
+import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { id, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
+
+const route = routeIn("Insight");
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const Incident = Type.Object(
+	{
+		webhook_id: id("wh", "webhook"),
+		state: Type.Enum(["ongoing", "over"], {
+			type: "string",
+			description: "`ongoing`: nothing has been delivered since its last failed attempt.",
+		}),
+		started_at: Type.Union([Time], {
+			description: "The beginning of the first minute in which more attempts failed than were delivered.",
+		}),
+		ended_at: Type.Union([Time, Type.Null()], { description: "The end of the last such minute; null if ongoing." }),
+		failed_attempts: count("Attempts that failed meanwhile."),
+		delivered_attempts: count("Attempts that were delivered meanwhile."),
+		status_code: Type.Union([Type.Integer(), Type.Null()], {
+			description: "The status code of the most frequent response.",
+		}),
+		error_code: Type.Union([Type.String(), Type.Null()], { description: "The most frequent reason for no response." }),
+		deliveries: Type.Object(
+			{
+				count: count("How many had a failed attempt in the incident. The counts below sum up to it."),
+				capped: Type.Boolean({
+					description: `Whether there are more: of each incident, the newest ${LIMITS.attempts} deliveries are examined.`,
+				}),
+				delivered: count("Delivered by now."),
+				waiting: count("Waiting for a retry or a replay."),
+				failed: count("Dead-lettered and neither replayed nor dismissed."),
+				dismissed: count("Dead-lettered and dismissed."),
+			},
+			{ description: "What has become of the deliveries that it held up." },
+		),
+		last_delivered_at: Type.Union([Time, Type.Null()], { description: "When the last of them was delivered." }),
+		next_retry_at: TimeOrNull,
+	},
+	{ title: "Incident" },
+);
+export const IncidentList = Type.Object({ data: Type.Array(Incident) }, { title: "IncidentList" });
+
+const MAX_LIMIT = 20;
+const IncidentQuery = Type.Object(
+	{
+		webhook_id: Type.Optional(soughtId("Only this webhook's.")),
+		limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 5 })),
+	},
+	{ additionalProperties: false },
+);
+
+export function presentIncident(found: FoundIncident): Static<typeof Incident> {
+	const { response, isOngoing, held } = found;
+	return {
+		webhook_id: found.webhookId,
+		state: isOngoing ? "ongoing" : "over",
+		started_at: formatTime(found.from),
+		ended_at: isOngoing ? null : formatTime(found.until),
+		failed_attempts: found.failed,
+		delivered_attempts: found.delivered,
+		status_code: response?.statusCode ?? null,
+		error_code: response?.errorCode ?? null,
+		deliveries: { ...held },
+		last_delivered_at: formatTimeOrNull(found.lastDeliveredAt),
+		next_retry_at: formatTimeOrNull(found.nextRetryAt),
+	};
+}
+
+/** Outages of receivers. */
+export function incidentRoutes({
+	storage,
+	webhooks,
+	clock,
+}: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
+	return [
+		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
+			summary: "List incidents",
+			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Of a project, the ${LIMITS.webhooks} webhooks that failed last are examined.`,
+			access: "developer",
+			query: IncidentQuery,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "The incidents.", schema: IncidentList },
+			async handler({ params: { project_id: projectId }, query: { webhook_id, limit = 5 } }) {
+				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
+				const views = webhook_id === undefined ? await webhooks.all(projectId) : [];
+				const ids = webhook_id === undefined ? views.map(({ webhook }) => webhook.id) : [webhook_id];
+				const found = await listIncidents(storage, projectId, ids, { now: clock.now(), limit });
+				return { data: found.map(presentIncident) };
+			},
+		}),
+	];
+}

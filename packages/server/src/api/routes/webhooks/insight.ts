@@ -1,0 +1,315 @@
+import type { EventType } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import { WAITERS } from "../../../base/budgets.ts";
+import { isId } from "../../../base/ids.ts";
+import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, NO_FIGURES } from "../../../registry/health.ts";
+import type { WebhookView } from "../../../registry/webhooks.ts";
+import { MAX_FAILED_IN_A_ROW } from "../../../storage/port/history.ts";
+import type * as port from "../../../storage/port.ts";
+import { principalName } from "../../auth/callers.ts";
+import { comeAgain, notFound, RETRY_S } from "../../http/problem.ts";
+import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
+import { EVENT_STREAM } from "../../live/changes.ts";
+import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
+import { EventTypeName, id, Limit, PAGE_LIMIT, Time, TimeOrNull, Type } from "../../schema.ts";
+import { AttemptSummary, presentAttemptSummary } from "../log/attempts.ts";
+import { EventId } from "../publishing/events.ts";
+import { Backlog } from "./webhooks.ts";
+
+const route = routeIn("Insight");
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const outcomes = {
+	delivered: count("Attempts that were delivered, without test events."),
+	retrying: count("Attempts that failed and are retried, without test events."),
+	failed: count("Attempts that failed and aren't retried, without test events."),
+};
+const milliseconds = (description: string) =>
+	Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+		description: `${description}, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent.`,
+	});
+const SuccessRate = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+	description: "The share of attempts that were delivered; null without attempts.",
+});
+const counts = {
+	events: count("Events that were appended to the project's log; 0 for a single webhook."),
+	...outcomes,
+};
+const responseTimes = {
+	p50_ms: milliseconds("The time within which half of the requests got a response or failed"),
+	p95_ms: milliseconds("The time within which 95% of the requests got a response or failed"),
+};
+
+export const StatsRange = Type.Enum(["hour", "day", "month"], {
+	type: "string",
+	description: "60 minutes, 24 hours or 30 days (UTC); the last one is in progress.",
+});
+export const Stats = Type.Object(
+	{
+		range: StatsRange,
+		step_ms: Type.Integer({ description: "The length of a bucket in milliseconds." }),
+		since: Time,
+		until: Time,
+		buckets: Type.Array(Type.Object({ at: Time, ...counts, ...responseTimes }), {
+			description: "Oldest first, including empty ones. An attempt counts in the bucket in which it started.",
+		}),
+		total: Type.Object({ ...counts, success_rate: SuccessRate, ...responseTimes }),
+	},
+	{ title: "Stats" },
+);
+
+const percent = (share: number) => `${share * 100}%`;
+const STATE_WORDS = [
+	`Judged over the last ${HEALTH.windowMinutes} minutes; test events and deliveries closed without a request don't count.`,
+	`\`failing\`: at least ${HEALTH.failingAttempts} attempts in a row have failed over ${HEALTH.failingSeconds} seconds or more, or nothing was ever delivered, or fewer than ${percent(HEALTH.failingShare)} of at least ${HEALTH.failingOf} attempts were delivered.`,
+	`\`unstable\`: ${HEALTH.unstableAttempts} or more attempts have failed, and at least ${percent(HEALTH.unstableShare)} of them; or the last one failed and none was delivered.`,
+	"`idle`: the delivery log has no attempt.",
+].join(" ");
+
+const summaryOrNull = (description: string) => Type.Union([AttemptSummary, Type.Null()], { description });
+
+export const WebhookHealth = Type.Object(
+	{
+		webhook_id: id("wh", "webhook"),
+		state: Type.Enum([...HEALTH_STATES], { type: "string", description: STATE_WORDS }),
+		last_attempt: summaryOrNull("The newest attempt in the log, without test events and closed deliveries."),
+		failing_since: summaryOrNull("If the last attempt failed: the first attempt since the last delivered one."),
+		failed_in_a_row: Type.Integer({
+			minimum: 0,
+			maximum: MAX_FAILED_IN_A_ROW,
+			description: `How many attempts have failed since the last delivered one, counted up to ${MAX_FAILED_IN_A_ROW}.`,
+		}),
+		recent: Type.Object(
+			{
+				since: Time,
+				delivered: count("Attempts that were delivered."),
+				failed: count("Attempts that failed, whether they are retried or not."),
+			},
+			{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
+		),
+		last_delivered_at: Type.Union([Time, Type.Null()], { description: "Here test events count, too." }),
+		waiting: Type.Object(
+			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
+			{ description: "Pending retries and replays." },
+		),
+		dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
+		backlog: Backlog,
+		day: Type.Object(
+			{ ...outcomes, success_rate: SuccessRate, p95_ms: responseTimes.p95_ms },
+			{ description: "The totals of the 24 `hours`." },
+		),
+		hours: Type.Array(Type.Object({ at: Time, ...outcomes }), {
+			description: "24 hours, oldest first; the last one is in progress.",
+		}),
+	},
+	{ title: "WebhookHealth" },
+);
+export const WebhookHealthList = Type.Object({ data: Type.Array(WebhookHealth) }, { title: "WebhookHealthList" });
+
+export const WaitingAttempt = Type.Object(
+	{
+		webhook_id: id("wh", "webhook"),
+		event_id: EventId,
+		event_type: EventTypeName,
+		queue: Type.Enum(["retry", "replay", "requested"], {
+			type: "string",
+			description:
+				"`requested`: the first attempt of a test event or a single replay. `replay`: the first attempt of a bulk replay. `retry`: any other.",
+		}),
+		attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
+		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+		test: Type.Boolean({ description: "Whether the event is a test event." }),
+		due_at: Time,
+	},
+	{ title: "WaitingAttempt" },
+);
+export const WaitingList = Type.Object({ data: Type.Array(WaitingAttempt) }, { title: "WaitingList" });
+
+export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): Static<typeof Stats> {
+	return {
+		range: span.range,
+		step_ms: span.stepMs,
+		since: formatTime(span.since),
+		until: formatTime(span.until),
+		buckets: buckets.map((bucket) => ({ at: formatTime(bucket.at), ...countsOf(bucket) })),
+		total: { ...countsOf(total), success_rate: successRate(total) },
+	};
+}
+
+/** @param day the webhook's last 24 hours by the hour */
+export function presentHealth(
+	{ webhook, backlog }: WebhookView,
+	health: Omit<port.WebhookHealth, "webhookId"> = NO_FIGURES,
+	day: port.Stats,
+	now: number,
+): Static<typeof WebhookHealth> {
+	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
+	const { delivered, retrying, failed, p95Ms } = day.total;
+	return {
+		webhook_id: webhook.id,
+		state: healthOf({ ...health, status: webhook.status }, now),
+		last_attempt: lastAttempt && presentAttemptSummary(lastAttempt),
+		failing_since: failingSince && presentAttemptSummary(failingSince),
+		failed_in_a_row: health.failedInARow,
+		recent: { since: formatTime(healthWindowStart(now)), ...recent },
+		last_delivered_at: formatTimeOrNull(lastDeliveredAt),
+		waiting: { count: waiting.count, next_at: formatTimeOrNull(waiting.nextAt) },
+		dead_letters: deadLetters,
+		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+		day: { delivered, retrying, failed, success_rate: successRate(day.total), p95_ms: p95Ms },
+		hours: day.buckets.map((hour) => ({
+			at: formatTime(hour.at),
+			delivered: hour.delivered,
+			retrying: hour.retrying,
+			failed: hour.failed,
+		})),
+	};
+}
+
+export function presentWaiting(retry: port.WaitingRetry): Static<typeof WaitingAttempt> {
+	return {
+		webhook_id: retry.webhookId,
+		event_id: retry.eventId,
+		event_type: retry.eventType as EventType,
+		queue: retry.queue,
+		attempt: retry.attempt,
+		replay: retry.replay,
+		test: retry.seq < 0,
+		due_at: formatTime(retry.dueAt),
+	};
+}
+
+const countsOf = (counts: port.AttemptCounts & { readonly events: number }) => ({
+	events: counts.events,
+	delivered: counts.delivered,
+	retrying: counts.retrying,
+	failed: counts.failed,
+	p50_ms: counts.p50Ms,
+	p95_ms: counts.p95Ms,
+});
+
+function successRate({ delivered, retrying, failed }: port.AttemptCounts): number | null {
+	const all = delivered + retrying + failed;
+	return all === 0 ? null : delivered / all;
+}
+
+/** How many steps of which length a range has. */
+const RANGES = {
+	hour: { steps: 60, stepMs: 60_000 },
+	day: { steps: 24, stepMs: 3_600_000 },
+	month: { steps: 30, stepMs: 86_400_000 },
+} as const;
+
+export type StatsRangeName = keyof typeof RANGES;
+
+export interface StatsSpan extends Pick<port.StatsQuery, "since" | "until" | "stepMs"> {
+	readonly range: StatsRangeName;
+}
+
+/** The range that ends with the current minute, hour or day (UTC). */
+export function statsSpan(range: StatsRangeName, now: number): StatsSpan {
+	const { steps, stepMs } = RANGES[range];
+	const until = (Math.floor(now / stepMs) + 1) * stepMs;
+	return { range, stepMs, since: until - steps * stepMs, until };
+}
+
+const StatsQuery = Type.Object(
+	{
+		range: Type.Optional(StatsRange),
+		webhook_id: Type.Optional(Type.String({ description: "Only this webhook's, even if it was deleted." })),
+	},
+	{ additionalProperties: false },
+);
+const WaitingQuery = Type.Object(
+	{ webhook_id: Type.Optional(Type.String({ description: "Only this webhook's." })), limit: Limit },
+	{ additionalProperties: false },
+);
+
+/** What users look at to see how their webhooks are doing. */
+export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
+	const project = "/v1/projects/{project_id}";
+
+	return [
+		route("GET", `${project}/stats`, "getStats", {
+			summary: "Count attempts over time",
+			description:
+				"How attempts ended and how long receivers took: over the last hour, day (the default) or month. Test events don't count.",
+			access: "developer",
+			query: StatsQuery,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "The counts.", schema: Stats },
+			async handler({ params: { project_id }, query: { range = "day", webhook_id } }) {
+				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
+				const span = statsSpan(range, clock.now());
+				const { since, until, stepMs } = span;
+				const which = webhook_id === undefined ? {} : { webhookId: webhook_id };
+				return presentStats(
+					span,
+					await storage.readStats({ projectId: project_id, query: { since, until, stepMs, ...which } }),
+				);
+			},
+		}),
+		route("GET", `${project}/webhooks/health`, "listWebhookHealth", {
+			summary: "Get the health of each webhook",
+			access: "developer",
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "The health of every webhook, oldest first.", schema: WebhookHealthList },
+			async handler({ params: { project_id } }) {
+				const now = clock.now();
+				const { since, until, stepMs } = statsSpan("day", now);
+				const [views, healths] = await Promise.all([
+					webhooks.all(project_id),
+					storage.readHealth({ projectId: project_id, since: healthWindowStart(now) }),
+				]);
+				const byId = new Map(healths.map((health) => [health.webhookId, health]));
+				const data = views.map(async (view) => {
+					const webhookId = view.webhook.id;
+					const day = await storage.readStats({ projectId: project_id, query: { since, until, stepMs, webhookId } });
+					return presentHealth(view, byId.get(webhookId), day, now);
+				});
+				return { data: await Promise.all(data) };
+			},
+		}),
+		route("GET", `${project}/waiting`, "listWaiting", {
+			summary: "List pending retries and replays",
+			description: "Soonest first.",
+			access: "developer",
+			query: WaitingQuery,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "The pending attempts.", schema: WaitingList },
+			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
+				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
+				const waiting = await storage.listWaitingRetries({ projectId: project_id, webhookId: webhook_id, limit });
+				return { data: waiting.map(presentWaiting) };
+			},
+		}),
+	];
+}
+
+export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
+	return [
+		route("GET", "/v1/projects/{project_id}/changes", "listenToChanges", {
+			summary: "Listen to changes",
+			description:
+				"A stream of server-sent events for live pages. `attempts` and `webhooks` are hints, each sent at most twice a second, that there is something new to fetch. They carry no data, and one may be lost when a connection breaks, so fetch once after each connect.",
+			access: "developer",
+			success: {
+				status: 200,
+				description: "The stream, which lasts until either side closes it.",
+				schema: Type.String(),
+				contentType: "text/event-stream",
+			},
+			handler({ params: { project_id }, principal, request, isStillAllowed }) {
+				// A HEAD request would neither read nor close it.
+				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
+				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
+				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
+				// Asks proxies not to buffer.
+				return new RawResponse(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
+			},
+		}),
+	];
+}

@@ -1,0 +1,316 @@
+import { EVENT_TYPES } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import type { AuditNote } from "../../../accounts/index.ts";
+import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
+import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
+import { found, invalid, notFound, Problem } from "../../http/problem.ts";
+import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, EventTypeName, id, list, PageQuerySchema, pageById, Time, Type, text } from "../../schema.ts";
+
+const route = routeIn("Webhooks");
+
+export const Backlog = Type.Object(
+	{
+		events: Type.Integer({ description: "How many events wait for their first attempt." }),
+		oldest_at: Type.Union([Time, Type.Null()], { description: "When the oldest of them was published." }),
+	},
+	{ description: "The events that wait for their first attempt." },
+);
+
+const webhookFields = {
+	url: Type.String({
+		format: "uri",
+		pattern: "^[hH][tT][tT][pP][sS]:[^\\s#\\x00-\\x1f\\x7f-\\x9f]+$",
+		description:
+			"Where events are sent: an https URL with a public host, without credentials and without a fragment, at most 2,048 characters by default. Responses show the URL as it is called: `/a/../b` as `/b`, host names in ASCII.",
+		// The rules of webhooks say precisely what is wrong with a URL.
+		errorMessage: null,
+		examples: ["https://example.com/webhooks"],
+	}),
+	description: Type.String({
+		...text,
+		description: "A label for the owner, at most 200 characters by default.",
+		examples: ["Accounting"],
+	}),
+	events: Type.Array(EventTypeName, {
+		minItems: 1,
+		uniqueItems: true,
+		description: "The event types that it receives.",
+		examples: [["purchase.completed", "purchase.refunded"]],
+	}),
+	max_in_flight: Type.Integer({
+		minimum: MAX_IN_FLIGHT.min,
+		maximum: MAX_IN_FLIGHT.max,
+		default: MAX_IN_FLIGHT.default,
+		description: "How many first attempts may be in flight. With 1, they start in log order.",
+	}),
+	standard_webhooks: Type.Boolean({
+		default: false,
+		description:
+			"Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.",
+	}),
+};
+const Status = Type.Enum(["active", "paused"], {
+	type: "string",
+	description: "Paused: nothing is sent and events wait.",
+});
+
+const shownFields = {
+	id: id("wh", "webhook"),
+	...webhookFields,
+	status: Status,
+	created_at: Time,
+	backlog: Backlog,
+};
+const Secret = Type.String({
+	description: "The signing secret, shown only in this response, and stored sealed.",
+	examples: [`whsec_${"x".repeat(88)}`],
+});
+export const Webhook = Type.Object(shownFields, { title: "Webhook" });
+export const WebhookList = list(Webhook);
+export const CreatedWebhook = Type.Object({ ...shownFields, secret: Secret }, { title: "CreatedWebhook" });
+export const RotatedSecret = Type.Object({ secret: Secret }, { title: "RotatedSecret" });
+export const NewWebhook = Type.Object(
+	{
+		url: webhookFields.url,
+		description: Type.Optional(webhookFields.description),
+		events: webhookFields.events,
+		max_in_flight: Type.Optional(webhookFields.max_in_flight),
+		standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+	},
+	{
+		...closed,
+		title: "NewWebhook",
+		examples: [{ url: "https://example.com/webhooks", description: "Accounting", events: ["purchase.completed"] }],
+	},
+);
+export const WebhookPatch = Type.Object(
+	{
+		url: Type.Optional(webhookFields.url),
+		description: Type.Optional(webhookFields.description),
+		events: Type.Optional(webhookFields.events),
+		max_in_flight: Type.Optional(webhookFields.max_in_flight),
+		standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+		status: Type.Optional(Status),
+		from: Type.Optional(
+			Type.Enum(["backlog", "now"], {
+				type: "string",
+				description:
+					'Only with `status: "active"`. `backlog` (the default) sends the events that accumulated; `now` skips them.',
+			}),
+		),
+	},
+	{
+		...closed,
+		title: "WebhookPatch",
+		examples: [{ status: "active", from: "now" }],
+		dependentSchemas: { from: { properties: { status: { const: "active" } }, required: ["status"] } },
+	},
+);
+export const TestRequest = Type.Object(
+	{ type: EventTypeName },
+	{ ...closed, title: "TestRequest", examples: [{ type: "purchase.completed" }] },
+);
+export const TestAccepted = Type.Object({ event_id: id("evt", "test event") }, { title: "TestAccepted" });
+
+export const UrlToCheck = Type.Object(
+	{ url: Type.String({ examples: ["https://example.com/webhooks"] }) },
+	{ ...closed, title: "UrlToCheck", examples: [{ url: "https://example.com/webhooks" }] },
+);
+export const UrlCheck = Type.Object(
+	{
+		ok: Type.Boolean({
+			description: "Whether a webhook can be registered for this URL and its host name currently resolves.",
+		}),
+		checks: Type.Array(
+			Type.Object({
+				name: Type.Enum(["https", "reachable_name", "public_address"], { type: "string" }),
+				state: Type.Enum(["ok", "failed", "unknown"], { type: "string", description: "`unknown`: not checked." }),
+				detail: Type.String({ description: "The result in words." }),
+			}),
+		),
+	},
+	{ title: "UrlCheck" },
+);
+
+export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
+	const { id, url, description, events, status, maxInFlight, standardWebhooks, createdAt } = webhook;
+	return {
+		id,
+		url,
+		description,
+		// Always in the order of the catalogue.
+		events: EVENT_TYPES.map(({ type }) => type).filter((type) => events.includes(type)),
+		status,
+		max_in_flight: maxInFlight,
+		standard_webhooks: standardWebhooks,
+		created_at: formatTime(createdAt),
+		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+	};
+}
+
+const OLD_SECRET =
+	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
+
+type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine" | "quarantine">;
+
+export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: WebhookParts): Route[] {
+	const path = "/v1/projects/{project_id}/webhooks";
+	const one = `${path}/{webhook_id}`;
+	return [
+		route("POST", path, "createWebhook", {
+			summary: "Register a webhook",
+			description: "It receives events of its types from now on. Only this response shows the signing secret.",
+			access: "developer",
+			body: NewWebhook,
+			faults: (body) => webhooks.faults(body),
+			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
+			problems: { conflict: "The project has reached its maximum number of webhooks." },
+			async handler({ params, body, audit }) {
+				const result = await webhooks.create(params.project_id, body);
+				switch (result.kind) {
+					case "created":
+						audit(noteOf("webhook.created", result.view.webhook));
+						return { ...presentWebhook(result.view), secret: result.secret };
+					case "invalid":
+						throw invalid(result.faults);
+					case "no_project":
+						throw notFound("project");
+					case "limit":
+						throw new Problem(
+							"conflict",
+							`The project has ${result.max} webhooks, which is the maximum. Delete one first.`,
+						);
+				}
+			},
+		}),
+		route("GET", path, "listWebhooks", {
+			summary: "List webhooks",
+			description: "Oldest first.",
+			access: "developer",
+			query: PageQuerySchema,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
+			handler: ({ params, query }) =>
+				pageById("webhook", query, (page) => webhooks.list(params.project_id, page), presentWebhook),
+		}),
+		route("POST", `${path}/check-url`, "checkUrl", {
+			summary: "Check a URL before it is registered",
+			description:
+				"Checks the rules for webhooks, and whether the host name resolves to a public address. Nothing is sent to it.",
+			access: "developer",
+			body: UrlToCheck,
+			rate: "urlChecks",
+			success: { status: 200, description: "The results of the checks.", schema: UrlCheck },
+			async handler({ body }) {
+				const { ok, checks } = await urlCheck.check(body.url);
+				return { ok, checks: [...checks] };
+			},
+		}),
+		route("GET", one, "getWebhook", {
+			summary: "Get a webhook",
+			access: "developer",
+			success: { status: 200, description: "The webhook.", schema: Webhook },
+			async handler({ params: { project_id, webhook_id } }) {
+				return presentWebhook(found("webhook", await webhooks.get(project_id, webhook_id)));
+			},
+		}),
+		route("PATCH", one, "updateWebhook", {
+			summary: "Change, pause or resume a webhook",
+			description:
+				"Changes the given fields. An added type starts with the next event. Once this returns, nothing is sent with the old settings.",
+			access: "developer",
+			body: WebhookPatch,
+			faults: (body) => webhooks.faults(body),
+			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
+			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
+			async handler({ params: { project_id, webhook_id }, body, audit }) {
+				const before = await webhooks.get(project_id, webhook_id);
+				const result = await webhooks.update(project_id, webhook_id, body);
+				if (result.kind === "invalid") throw invalid(result.faults);
+				if (result.kind === "no_webhook") throw notFound("webhook");
+				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
+				const changed = { before: before?.webhook ?? result.view.webhook, after: result.view.webhook };
+				for (const note of changeNotes(changed, body)) audit(note);
+				return presentWebhook(result.view);
+			},
+		}),
+		route("DELETE", one, "deleteWebhook", {
+			summary: "Delete a webhook",
+			description:
+				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
+			access: "developer",
+			success: { status: 204, description: "The webhook was deleted." },
+			async handler({ params: { project_id, webhook_id }, audit }) {
+				const view = found("webhook", await webhooks.get(project_id, webhook_id));
+				if (!(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
+				audit(noteOf("webhook.deleted", view.webhook));
+			},
+		}),
+		route("POST", `${one}/rotate-secret`, "rotateWebhookSecret", {
+			summary: "Rotate the signing secret",
+			description: "The old secret signs nothing from then on. Only this response shows the new one.",
+			access: "developer",
+			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
+			async handler({ params: { project_id, webhook_id }, audit }) {
+				const view = found("webhook", await webhooks.get(project_id, webhook_id));
+				const secret = found("webhook", await webhooks.rotateSecret(project_id, webhook_id));
+				audit(noteOf("webhook.secret_rotated", view.webhook));
+				return { secret };
+			},
+		}),
+		route("POST", `${one}/test`, "testWebhook", {
+			summary: "Send a test event",
+			description:
+				"Sends a type's sample to this webhook only. The webhook must be subscribed to the type. Test events are in the delivery log, not in the event log.",
+			access: "developer",
+			body: TestRequest,
+			rate: "testEvents",
+			success: { status: 202, description: "The test event is being sent.", schema: TestAccepted },
+			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
+			async handler({ params: { project_id, webhook_id }, body, audit }) {
+				const view = found("webhook", await webhooks.get(project_id, webhook_id));
+				if (view.webhook.status === "paused")
+					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
+				if (quarantine?.mark)
+					throw new Problem(
+						"conflict",
+						"The service was restored from a backup, and sends nothing until its operator releases it.",
+					);
+				const result = await engine.sendTest(project_id, webhook_id, body.type);
+				if (result.kind === "no_webhook") throw notFound("webhook");
+				if (result.kind === "not_subscribed")
+					throw invalid([{ pointer: "/type", detail: "must be a type that the webhook is subscribed to" }]);
+				audit(noteOf("webhook.tested", view.webhook, { type: body.type }));
+				return { event_id: result.eventId };
+			},
+		}),
+	];
+}
+
+function noteOf(action: AuditNote["action"], webhook: StoredWebhook, detail?: AuditNote["detail"]): AuditNote {
+	const { id, projectId, description, url } = webhook;
+	return { projectId, action, target: { kind: "webhook", id, name: description || url }, ...(detail && { detail }) };
+}
+
+interface Changed {
+	readonly before: StoredWebhook;
+	readonly after: StoredWebhook;
+}
+
+/** Pausing and resuming are recorded separately from changes of settings. */
+function changeNotes({ before, after }: Changed, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
+	const notes: AuditNote[] = [];
+	const fields = Object.keys(rest);
+	const values = ({ url, description, events, maxInFlight, standardWebhooks }: StoredWebhook) => {
+		const all = { url, description, events, max_in_flight: maxInFlight, standard_webhooks: standardWebhooks };
+		return Object.fromEntries(Object.entries(all).filter(([name]) => name in rest));
+	};
+	if (fields.length > 0)
+		notes.push(noteOf("webhook.changed", after, { fields, from: values(before), to: values(after) }));
+	if (status === "paused") notes.push(noteOf("webhook.paused", after));
+	if (status === "active") notes.push(noteOf("webhook.resumed", after, { from: from ?? "backlog" }));
+	return notes;
+}

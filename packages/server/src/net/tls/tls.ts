@@ -1,0 +1,214 @@
+import { constants, type X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import {
+	checkServerIdentity,
+	connect as connectTls,
+	createSecureContext,
+	DEFAULT_CIPHERS,
+	type DetailedPeerCertificate,
+	getCACertificates,
+	type PeerCertificate,
+} from "node:tls";
+import { RECEIVERS } from "../../base/budgets.ts";
+import type { Clock } from "../../base/clock.ts";
+import { SendFailure } from "../errors.ts";
+import type { Connect, Socket } from "../socket.ts";
+import type { Metering } from "./handshake.ts";
+import { connectMetered } from "./metered-stream.ts";
+
+/** The maximum size of a TLS record, so that most responses need one read. */
+const READ_BYTES = 16_384;
+
+/**
+ * Receives bytes. The buffer is reused for the next read of any connection, so keep only copies.
+ *
+ * @returns whether to continue reading; if not, the socket's `resume` continues it
+ */
+export type Received = (bytes: Buffer) => boolean;
+
+export interface TlsTarget {
+	/** `name:port` */
+	readonly host: string;
+	readonly hostname: string;
+	readonly port: number;
+	/** Where to connect to. */
+	readonly address: string;
+	/** Given if the handshake is metered. */
+	readonly metering: Metering | undefined;
+	readonly received: Received;
+	/** Called with the receiver's certificate before it is checked. */
+	readonly presented: (certificate: X509Certificate) => void;
+	/** Called if the receiver floods the connection, before the socket fails. */
+	readonly flooded: () => void;
+}
+
+/** Starts TLS connections to receivers. Resumes earlier sessions, and ends connections that are flooded. */
+export class TlsConnector {
+	readonly #connect: Connect;
+	readonly #sessions: TlsSessions;
+	/** Shared by all connections: the bytes are consumed before the next read. */
+	readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+
+	constructor(clock: Pick<Clock, "now">, connect: Connect) {
+		this.#connect = connect;
+		this.#sessions = new TlsSessions(clock);
+	}
+
+	/** Starts a connection; may throw. The caller listens to its errors. */
+	connect({ host, hostname, port, address, metering, received, presented, flooded }: TlsTarget): Socket {
+		const sessions = this.#sessions;
+		const buffer = this.#buffer;
+		const known = sessions.find(host);
+		let validTo = known?.validTo ?? 0;
+		const socket = this.#connect({
+			host: address,
+			port,
+			// Names are sent to the server (SNI) and checked against its certificate; addresses are only checked (RFC 6066).
+			servername: isIP(hostname) === 0 ? hostname : "",
+			onread: { buffer, callback: (length) => received(buffer.subarray(0, length)) },
+			ALPNProtocols: ["http/1.1"],
+			// Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
+			rejectUnauthorized: true,
+			metering,
+			session: metering && known?.session,
+			// Not called for a resumed session: its certificate was checked when the session was created.
+			checkServerIdentity: (name, certificate) => {
+				validTo = validUntil(certificate);
+				return checkServerIdentity(name, certificate);
+			},
+		});
+		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
+		if (known !== undefined && metering === undefined && !setSession(socket, known.session)) sessions.drop(host);
+		// If the check fails, Node closes the socket before it reports that, and the certificate is gone.
+		socket.prependListener?.("secure", () => {
+			const certificate = socket.getPeerX509Certificate?.();
+			if (certificate !== undefined) presented(certificate);
+		});
+		let isFlooded = false;
+		watchFloods(socket, (what) => {
+			if (isFlooded) return;
+			isFlooded = true;
+			flooded();
+			socket.destroy(new SendFailure("tls_failed", what));
+		});
+		socket.on("session", (session: Buffer) => {
+			if (!isFlooded) sessions.keep(host, { session, validTo });
+		});
+		return socket;
+	}
+
+	/** Connections to this host don't resume an earlier session: one that did has failed. */
+	dropSession(host: string): void {
+		this.#sessions.drop(host);
+	}
+}
+
+function setSession(socket: Socket, session: Buffer): boolean {
+	try {
+		socket.setSession(session);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/**
+ * Limits what a receiver can make this node compute in one turn of the event loop. With finite-field Diffie-Hellman the
+ * receiver chooses the numbers, and one handshake can take seconds. Renegotiation would allow endless handshakes.
+ */
+const BOUNDED = { ciphers: `${DEFAULT_CIPHERS}:!kDHE`, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+
+/** Connections over the machine's network. @param extraCa PEM with authorities to trust in addition to the machine's */
+export function createConnect(extraCa?: string): Connect {
+	const ca = [...getCACertificates("default")];
+	if (extraCa !== undefined) ca.push(extraCa);
+	// Created once: reading about 150 authorities again for each connection would cost milliseconds.
+	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2", ...BOUNDED });
+	return ({ metering, ...options }) =>
+		metering === undefined
+			? // Node documents the `session` option, but not the method that it calls.
+				(connectTls({ ...options, secureContext }) as ReturnType<typeof connectTls> & Socket)
+			: connectMetered({ ...options, secureContext }, metering);
+}
+
+/** How the key log's line for a key update begins. */
+const KEY_UPDATED = Buffer.from("SERVER_TRAFFIC_SECRET_N ");
+
+/**
+ * Reports a receiver that floods a connection with records that carry no data. OpenSSL handles them without a read, so
+ * they count towards no other limit. The only signs of them in Node are the key log, to which OpenSSL writes a line for
+ * each key update, and `secureConnect`, which Node emits again for each request to renegotiate, although OpenSSL refuses
+ * it. The secrets in the key log are not kept.
+ *
+ * @param flooded called with what the receiver does, once or more often: OpenSSL still handles all records that were read
+ *   together
+ */
+function watchFloods(socket: Socket, flooded: (what: string) => void): void {
+	let keyUpdates = 0;
+	socket.on("keylog", (line) => {
+		if (!line.subarray(0, KEY_UPDATED.length).equals(KEY_UPDATED)) return;
+		if (++keyUpdates > RECEIVERS.keyUpdates) flooded("the receiver updates its keys without end");
+	});
+	let handshakes = 0;
+	socket.on("secureConnect", () => {
+		if (++handshakes > 1 + RECEIVERS.renegotiations) flooded("the receiver asks for new handshakes without end");
+	});
+	let sessions = 0;
+	socket.on("session", () => {
+		if (++sessions > RECEIVERS.sessionsPerConnection) flooded("the receiver hands out TLS sessions without end");
+	});
+}
+
+/** A TLS session that may be resumed. */
+export interface TlsSession {
+	readonly session: Buffer;
+	/** When the first of the certificates that it was made with expires, milliseconds since the epoch. */
+	readonly validTo: number;
+}
+
+/**
+ * TLS sessions for resumption, one for each host and port (RFC 8446, 2.2). Resumption skips the certificate check, so a
+ * session never outlives the certificates that it was made with; a session issued on resumption inherits that expiry.
+ * The least recently used are dropped, and large ones aren't kept.
+ */
+export class TlsSessions {
+	readonly #clock: Pick<Clock, "now">;
+	readonly #byHost = new Map<string, TlsSession>();
+
+	constructor(clock: Pick<Clock, "now">) {
+		this.#clock = clock;
+	}
+
+	find(host: string): TlsSession | undefined {
+		const known = this.#byHost.get(host);
+		if (known === undefined || known.validTo > this.#clock.now()) return known;
+		this.#byHost.delete(host);
+		return undefined;
+	}
+
+	keep(host: string, session: TlsSession): void {
+		this.#byHost.delete(host);
+		if (session.session.length > RECEIVERS.sessionBytes) return;
+		this.#byHost.set(host, session);
+		if (this.#byHost.size > RECEIVERS.tlsSessions) this.drop(this.#byHost.keys().next().value ?? host);
+	}
+
+	drop(host: string): void {
+		this.#byHost.delete(host);
+	}
+}
+
+/** Maximum number of certificates examined in a chain; OpenSSL accepts no longer chains by default. */
+const MAX_CHAIN = 100;
+
+/** When the first certificate of the chain expires, milliseconds since the epoch; 0 if any has no expiry. */
+export function validUntil(certificate: PeerCertificate): number {
+	let validTo = Number.POSITIVE_INFINITY;
+	let each: Partial<DetailedPeerCertificate> | undefined = certificate;
+	for (let i = 0; i < MAX_CHAIN && each !== undefined; i++) {
+		validTo = Math.min(validTo, Date.parse(each.valid_to ?? "") || 0);
+		// The root is its own issuer.
+		each = each.issuerCertificate === each ? undefined : each.issuerCertificate;
+	}
+	return validTo;
+}
