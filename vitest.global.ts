@@ -1,6 +1,6 @@
 /** Runs once, before the first test. */
 import { PostgresServer } from "@posthorn/testkit/postgres";
-import { shareServer } from "./packages/testkit/src/postgres-shared.ts";
+import { shareServer } from "./packages/testkit/src/postgres/postgres-shared.ts";
 
 /** @returns a function that runs after the last test */
 export default async function setup(): Promise<() => Promise<void>> {

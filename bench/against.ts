@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import type { Receiver } from "./load/receiver.ts";
+import { type Stage, setStage } from "./load/stage.ts";
+import { WARM_UP_PER_S, type WorkReading, work } from "./measures/throughput.ts";
 import type { Engine } from "./options.ts";
 import type { Progress } from "./progress.ts";
-import type { Receiver } from "./receiver.ts";
 import type { Against, AgainstRun } from "./results.ts";
 import type { ServiceOptions } from "./service.ts";
 import { median } from "./side-by-side.ts";
-import { type Stage, setStage } from "./stage.ts";
-import { WARM_UP_PER_S, type WorkReading, work } from "./throughput.ts";
 import type { Workspace } from "./workspace.ts";
 
 const SHAPE = { webhooks: 100, fanout: 1 };

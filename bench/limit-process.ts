@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { Agent } from "undici";
 import type { LimitReading, LimitTask } from "./limit.ts";
-import { SignedLine } from "./signed-line.ts";
-import { doTasks } from "./worker-process.ts";
+import { SignedLine } from "./load/signed-line.ts";
+import { doTasks } from "./load/worker-process.ts";
 
 /** Connections are kept through pauses between tasks for this long, milliseconds. */
 const KEEP_ALIVE_MS = 600_000;

@@ -1,7 +1,7 @@
+import type { Receiver } from "./load/receiver.ts";
+import { WorkerProcess } from "./load/worker-process.ts";
 import type { Progress } from "./progress.ts";
-import type { Receiver } from "./receiver.ts";
 import { median } from "./side-by-side.ts";
-import { WorkerProcess } from "./worker-process.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** How many connections to try; the fastest number counts. */
@@ -40,7 +40,10 @@ export class Limit {
 
 	/** @param sliceMs how long each reading takes */
 	static async start(workspace: Workspace, receiver: Receiver, sliceMs: number, progress: Progress): Promise<Limit> {
-		const sender = new WorkerProcess<LimitTask, LimitReading>(workspace, "./limit-process.ts");
+		const sender = new WorkerProcess<LimitTask, LimitReading>(
+			workspace,
+			new URL("./limit-process.ts", import.meta.url),
+		);
 		const tried: { task: LimitTask; perSecond: number }[] = [];
 		for (const connections of CONNECTIONS) {
 			progress.start(`limit: signed requests without storage, ${connections} connections`);

@@ -4,28 +4,28 @@
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
-import { measureClient } from "./client.ts";
-import { measureDashboard } from "./dashboard.ts";
-import { measureFacts } from "./facts.ts";
-import { measureIdleNodes } from "./idle-nodes.ts";
-import { measureLatency } from "./latency.ts";
 import { Limit } from "./limit.ts";
-import { measureLogPages } from "./log-pages.ts";
+import { Receiver } from "./load/receiver.ts";
 import { describeMachine } from "./machine.ts";
-import { measureMemory } from "./memory.ts";
+import { measureClient } from "./measures/client.ts";
+import { measureDashboard } from "./measures/dashboard.ts";
+import { measureFacts } from "./measures/facts.ts";
+import { measureIdleNodes } from "./measures/idle-nodes.ts";
+import { measureLatency } from "./measures/latency.ts";
+import { measureLogPages } from "./measures/log-pages.ts";
+import { measureMemory } from "./measures/memory.ts";
+import { measureNodes } from "./measures/nodes.ts";
+import { measurePending } from "./measures/pending.ts";
+import { measureRetention } from "./measures/retention.ts";
+import { measureThroughput } from "./measures/throughput.ts";
+import { measureUnwanted } from "./measures/unwanted.ts";
+import { measureUpgrade } from "./measures/upgrade.ts";
 import { measureNeighbours } from "./neighbours/measure.ts";
-import { measureNodes } from "./nodes.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
-import { measurePending } from "./pending.ts";
 import { Progress } from "./progress.ts";
-import { Receiver } from "./receiver.ts";
 import { formatReport } from "./report.ts";
 import type { Results, ThroughputRun } from "./results.ts";
-import { measureRetention } from "./retention.ts";
 import { measureSingle } from "./single/measure.ts";
-import { measureThroughput } from "./throughput.ts";
-import { measureUnwanted } from "./unwanted.ts";
-import { measureUpgrade } from "./upgrade.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The limit is read several times, so each reading may be shorter than a round, but long enough to be meaningful. */

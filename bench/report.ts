@@ -1,4 +1,7 @@
 import pc from "picocolors";
+import { RETENTION_LEAST_SHARE } from "./measures/retention.ts";
+import { UNWANTED_MOST_TIMES } from "./measures/unwanted.ts";
+import { UPGRADE_MOST_MS } from "./measures/upgrade.ts";
 import type {
 	Against,
 	ClientCost,
@@ -15,10 +18,7 @@ import type {
 	ThroughputRun,
 	UpgradeRun,
 } from "./results.ts";
-import { RETENTION_LEAST_SHARE } from "./retention.ts";
 import { SINGLE_MOST_TIMES } from "./single/measure.ts";
-import { UNWANTED_MOST_TIMES } from "./unwanted.ts";
-import { UPGRADE_MOST_MS } from "./upgrade.ts";
 
 /** The results as readable text. */
 export function formatReport(results: Results): string {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { unusedPort } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
-import { Api } from "./api.ts";
+import { Api } from "./load/api.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** This checkout's command. */

@@ -7,7 +7,7 @@ import { doctor } from "../packages/cli/test/doctor.fixture.ts";
 import { purchase, Shop } from "./shop.ts";
 
 const DAY_MS = 86_400_000;
-const PRELOAD = fileURLToPath(new URL("database-clock-ahead.ts", import.meta.url));
+const PRELOAD = fileURLToPath(new URL("database/clock-ahead.ts", import.meta.url));
 const FORTY_DAYS_AHEAD = {
 	settings: { CLOCK_AHEAD_MS: String(40 * DAY_MS) },
 	nodeOptions: ["--import", PRELOAD],

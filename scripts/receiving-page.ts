@@ -1,4 +1,4 @@
-import { SECRET_VARIABLE, SNIPPETS, snippet } from "../packages/dashboard/src/lib/snippets.ts";
+import { SECRET_VARIABLE, SNIPPETS, snippet } from "../packages/dashboard/src/lib/snippets/snippets.ts";
 
 const BEGIN = "<!-- receivers: npm run docs writes this -->\n";
 const END = "<!-- end of receivers -->\n";

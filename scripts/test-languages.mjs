@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT, runNode, setup } from "./setup.mjs";
 
-const TESTS = ["packages/dashboard/src/lib/snippets.test.ts", "packages/webhooks/test"];
+const TESTS = ["packages/dashboard/src/lib/snippets/snippets.test.ts", "packages/webhooks/test"];
 /** The command that shows whether it is there, and how Debian and Ubuntu install it. */
 const NEEDED = [
 	["Python", ["python3", "--version"], "apt-get install python3"],

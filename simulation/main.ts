@@ -1,15 +1,15 @@
 /** `npm run simulate`: see options.ts for what it takes. */
 
 import { PostgresServer } from "@posthorn/testkit/postgres";
-import { bite, bittenLine } from "./bite.ts";
 import { BITES } from "./bites/index.ts";
-import { HELP, OptionError, type Options, readOptions, replayCommand } from "./options.ts";
 import type { Plan, Step } from "./plan.ts";
-import { Progress } from "./progress.ts";
-import { type Run, run, Worker } from "./run.ts";
-import { shrink } from "./shrink.ts";
+import { bite, bittenLine } from "./runner/bite.ts";
+import { HELP, OptionError, type Options, readOptions, replayCommand } from "./runner/options.ts";
+import { Progress } from "./runner/progress.ts";
+import { type Run, run, Worker } from "./runner/run.ts";
+import { shrink } from "./runner/shrink.ts";
+import { planOf, type Result, runTask } from "./runner/worker.ts";
 import { Trace, timeText } from "./trace.ts";
-import { planOf, type Result, runTask } from "./worker.ts";
 import { World } from "./world.ts";
 
 /** Plans that shrinking tries at most. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Fault } from "./fault.ts";
 import type { Happening } from "./happenings.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { REGRESSIONS } from "./regressions/regressions.ts";
-import { run, Worker } from "./run.ts";
-import { shrink } from "./shrink.ts";
+import type { Fault } from "./runner/fault.ts";
+import { run, Worker } from "./runner/run.ts";
+import { shrink } from "./runner/shrink.ts";
 import { Trace } from "./trace.ts";
 import { World } from "./world.ts";
 

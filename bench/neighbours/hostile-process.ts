@@ -6,7 +6,7 @@ import { connect, createServer as createTcpServer, type Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls";
 import { type Credentials, createCostlyChain, serveTlsFlood } from "@posthorn/testkit";
 import { Pool } from "undici";
-import { eventInput } from "../payload.ts";
+import { eventInput } from "../load/payload.ts";
 import type { Attack, AttackOrder, Behaviour, HostileCall, HostileCommand, HostileReply } from "./hostile.ts";
 
 const BATCH_BYTES = 2 * 1_024 * 1_024;

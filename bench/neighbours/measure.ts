@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { writePast } from "../../e2e/past.ts";
-import { quantile } from "../latency.ts";
-import { EVENT_TYPE } from "../payload.ts";
+import { EVENT_TYPE } from "../load/payload.ts";
+import type { Receiver } from "../load/receiver.ts";
+import { Throttle } from "../load/throttle.ts";
+import { runInProcess } from "../load/worker-process.ts";
+import { quantile } from "../measures/latency.ts";
 import type { Progress } from "../progress.ts";
-import type { Receiver } from "../receiver.ts";
 import type { NeighbourRun } from "../results.ts";
 import { Service, type ServiceOptions } from "../service.ts";
-import { Throttle } from "../throttle.ts";
-import { runInProcess } from "../worker-process.ts";
 import type { Workspace } from "../workspace.ts";
 import type { AttackOrder, Behaviour, HostileCommand, HostileReply } from "./hostile.ts";
 import { NEIGHBOURS, type Neighbour } from "./neighbours.ts";
@@ -215,7 +215,11 @@ class Side {
 		await this.#receiver.reset();
 		const task = { ...quiet, ...pace, origin: service.api.origin, first: this.#published };
 		this.#published += pace.count;
-		const publishing = runInProcess<QuietTask, QuietResult>(this.#workspace, "./neighbours/quiet-process.ts", task);
+		const publishing = runInProcess<QuietTask, QuietResult>(
+			this.#workspace,
+			new URL("./quiet-process.ts", import.meta.url),
+			task,
+		);
 		const { accepted, refusals } = await publishing;
 		const distinct = await this.#arrived(service, accepted);
 		const { latencies } = await this.#receiver.stats();

@@ -1,8 +1,8 @@
 /** The quiet project's store: posts single events at a steady rate, and counts those not accepted. */
 
-import { PacedClient } from "../paced-client.ts";
-import { eventData, eventInput, now } from "../payload.ts";
-import { doTasks } from "../worker-process.ts";
+import { PacedClient } from "../load/paced-client.ts";
+import { eventData, eventInput, now } from "../load/payload.ts";
+import { doTasks } from "../load/worker-process.ts";
 
 const CONNECTIONS = 16;
 

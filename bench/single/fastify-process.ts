@@ -1,6 +1,6 @@
 /** A bare Fastify server with one JSON route. Each task resets its CPU time; the result is that of the previous one. */
 import { fastify } from "fastify";
-import { doTasks } from "../worker-process.ts";
+import { doTasks } from "../load/worker-process.ts";
 
 /** What the server is asked. */
 export interface FastifyTask {

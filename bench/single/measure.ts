@@ -3,15 +3,15 @@
  * that of a bare Fastify JSON POST and of a bare signed send, which take turns with it in the same run.
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import type { Receiver } from "../load/receiver.ts";
+import { received, type Stage, setStage } from "../load/stage.ts";
+import { WorkerProcess } from "../load/worker-process.ts";
+import { REST_MS } from "../measures/throughput.ts";
 import type { Engine } from "../options.ts";
 import type { Progress } from "../progress.ts";
-import type { Receiver } from "../receiver.ts";
 import type { SingleRun, ThreadCost } from "../results.ts";
 import type { ServiceOptions } from "../service.ts";
 import { median } from "../side-by-side.ts";
-import { received, type Stage, setStage } from "../stage.ts";
-import { REST_MS } from "../throughput.ts";
-import { WorkerProcess } from "../worker-process.ts";
 import type { Workspace } from "../workspace.ts";
 import type { FastifyReply, FastifyTask } from "./fastify-process.ts";
 import type { SingleTask } from "./publish-process.ts";
@@ -63,9 +63,9 @@ class Bare {
 	#origin = "";
 
 	private constructor(workspace: Workspace, receiver: Receiver) {
-		this.#fastify = new WorkerProcess(workspace, "./single/fastify-process.ts");
-		this.#publisher = new WorkerProcess(workspace, "./single/publish-process.ts");
-		this.#sender = new WorkerProcess(workspace, "./single/send-process.ts");
+		this.#fastify = new WorkerProcess(workspace, new URL("./fastify-process.ts", import.meta.url));
+		this.#publisher = new WorkerProcess(workspace, new URL("./publish-process.ts", import.meta.url));
+		this.#sender = new WorkerProcess(workspace, new URL("./send-process.ts", import.meta.url));
 		this.#receiver = receiver;
 		this.#firstPath = receiver.takePaths(CONNECTIONS);
 	}
@@ -110,7 +110,7 @@ class Side {
 	constructor(workspace: Workspace, stage: Stage, bare: Bare) {
 		this.#stage = stage;
 		this.#bare = bare;
-		this.#publisher = new WorkerProcess(workspace, "./single/publish-process.ts");
+		this.#publisher = new WorkerProcess(workspace, new URL("./publish-process.ts", import.meta.url));
 	}
 
 	async measure(engine: Engine, seconds: number, progress: Progress): Promise<SingleRun> {

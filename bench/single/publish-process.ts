@@ -1,7 +1,7 @@
 /** Publishes single events over HTTP, as a store does: one event in a request, on a fixed number of connections. */
 import { Pool } from "undici";
-import { eventData, eventInput, now } from "../payload.ts";
-import { doTasks } from "../worker-process.ts";
+import { eventData, eventInput, now } from "../load/payload.ts";
+import { doTasks } from "../load/worker-process.ts";
 
 export interface SingleTask {
 	readonly origin: string;

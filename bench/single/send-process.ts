@@ -1,8 +1,8 @@
 /** Sends signed 1 KB envelopes by undici's `dispatch` and reports the CPU time of each. */
 import { readFileSync } from "node:fs";
 import { Agent } from "undici";
-import { SignedLine } from "../signed-line.ts";
-import { doTasks } from "../worker-process.ts";
+import { SignedLine } from "../load/signed-line.ts";
+import { doTasks } from "../load/worker-process.ts";
 
 export interface SendTask {
 	readonly origin: string;

@@ -1,7 +1,7 @@
 /** One failure of the primary, and how long each step of the recovery takes. */
-import type { SiteNode } from "../database-node.ts";
-import type { Site } from "../database-site.ts";
-import type { Acknowledged } from "../database-traffic.ts";
+import type { SiteNode } from "../database/node.ts";
+import type { Site } from "../database/site.ts";
+import type { Acknowledged } from "../database/traffic.ts";
 import type { Cluster } from "./cluster.ts";
 import { FAULTS, type FaultName } from "./faults.ts";
 import { TooLate, until } from "./wait.ts";

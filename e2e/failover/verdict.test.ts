@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Arrival } from "../database-site.ts";
+import type { Arrival } from "../database/site.ts";
 import { judge, type Verdict } from "./verdict.ts";
 
 interface Case {

@@ -1,6 +1,6 @@
 /** Checks that every acknowledged event arrived everywhere, in order and correctly signed. */
-import type { Site, SiteWebhook } from "../database-site.ts";
-import type { Traffic } from "../database-traffic.ts";
+import type { Site, SiteWebhook } from "../database/site.ts";
+import type { Traffic } from "../database/traffic.ts";
 import { TooLate, until } from "./wait.ts";
 
 /** How long the last deliveries may take, milliseconds. */

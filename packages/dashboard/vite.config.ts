@@ -25,7 +25,7 @@ export default defineConfig({
 						{ name: "vendor", test: /node_modules/, priority: 2 },
 						{
 							name: "shared",
-							test: /src[\\/](?:api|lib|ui)[\\/](?!charts|.*snippets|replay-matching|data-table)/,
+							test: /src[\\/](?:api|lib|ui)[\\/](?!.*(?:charts[-.]|snippets|data-table))/,
 							priority: 1,
 							minShareCount: 2,
 						},

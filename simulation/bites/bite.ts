@@ -1,4 +1,4 @@
-import type { Fault } from "../fault.ts";
+import type { Fault } from "../runner/fault.ts";
 
 /** A deliberate fault, and the worlds that catch it soonest. */
 export interface Bite extends Fault {

@@ -1,6 +1,6 @@
 import type { Happening } from "../happenings.ts";
 import type { Ledger, LedgerWebhook } from "./ledger.ts";
-import type { Quiet } from "./quiet.ts";
+import type { Quiet } from "./promises/quiet.ts";
 import type { Wire } from "./wire.ts";
 
 /** One promise, and how to see that it is broken. */

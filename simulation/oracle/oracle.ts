@@ -2,24 +2,24 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import type { Happening } from "../happenings.ts";
-import { acknowledged } from "./acknowledged.ts";
 import type { About, Check, Witness, WorldFacts } from "./check.ts";
-import { delays } from "./delays.ts";
-import { type Delivered, delivered } from "./delivered.ts";
-import { checkFigures, FIGURES } from "./figures.ts";
 import { inFlight } from "./in-flight.ts";
 import { Ledger } from "./ledger.ts";
 import { logged } from "./logged.ts";
 import { LostFirsts, narrow } from "./lost.ts";
-import { order } from "./order.ts";
-import { Quiet, RECOVERY_MS } from "./quiet.ts";
-import { replays } from "./replays.ts";
-import { secrets } from "./secrets.ts";
-import { series } from "./series.ts";
-import { sound } from "./sound.ts";
-import { targets } from "./targets.ts";
-import { terms } from "./terms.ts";
-import { type Patience, waiting } from "./waiting.ts";
+import { acknowledged } from "./promises/acknowledged.ts";
+import { delays } from "./promises/delays.ts";
+import { type Delivered, delivered } from "./promises/delivered.ts";
+import { checkFigures, FIGURES } from "./promises/figures.ts";
+import { order } from "./promises/order.ts";
+import { Quiet, RECOVERY_MS } from "./promises/quiet.ts";
+import { replays } from "./promises/replays.ts";
+import { secrets } from "./promises/secrets.ts";
+import { series } from "./promises/series.ts";
+import { sound } from "./promises/sound.ts";
+import { targets } from "./promises/targets.ts";
+import { terms } from "./promises/terms.ts";
+import { type Patience, waiting } from "./promises/waiting.ts";
 import { Wire } from "./wire.ts";
 
 /** A promise that was broken, and how. */

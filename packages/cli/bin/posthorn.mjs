@@ -15,7 +15,7 @@ const PLATFORM_NODE = {
 };
 /**
  * A young generation of at most 48 MB, collected by the thread that allocates: parallel helpers cost more CPU in total.
- * `gc` collects the rest when the service becomes idle (src/memory.ts). docs/performance.md has what they are worth.
+ * `gc` collects the rest when the service becomes idle (src/service/memory.ts). docs/performance.md has what they are worth.
  */
 const V8_FLAGS = ["--max-semi-space-size=16", "--no-parallel-scavenge", "--expose-gc"];
 

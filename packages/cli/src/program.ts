@@ -1,8 +1,8 @@
 import { VERSION } from "@posthorn/server/version";
 import { Command } from "commander";
 import { addClientCommands } from "./client/commands.ts";
-import { readEnvFile } from "./env-file.ts";
 import { addSettings, examples } from "./help.ts";
+import { readEnvFile } from "./service/env-file.ts";
 
 /** The command line: every command with its options and help. Each command imports its modules when it is run. */
 export function createProgram(): Command {
@@ -26,14 +26,14 @@ export function createProgram(): Command {
 			.command("serve")
 			.description("Run the service: HTTP API, deliveries and retries. Stops gracefully on SIGTERM and Ctrl-C.")
 			.addHelpText("after", examples("serve")),
-	).action(async (_, self: Command) => (await import("./serve.ts")).serve(self.optsWithGlobals()));
+	).action(async (_, self: Command) => (await import("./service/serve.ts")).serve(self.optsWithGlobals()));
 	program
 		.command("backup <file>")
 		.description("Copy the database to FILE, complete and consistent, even while the service runs.")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
 		.action(async (file: string, _, self: Command) =>
-			(await import("./backup.ts")).backup(file, self.optsWithGlobals()),
+			(await import("./service/backup.ts")).backup(file, self.optsWithGlobals()),
 		);
 	program
 		.command("restore [file]")
@@ -42,7 +42,7 @@ export function createProgram(): Command {
 		.option("--yes", "don't ask")
 		.addHelpText("after", examples("restore"))
 		.action(async (file: string | undefined, _, self: Command) =>
-			(await import("./restore.ts")).restore(file, self.optsWithGlobals()),
+			(await import("./service/restore.ts")).restore(file, self.optsWithGlobals()),
 		);
 	program
 		.command("quarantine")
@@ -74,13 +74,13 @@ export function createProgram(): Command {
 				(url: string, others: readonly string[] = []) => [...others, url],
 			)
 			.addHelpText("after", examples("doctor")),
-	).action(async (_, self: Command) => (await import("./doctor.ts")).doctor(self.optsWithGlobals()));
+	).action(async (_, self: Command) => (await import("./service/doctor.ts")).doctor(self.optsWithGlobals()));
 	program
 		.command("migrate")
 		.description("Migrate a PostgreSQL schema ahead of an upgrade.")
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
-		.action(async (_, self: Command) => (await import("./migrate.ts")).migrate(self.optsWithGlobals()));
+		.action(async (_, self: Command) => (await import("./service/migrate.ts")).migrate(self.optsWithGlobals()));
 	program
 		.command("operator-key")
 		.description("Replace the operator's key, and print the new one once.")
@@ -88,7 +88,9 @@ export function createProgram(): Command {
 		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
 		.option("--yes", "don't ask")
 		.addHelpText("after", examples("operator-key"))
-		.action(async (_, self: Command) => (await import("./operator-key.ts")).newOperatorKey(self.optsWithGlobals()));
+		.action(async (_, self: Command) =>
+			(await import("./service/operator-key.ts")).newOperatorKey(self.optsWithGlobals()),
+		);
 	addClientCommands(program);
 	return program;
 }

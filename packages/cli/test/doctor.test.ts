@@ -4,11 +4,11 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { findPgbouncer, Pgbouncer } from "../../testkit/src/pgbouncer.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres.ts";
+import { findPgbouncer, Pgbouncer } from "../../testkit/src/postgres/pgbouncer.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
 import { COMMAND, doctor, expectFault, expectHealthy, expectWarning, newFolder, run } from "./doctor.fixture.ts";
 
-const CLOCK_AHEAD = fileURLToPath(new URL("../../../e2e/database-clock-ahead.ts", import.meta.url));
+const CLOCK_AHEAD = fileURLToPath(new URL("../../../e2e/database/clock-ahead.ts", import.meta.url));
 const SEAL_KEY = Buffer.alloc(32, 7).toString("base64");
 const pgbouncer = findPgbouncer();
 

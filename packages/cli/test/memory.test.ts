@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookForQuiet } from "../src/memory.ts";
+import { lookForQuiet } from "../src/service/memory.ts";
 
 /** How often memory was collected after each check, if the thread was busy for these shares of the time. */
 function collections(shares: readonly number[]): number[] {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Posthorn, settingsOfNodes, unusedPort, within } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
 import { User } from "./client.fixture.ts";
 
 const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));

@@ -1,14 +1,3 @@
-export { createCostlyChain } from "./certificate-chain.ts";
-export {
-	type Authority,
-	type Credentials,
-	createAuthority,
-	type IssueOptions,
-	issueExpired,
-	issueForWrongHost,
-	issueSelfSigned,
-	writeCaFile,
-} from "./certificates.ts";
 export { type Chromium, findChromium } from "./chromium.ts";
 export { reset } from "./connections.ts";
 export {
@@ -16,9 +5,9 @@ export {
 	type FastReceiverOptions,
 	type FastReceiverStats,
 	startFastReceiver,
-} from "./fast-receiver.ts";
-export { type ForkedFastReceiver, type ForkedStats, forkFastReceiver } from "./fast-receiver-fork.ts";
-export type { PathReport } from "./fast-tally.ts";
+} from "./fast/fast-receiver.ts";
+export { type ForkedFastReceiver, type ForkedStats, forkFastReceiver } from "./fast/fast-receiver-fork.ts";
+export type { PathReport } from "./fast/fast-tally.ts";
 export {
 	answering,
 	answeringThenClosing,
@@ -31,7 +20,7 @@ export {
 export { readRequest } from "./http-bytes.ts";
 export type { WaitOptions } from "./inbox.ts";
 export { isUnused, unusedPort } from "./ports.ts";
-export { type CommitFate, PostgresProxy } from "./postgres-proxy.ts";
+export { type CommitFate, PostgresProxy } from "./postgres/postgres-proxy.ts";
 export { Posthorn, type PosthornOptions, settingsOfNodes } from "./posthorn.ts";
 export {
 	type OnConnection,
@@ -51,7 +40,18 @@ export {
 	startReceiver,
 } from "./receiver.ts";
 export { Signal } from "./signal.ts";
-export { type FloodingSocket, serveTlsFlood, type TlsFlood } from "./tls-floods.ts";
+export { createCostlyChain } from "./tls/certificate-chain.ts";
+export {
+	type Authority,
+	type Credentials,
+	createAuthority,
+	type IssueOptions,
+	issueExpired,
+	issueForWrongHost,
+	issueSelfSigned,
+	writeCaFile,
+} from "./tls/certificates.ts";
+export { type FloodingSocket, serveTlsFlood, type TlsFlood } from "./tls/tls-floods.ts";
 export { patience, until, within } from "./until.ts";
 export { TOLERANCE_S, type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -3,9 +3,9 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { type Authority, createAuthority } from "./certificates.ts";
 import { type Behaviour, drippingBody, drippingHeaders, hostile, plain } from "./hostile.ts";
 import { startPlainTcp, startRawReceiver } from "./raw-receiver.ts";
+import { type Authority, createAuthority } from "./tls/certificates.ts";
 
 const REQUEST = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\nbody";
 const open: { close(): Promise<void> }[] = [];

@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
-import type { Authority, Credentials } from "./certificates.ts";
 import { Connections } from "./connections.ts";
+import type { Authority, Credentials } from "./tls/certificates.ts";
 
 /** @param n the connection's number on this server, from 1 */
 export type OnConnection<S extends Socket> = (socket: S, n: number) => void | Promise<void>;

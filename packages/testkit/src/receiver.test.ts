@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { Agent, type RequestOptions, request as send } from "node:https";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type Authority, createAuthority } from "./certificates.ts";
 import { type Receiver, type ReceiverOptions, startReceiver } from "./receiver.ts";
+import { type Authority, createAuthority } from "./tls/certificates.ts";
 
 let authority: Authority;
 let agent: Agent;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { Authority } from "./certificates.ts";
 import { Connections, reset } from "./connections.ts";
 import { Inbox, type WaitOptions } from "./inbox.ts";
+import type { Authority } from "./tls/certificates.ts";
 import { verifyRequest } from "./verify.ts";
 
 export interface ReceivedRequest {

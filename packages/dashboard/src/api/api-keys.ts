@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
-import { queryClient } from "./query-client.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
+import { queryClient } from "./client/query-client.ts";
 
 export type ApiKey = Schemas["ApiKey"];
 export type CreatedApiKey = Schemas["CreatedApiKey"];

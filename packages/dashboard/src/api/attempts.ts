@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, callUrl } from "./client.ts";
-import { projectKey } from "./keys.ts";
+import { api, callUrl } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
+import { pagedQuery } from "./client/pages.ts";
 import type { EventType } from "./model.ts";
-import type { Schemas } from "./operation.ts";
-import { pagedQuery } from "./pages.ts";
 
 export const ATTEMPT_STATUSES = ["delivered", "retrying", "failed"] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];

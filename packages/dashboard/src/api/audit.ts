@@ -1,5 +1,5 @@
-import { projectKey } from "./keys.ts";
-import { pagedQuery } from "./pages.ts";
+import { projectKey } from "./client/keys.ts";
+import { pagedQuery } from "./client/pages.ts";
 
 const ROWS = 50;
 

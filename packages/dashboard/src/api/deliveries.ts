@@ -1,11 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type AttemptFilter, attemptQuery, type CommonFilter, fixedFilter, type Moving } from "./attempts.ts";
-import { api, callUrl } from "./client.ts";
-import { isStatus } from "./error.ts";
-import { projectKey, type Resource } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
-import { pagedQuery } from "./pages.ts";
-import { queryClient } from "./query-client.ts";
+import { api, callUrl } from "./client/client.ts";
+import { isStatus } from "./client/error.ts";
+import { projectKey, type Resource } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
+import { pagedQuery } from "./client/pages.ts";
+import { queryClient } from "./client/query-client.ts";
 
 /** An event on its way to a webhook. */
 export type Delivery = Schemas["Delivery"];

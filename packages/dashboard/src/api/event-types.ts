@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { DEFAULT_BRAND } from "../lib/snippets/parts.ts";
-import { api, callApi } from "./client.ts";
-import type { Schemas } from "./operation.ts";
+import { api, callApi } from "./client/client.ts";
+import type { Schemas } from "./client/operation.ts";
 
 /** A catalogue entry for an event type. */
 export type EventTypeEntry = Schemas["EventTypeEntry"];

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { INDEXING_MS } from "./attempts.ts";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
 
 /** An event that a search has found. */
 export type EventMatch = Schemas["EventMatch"];

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
 
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];

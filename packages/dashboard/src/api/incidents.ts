@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
 
 /** An outage of a receiver as one thing. */
 export type Incident = Schemas["Incident"];

@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Role } from "../lib/roles.ts";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
+import type { Role } from "../lib/account/roles.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
+import { queryClient } from "./client/query-client.ts";
 import type { Session } from "./model.ts";
-import type { Schemas } from "./operation.ts";
-import { queryClient } from "./query-client.ts";
 import { rememberSession } from "./session-cache.ts";
 
 export type Invitation = Schemas["Invitation"];

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Role } from "../lib/roles.ts";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
-import { queryClient } from "./query-client.ts";
+import type { Role } from "../lib/account/roles.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
+import { queryClient } from "./client/query-client.ts";
 
 export type Member = Schemas["Member"];
 

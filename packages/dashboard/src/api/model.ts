@@ -1,4 +1,4 @@
-import type { Schemas } from "./operation.ts";
+import type { Schemas } from "./client/operation.ts";
 
 export type EventType = Schemas["EventType"];
 export type Project = Schemas["Project"];

@@ -1,6 +1,6 @@
-import { api } from "./client.ts";
+import { api } from "./client/client.ts";
+import { pagedQuery } from "./client/pages.ts";
 import type { Project } from "./model.ts";
-import { pagedQuery } from "./pages.ts";
 import { refreshSession } from "./session.ts";
 
 const PROJECT = "/v1/projects/{project_id}";

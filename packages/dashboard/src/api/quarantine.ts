@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
-import type { ResponseOf, Schemas } from "./operation.ts";
-import { queryClient } from "./query-client.ts";
+import { api } from "./client/client.ts";
+import type { ResponseOf, Schemas } from "./client/operation.ts";
+import { queryClient } from "./client/query-client.ts";
 import { refreshSession } from "./session.ts";
 
 /** How often to look whether someone has released the database, in milliseconds. */

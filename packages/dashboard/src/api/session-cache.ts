@@ -1,6 +1,6 @@
-import { releaseSecret } from "../lib/kept-secret.ts";
+import { releaseSecret } from "../lib/account/kept-secret.ts";
+import { queryClient } from "./client/query-client.ts";
 import type { Session } from "./model.ts";
-import { queryClient } from "./query-client.ts";
 
 export const SESSION_KEY = ["session"] as const;
 

@@ -1,11 +1,11 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { releaseSecret } from "../lib/kept-secret.ts";
-import { mayAct, type Role } from "../lib/roles.ts";
-import { api } from "./client.ts";
-import { isStatus } from "./error.ts";
+import { releaseSecret } from "../lib/account/kept-secret.ts";
+import { mayAct, type Role } from "../lib/account/roles.ts";
+import { api } from "./client/client.ts";
+import { isStatus } from "./client/error.ts";
+import { queryClient } from "./client/query-client.ts";
 import type { Session, SessionProject } from "./model.ts";
-import { queryClient } from "./query-client.ts";
 import { forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
 
 /** The session; null when signed out. */

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
-import type { Schemas } from "./operation.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { Schemas } from "./client/operation.ts";
 
 /** The time range of statistics: 60 minutes, 24 hours or 30 days. */
 export const STATS_RANGES = ["hour", "day", "month"] as const;

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api } from "./client.ts";
-import { projectKey } from "./keys.ts";
+import { api } from "./client/client.ts";
+import { projectKey } from "./client/keys.ts";
+import type { ResponseOf, Schemas } from "./client/operation.ts";
+import { queryClient } from "./client/query-client.ts";
 import type { EventType } from "./model.ts";
-import type { ResponseOf, Schemas } from "./operation.ts";
-import { queryClient } from "./query-client.ts";
 
 export type Webhook = Schemas["Webhook"];
 /** With its secret, which is shown only now. */

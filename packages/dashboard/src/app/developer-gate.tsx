@@ -2,8 +2,8 @@ import { Button } from "@mantine/core";
 import { IconApps } from "@tabler/icons-react";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useProject } from "../api/session.ts";
-import { Page, PageHeader } from "../ui/page.tsx";
-import { EmptyState } from "../ui/states.tsx";
+import { Page, PageHeader } from "../ui/page/page.tsx";
+import { EmptyState } from "../ui/page/states.tsx";
 
 /** The pages of the Developer app; without it, a page that says what it is and where to install it. */
 export function DeveloperGate() {

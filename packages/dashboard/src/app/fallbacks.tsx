@@ -2,11 +2,11 @@ import { Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core
 import { useDocumentTitle } from "@mantine/hooks";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { createContext, type ReactNode, use, useEffect, useState } from "react";
-import { ApiError } from "../api/error.ts";
-import { problemWords } from "../api/problem-words.ts";
+import { ApiError } from "../api/client/error.ts";
+import { problemWords } from "../api/client/problem-words.ts";
 import { MissingPart, reloadOnce } from "../lib/part.ts";
+import { useOnline } from "../ui/hooks/use-online.ts";
 import { Mark } from "../ui/logo.tsx";
-import { useOnline } from "../ui/use-online.ts";
 
 /** Whether the shell is around a page. */
 export const InShell = createContext(false);

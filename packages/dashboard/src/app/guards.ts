@@ -1,7 +1,7 @@
 import { notFound, redirect } from "@tanstack/react-router";
-import { openEarly } from "../api/hint-stream.ts";
+import { openEarly } from "../api/client/hint-stream.ts";
+import { queryClient } from "../api/client/query-client.ts";
 import type { Session } from "../api/model.ts";
-import { queryClient } from "../api/query-client.ts";
 import { sessionQuery, setupNeeded, visitProject } from "../api/session.ts";
 
 /** Redirects to the sign-in page without a session, or to setup while the instance has no account. */

@@ -7,7 +7,7 @@ import { DeveloperGate } from "./developer-gate.tsx";
 import { CrashPage, NotFoundPage, PendingPage } from "./fallbacks.tsx";
 import { requireProject, requireSession, startPage } from "./guards.ts";
 import { SessionGate } from "./session-gate.tsx";
-import { ProjectShell, SignedInShell } from "./shell.tsx";
+import { ProjectShell, SignedInShell } from "./shell/shell.tsx";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { ErrorState } from "./states.tsx";
+import { ErrorState } from "./page/states.tsx";
 
 interface ConfirmProps {
 	opened: boolean;

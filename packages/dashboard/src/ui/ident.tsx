@@ -1,4 +1,4 @@
-import { shortId } from "../lib/ids.ts";
+import { shortId } from "../lib/text/ids.ts";
 import { Copy } from "./copy.tsx";
 import classes from "./ident.module.css";
 

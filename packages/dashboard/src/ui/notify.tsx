@@ -1,6 +1,6 @@
 import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle, IconCheck, IconInfoCircle } from "@tabler/icons-react";
-import { problemWords } from "../api/problem-words.ts";
+import { problemWords } from "../api/client/problem-words.ts";
 
 /** A notification that something was done. */
 export function notifyDone(message: string): void {

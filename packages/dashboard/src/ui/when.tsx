@@ -1,5 +1,5 @@
-import { exactLocal, exactUtc, isLocalUtc, relativeTime, shortTime } from "../lib/time.ts";
-import { useNow } from "./use-now.ts";
+import { exactLocal, exactUtc, isLocalUtc, relativeTime, shortTime } from "../lib/text/time.ts";
+import { useNow } from "./hooks/use-now.ts";
 import classes from "./when.module.css";
 
 interface WhenProps {

@@ -1,5 +1,5 @@
 import { useSession } from "../../api/session.ts";
-import { Page, PageHeader } from "../../ui/page.tsx";
+import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { NameSection } from "./name-section.tsx";
 import { PasswordSection } from "./password-section.tsx";
 import { SessionsSection } from "./sessions-section.tsx";

@@ -2,11 +2,11 @@ import { Button, Group, PasswordInput, Stack } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changePassword } from "../../api/account.ts";
 import { useSession } from "../../api/session.ts";
-import { passwordFault } from "../../lib/account-rules.ts";
+import { passwordFault } from "../../lib/account/account-rules.ts";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../ui/notify.tsx";
-import { Section } from "../../ui/page.tsx";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { Section } from "../../ui/page/page.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 /** Changes the password. Someone who signed in by link has forgotten the old one and may omit it. */
 export function PasswordSection() {

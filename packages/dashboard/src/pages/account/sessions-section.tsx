@@ -4,11 +4,11 @@ import { IconDeviceDesktop } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type AccountSession, accountSessionsQuery, endAllSessions, endSession } from "../../api/account.ts";
 import { signOut } from "../../api/session.ts";
-import { describeUserAgent } from "../../lib/user-agent.ts";
+import { describeUserAgent } from "../../lib/text/user-agent.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
-import { Section } from "../../ui/page.tsx";
-import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
+import { Section } from "../../ui/page/page.tsx";
+import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./sessions.module.css";
 

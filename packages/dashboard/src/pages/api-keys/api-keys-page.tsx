@@ -4,11 +4,11 @@ import { IconKey, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { apiKeysQuery } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
-import { hasExpired } from "../../lib/key-scopes.ts";
-import { plural } from "../../lib/numbers.ts";
-import { ForRole } from "../../ui/for-role.tsx";
-import { Page, PageHeader, Section } from "../../ui/page.tsx";
-import { EmptyState, ErrorState } from "../../ui/states.tsx";
+import { hasExpired } from "../../lib/account/key-scopes.ts";
+import { plural } from "../../lib/text/numbers.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
+import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { KeysTable } from "./keys-table.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
 

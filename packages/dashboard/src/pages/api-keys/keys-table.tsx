@@ -2,13 +2,13 @@ import { Badge, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { type ApiKey, revokeApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
-import { hasExpired, SCOPE_WORDS } from "../../lib/key-scopes.ts";
+import { hasExpired, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { ForRole } from "../../ui/for-role.tsx";
+import { useNow } from "../../ui/hooks/use-now.ts";
 import { Code } from "../../ui/ident.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
-import { useNow } from "../../ui/use-now.ts";
+import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./keys-table.module.css";
 

@@ -2,14 +2,14 @@ import { Button, Checkbox, Group, Modal, Select, Stack, Text, TextInput } from "
 import { useForm } from "@mantine/form";
 import { type CreatedApiKey, createApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
-import { nameFault } from "../../lib/account-rules.ts";
-import { expiryAfter, KEY_LIFETIMES, KEY_SCOPES, type KeyScope, SCOPE_WORDS } from "../../lib/key-scopes.ts";
-import { keyTrial } from "../../lib/key-trial.ts";
+import { nameFault } from "../../lib/account/account-rules.ts";
+import { expiryAfter, KEY_LIFETIMES, KEY_SCOPES, type KeyScope, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
+import { keyTrial } from "../../lib/account/key-trial.ts";
+import { SecretDialog } from "../../ui/account/secret-once.tsx";
+import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { SecretDialog } from "../../ui/secret-once.tsx";
-import { useShownSecret } from "../../ui/shown-secret.ts";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 interface NewKeyDialogProps {
 	opened: boolean;

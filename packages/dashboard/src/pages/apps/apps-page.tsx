@@ -1,5 +1,5 @@
 import { useProject } from "../../api/session.ts";
-import { Page, PageHeader } from "../../ui/page.tsx";
+import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { DeveloperCard } from "./developer-card.tsx";
 
 /** What can be added to the project. */

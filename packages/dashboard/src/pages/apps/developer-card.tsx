@@ -5,10 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { installDeveloperApp } from "../../api/projects.ts";
 import { useProject, useSession } from "../../api/session.ts";
-import { newSeriesWords, type RetryPlan } from "../../lib/track.ts";
-import { ForRole } from "../../ui/for-role.tsx";
+import { newSeriesWords, type RetryPlan } from "../../lib/attempts/track.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
-import { Outcome } from "../../ui/outcome.tsx";
 import classes from "./developer-card.module.css";
 import { RemoveDialog } from "./remove-dialog.tsx";
 

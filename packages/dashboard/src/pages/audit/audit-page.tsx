@@ -3,10 +3,10 @@ import { IconHistory } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { auditQuery } from "../../api/audit.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
-import { byDay } from "../../lib/by-day.ts";
-import { LoadMore } from "../../ui/load-more.tsx";
-import { Page, PageHeader, Section } from "../../ui/page.tsx";
-import { EmptyState, ErrorState } from "../../ui/states.tsx";
+import { byDay } from "../../lib/text/by-day.ts";
+import { LoadMore } from "../../ui/page/load-more.tsx";
+import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
+import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import classes from "./audit.module.css";
 import { AuditRow } from "./audit-row.tsx";
 

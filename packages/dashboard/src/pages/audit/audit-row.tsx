@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { type AuditEntry, auditSentence } from "../../lib/audit.ts";
-import { Initials } from "../../ui/initials.tsx";
+import { type AuditEntry, auditSentence } from "../../lib/account/audit.ts";
+import { Initials } from "../../ui/account/initials.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./audit.module.css";
 

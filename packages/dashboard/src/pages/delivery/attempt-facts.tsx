@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { Attempt } from "../../api/attempts.ts";
-import { responsePhrases } from "../../lib/health-words.ts";
-import { formatMs } from "../../lib/numbers.ts";
-import { exactLocal, exactUtc, isLocalUtc } from "../../lib/time.ts";
+import { responsePhrases } from "../../lib/health/health-words.ts";
+import { formatMs } from "../../lib/text/numbers.ts";
+import { exactLocal, exactUtc, isLocalUtc } from "../../lib/text/time.ts";
+import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { Ident } from "../../ui/ident.tsx";
-import { Outcome } from "../../ui/outcome.tsx";
 import classes from "./delivery.module.css";
 
 /** The attempt's details. */

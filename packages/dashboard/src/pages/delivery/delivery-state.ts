@@ -1,6 +1,6 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
-import type { Prospect } from "../../lib/advice.ts";
+import type { Prospect } from "../../lib/attempts/advice.ts";
 
 /** A delivery's state, regardless of which of its attempts is selected. */
 export interface StandingState {

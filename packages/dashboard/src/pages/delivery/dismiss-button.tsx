@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { type DeliveryId, dismissDelivery } from "../../api/deliveries.ts";
-import { ForRole } from "../../ui/for-role.tsx";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import { useAction } from "../../ui/hooks/use-action.ts";
 import { notifyDone } from "../../ui/notify.tsx";
-import { useAction } from "../../ui/use-action.ts";
 
 /** Marks a failed delivery as needing no decision. */
 export function DismissButton({ projectId, delivery }: { projectId: string; delivery: DeliveryId }) {

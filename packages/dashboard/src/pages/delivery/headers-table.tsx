@@ -1,4 +1,4 @@
-import { inertText } from "../../lib/json-text-inert.ts";
+import { inertText } from "../../lib/text/json-text-inert.ts";
 import { Copy } from "../../ui/copy.tsx";
 import classes from "./delivery.module.css";
 

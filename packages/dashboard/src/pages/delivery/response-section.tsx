@@ -1,8 +1,8 @@
 import { Text, Title } from "@mantine/core";
 import type { Attempt } from "../../api/attempts.ts";
-import { statusText } from "../../lib/attempt-words.ts";
-import { certificateFields, dnsWords } from "../../lib/failure-words.ts";
-import { formatMs } from "../../lib/numbers.ts";
+import { statusText } from "../../lib/attempts/attempt-words.ts";
+import { certificateFields, dnsWords } from "../../lib/attempts/failure-words.ts";
+import { formatMs } from "../../lib/text/numbers.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
 import { HeadersTable } from "./headers-table.tsx";

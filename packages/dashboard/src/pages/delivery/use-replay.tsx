@@ -2,8 +2,8 @@ import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ReactElement, useState } from "react";
 import { type DeliveryId, replayDelivery, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
+import { HowReplaysWork } from "../../ui/deliveries/replay-preview.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
-import { HowReplaysWork } from "../../ui/replay-preview.tsx";
 import type { StandingState } from "./delivery-state.ts";
 
 interface ReplayOptions {

@@ -1,8 +1,8 @@
 import { IconAlertTriangle, IconCheck, IconRefresh } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
-import { adviceFor } from "../../lib/advice.ts";
-import { headline, wasSent } from "../../lib/attempt-words.ts";
-import { dueWords } from "../../lib/time.ts";
+import { adviceFor } from "../../lib/attempts/advice.ts";
+import { headline, wasSent } from "../../lib/attempts/attempt-words.ts";
+import { dueWords } from "../../lib/text/time.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./delivery.module.css";
 import { prospectOf, type StandingState } from "./delivery-state.ts";

@@ -1,13 +1,13 @@
 import { Button, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { isStatus } from "../../api/error.ts";
+import { isStatus } from "../../api/client/error.ts";
 import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
-import { ROLE_WORDS } from "../../lib/roles.ts";
-import { AuthCard } from "../../ui/auth-card.tsx";
-import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
-import { useFragmentToken } from "../../ui/use-fragment-token.ts";
+import { ROLE_WORDS } from "../../lib/account/roles.ts";
+import { AuthCard } from "../../ui/account/auth-card.tsx";
+import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
+import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import { JoinAs } from "./join-as.tsx";
 import { JoinWithAccount } from "./join-with-account.tsx";

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { acceptInvitation } from "../../api/invitations.ts";
 import type { Account } from "../../api/model.ts";
 import { signOut } from "../../api/session.ts";
-import { Initials } from "../../ui/initials.tsx";
-import { ErrorState } from "../../ui/states.tsx";
+import { Initials } from "../../ui/account/initials.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 interface JoinAsProps {
 	token: string;

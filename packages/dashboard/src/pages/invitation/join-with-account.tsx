@@ -4,9 +4,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { acceptInvitation } from "../../api/invitations.ts";
 import { signIn } from "../../api/session.ts";
-import { AccountFields, newAccountForm, SignInFields, signInForm } from "../../ui/account-fields.tsx";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { AccountFields, newAccountForm, SignInFields, signInForm } from "../../ui/account/account-fields.tsx";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 interface JoinProps {
 	token: string;

@@ -5,14 +5,14 @@ import { Link } from "@tanstack/react-router";
 import type { Searched } from "../../api/attempts.ts";
 import { referencedEventsQuery } from "../../api/events.ts";
 import { useProjectId } from "../../api/session.ts";
-import { shortTime } from "../../lib/time.ts";
-import { Section } from "../../ui/page.tsx";
-import { EmptyState } from "../../ui/states.tsx";
-import { useNow } from "../../ui/use-now.ts";
-import { AttemptsTable } from "./attempts-table.tsx";
-import { EventList } from "./event-list.tsx";
+import { shortTime } from "../../lib/text/time.ts";
+import { useNow } from "../../ui/hooks/use-now.ts";
+import { Section } from "../../ui/page/page.tsx";
+import { EmptyState } from "../../ui/page/states.tsx";
+import { AttemptsTable } from "./attempts/attempts-table.tsx";
 import { EXAMPLE_ATTEMPTS, EXAMPLE_WEBHOOK_NAME } from "./example-attempts.ts";
 import { type LogsSearch, valuesOf } from "./search.ts";
+import { EventList } from "./text/event-list.tsx";
 
 const NO_SELECTION = { size: 0, deliveries: [], has: () => false, set: () => {}, setAll: () => {} };
 

@@ -1,11 +1,11 @@
 import { Button, Group } from "@mantine/core";
 import { IconArrowUp, IconPlayerPause, IconPlayerPlay, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
+import { useLive } from "../../api/client/live.tsx";
 import { MAX_NAMED } from "../../api/deliveries.ts";
-import { useLive } from "../../api/live.tsx";
-import { formatCount, plural } from "../../lib/numbers.ts";
-import { ForRole } from "../../ui/for-role.tsx";
+import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import type { Log } from "./attempts/use-log.ts";
 import classes from "./log-toolbar.module.css";
-import type { Log } from "./use-log.ts";
 import type { Selection } from "./use-selection.ts";
 
 interface LogToolbarProps {

@@ -1,7 +1,7 @@
-import { AttemptsView } from "./attempts-view.tsx";
-import { DeliveriesView } from "./deliveries-view.tsx";
+import { AttemptsView } from "./attempts/attempts-view.tsx";
+import { DeliveriesView } from "./deliveries/deliveries-view.tsx";
 import { viewOf } from "./search.ts";
-import { TextView } from "./text-view.tsx";
+import { TextView } from "./text/text-view.tsx";
 import { useLogsSearch } from "./use-logs-search.ts";
 
 /** The delivery log: by deliveries, by attempts, or the events in which a text was found. */

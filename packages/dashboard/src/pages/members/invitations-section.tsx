@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Invitation, invitationsQuery, revokeInvitation } from "../../api/invitations.ts";
 import { useProjectId } from "../../api/session.ts";
-import { ROLE_WORDS } from "../../lib/roles.ts";
+import { ROLE_WORDS } from "../../lib/account/roles.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { Section } from "../../ui/page.tsx";
-import { ErrorState } from "../../ui/states.tsx";
+import { type Column, DataTable } from "../../ui/page/data-table.tsx";
+import { Section } from "../../ui/page/page.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 
 /** Invitations that haven't been accepted yet; renders nothing if there are none. */

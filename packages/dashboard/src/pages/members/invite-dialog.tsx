@@ -3,11 +3,11 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { type CreatedInvitation, invite } from "../../api/invitations.ts";
 import { useProject } from "../../api/session.ts";
-import { emailFault } from "../../lib/account-rules.ts";
-import { ROLE_WORDS, ROLES, type Role } from "../../lib/roles.ts";
-import { SecretOnce } from "../../ui/secret-once.tsx";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { emailFault } from "../../lib/account/account-rules.ts";
+import { ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
+import { SecretOnce } from "../../ui/account/secret-once.tsx";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
+import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./members.module.css";
 

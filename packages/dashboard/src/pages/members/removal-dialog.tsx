@@ -4,9 +4,9 @@ import { useState } from "react";
 import { type ApiKey, apiKeysByQuery, revokeApiKey } from "../../api/api-keys.ts";
 import { type Member, removeMember } from "../../api/members.ts";
 import { useProject, useRole } from "../../api/session.ts";
-import { plural } from "../../lib/numbers.ts";
+import { plural } from "../../lib/text/numbers.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { ErrorState } from "../../ui/states.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 
 interface RemovalDialogProps {

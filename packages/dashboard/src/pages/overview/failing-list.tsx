@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health.ts";
-import { HealthState } from "../../ui/outcome.tsx";
-import { Section } from "../../ui/page.tsx";
+import { failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health/health.ts";
+import { HealthState } from "../../ui/deliveries/outcome.tsx";
+import { Section } from "../../ui/page/page.tsx";
 import classes from "./failing-list.module.css";
 
 export interface FailingWebhook {

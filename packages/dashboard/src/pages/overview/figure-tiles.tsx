@@ -2,8 +2,8 @@ import { Skeleton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Stats } from "../../api/stats.ts";
-import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
-import { Outcome } from "../../ui/outcome.tsx";
+import { compactCount, formatMs, formatRate } from "../../lib/text/numbers.ts";
+import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import type { LogsSearch } from "../logs/search.ts";
 import classes from "./figure-tiles.module.css";
 

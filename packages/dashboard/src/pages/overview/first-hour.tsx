@@ -2,9 +2,9 @@ import { Button, VisuallyHidden } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { CHECKLIST, type ChecklistFacts, type ChecklistStep, checklist } from "../../lib/health-figures.ts";
-import { ForRole } from "../../ui/for-role.tsx";
-import { Section } from "../../ui/page.tsx";
+import { CHECKLIST, type ChecklistFacts, type ChecklistStep, checklist } from "../../lib/health/health-figures.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import { Section } from "../../ui/page/page.tsx";
 import classes from "./first-hour.module.css";
 import { InstallButton } from "./install-button.tsx";
 

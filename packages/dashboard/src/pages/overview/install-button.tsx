@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { api } from "../../api/client.ts";
+import { api } from "../../api/client/client.ts";
 import { refreshSession } from "../../api/session.ts";
-import { ForRole } from "../../ui/for-role.tsx";
+import { ForRole } from "../../ui/account/for-role.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
 
 /** Installs the Developer app. */

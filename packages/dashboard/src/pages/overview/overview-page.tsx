@@ -1,5 +1,5 @@
 import { useProject } from "../../api/session.ts";
-import { Page, PageHeader } from "../../ui/page.tsx";
+import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { FirstHour } from "./first-hour.tsx";
 import { ProjectOverview } from "./project-overview.tsx";
 

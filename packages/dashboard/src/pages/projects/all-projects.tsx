@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { projectsQuery } from "../../api/projects.ts";
-import { LoadMore } from "../../ui/load-more.tsx";
-import { Section } from "../../ui/page.tsx";
-import { ErrorState } from "../../ui/states.tsx";
+import { LoadMore } from "../../ui/page/load-more.tsx";
+import { Section } from "../../ui/page/page.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 import { ProjectsTable } from "./projects-table.tsx";
 
 /** Every project of the instance. */

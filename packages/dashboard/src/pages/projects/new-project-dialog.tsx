@@ -1,7 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { createProject } from "../../api/projects.ts";
-import { NameForm } from "../../ui/name-form.tsx";
+import { NameForm } from "../../ui/account/name-form.tsx";
 
 export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 	const navigate = useNavigate();

@@ -1,5 +1,5 @@
 import { useSession } from "../../api/session.ts";
-import { Section } from "../../ui/page.tsx";
+import { Section } from "../../ui/page/page.tsx";
 import { ProjectsTable } from "./projects-table.tsx";
 
 /** The projects that the user is a member of. */

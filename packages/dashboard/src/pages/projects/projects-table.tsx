@@ -3,9 +3,9 @@ import { IconPencil } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SessionProject } from "../../api/model.ts";
-import { ROLE_WORDS } from "../../lib/roles.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { ROLE_WORDS } from "../../lib/account/roles.ts";
 import { Ident } from "../../ui/ident.tsx";
+import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
 import { RenameDialog } from "./rename-dialog.tsx";
 

@@ -1,7 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { projectsQuery, renameProject } from "../../api/projects.ts";
-import { NameForm } from "../../ui/name-form.tsx";
+import { NameForm } from "../../ui/account/name-form.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 
 interface RenameDialogProps {

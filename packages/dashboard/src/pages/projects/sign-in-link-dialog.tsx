@@ -2,10 +2,10 @@ import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { createSignInLink, type SignInLink } from "../../api/projects.ts";
-import { emailFault } from "../../lib/account-rules.ts";
-import { SecretOnce } from "../../ui/secret-once.tsx";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { emailFault } from "../../lib/account/account-rules.ts";
+import { SecretOnce } from "../../ui/account/secret-once.tsx";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
+import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 
 interface SignInLinkDialogProps {

@@ -3,12 +3,12 @@ import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { setUp, setupNeeded } from "../../api/session.ts";
-import { AccountFields, newAccountForm } from "../../ui/account-fields.tsx";
-import { AuthCard } from "../../ui/auth-card.tsx";
+import { AccountFields, newAccountForm } from "../../ui/account/account-fields.tsx";
+import { AuthCard } from "../../ui/account/auth-card.tsx";
+import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { Code } from "../../ui/ident.tsx";
-import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
-import { useFragmentToken } from "../../ui/use-fragment-token.ts";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 
 /** The first account of an instance, its operator's. The service prints the link to this page when it starts. */
 export function SetupPage() {

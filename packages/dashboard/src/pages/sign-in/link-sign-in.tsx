@@ -1,11 +1,11 @@
 import { Button, Stack } from "@mantine/core";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { isStatus } from "../../api/error.ts";
+import { isStatus } from "../../api/client/error.ts";
 import { signIn } from "../../api/session.ts";
-import { safeNext } from "../../lib/next-path.ts";
-import { AuthCard } from "../../ui/auth-card.tsx";
-import { ErrorState } from "../../ui/states.tsx";
+import { safeNext } from "../../lib/account/next-path.ts";
+import { AuthCard } from "../../ui/account/auth-card.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 /** Waits for a click before using the link, because programs that scan messages open links too. */
 export function LinkSignIn({ token }: { token: string }) {

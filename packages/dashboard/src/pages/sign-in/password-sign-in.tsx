@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { sessionQuery, signIn } from "../../api/session.ts";
-import { safeNext } from "../../lib/next-path.ts";
-import { SignInFields, signInForm } from "../../ui/account-fields.tsx";
-import { AuthCard } from "../../ui/auth-card.tsx";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
+import { safeNext } from "../../lib/account/next-path.ts";
+import { SignInFields, signInForm } from "../../ui/account/account-fields.tsx";
+import { AuthCard } from "../../ui/account/auth-card.tsx";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 export function PasswordSignIn() {
 	const { next } = useSearch({ from: "/sign-in" });

@@ -1,4 +1,4 @@
-import { useFragmentToken } from "../../ui/use-fragment-token.ts";
+import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
 import { LinkSignIn } from "./link-sign-in.tsx";
 import { PasswordSignIn } from "./password-sign-in.tsx";
 

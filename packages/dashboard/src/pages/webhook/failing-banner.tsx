@@ -4,12 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { attemptQuery } from "../../api/attempts.ts";
 import type { Health } from "../../api/health.ts";
-import { adviceFor } from "../../lib/advice.ts";
-import { failingSince, unstableWords, waitingSentence } from "../../lib/health.ts";
-import { plural } from "../../lib/numbers.ts";
-import { ForRole } from "../../ui/for-role.tsx";
-import { RetryAllNow } from "../../ui/retry-now.tsx";
-import { useNow } from "../../ui/use-now.ts";
+import { adviceFor } from "../../lib/attempts/advice.ts";
+import { failingSince, unstableWords, waitingSentence } from "../../lib/health/health.ts";
+import { plural } from "../../lib/text/numbers.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
+import { useNow } from "../../ui/hooks/use-now.ts";
 import classes from "./failing-banner.module.css";
 
 interface FailingBannerProps {

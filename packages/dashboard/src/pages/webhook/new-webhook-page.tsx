@@ -5,17 +5,17 @@ import { useState } from "react";
 import type { EventType } from "../../api/model.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { createWebhook } from "../../api/webhooks.ts";
-import { keepSecret } from "../../lib/kept-secret.ts";
-import { plural } from "../../lib/numbers.ts";
-import { ForRole } from "../../ui/for-role.tsx";
-import { Page, PageHeader, Section } from "../../ui/page.tsx";
-import { ErrorState } from "../../ui/states.tsx";
-import { useSubmit } from "../../ui/use-submit.ts";
-import { EventPicker } from "./event-picker.tsx";
+import { keepSecret } from "../../lib/account/kept-secret.ts";
+import { plural } from "../../lib/text/numbers.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
+import { useSubmit } from "../../ui/hooks/use-submit.ts";
+import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
+import { EventPicker } from "./fields/event-picker.tsx";
+import { StandardSwitch } from "./fields/standard-switch.tsx";
+import { UrlField } from "./fields/url-field.tsx";
+import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./fields/webhook-faults.ts";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
-import { StandardSwitch } from "./standard-switch.tsx";
-import { UrlField } from "./url-field.tsx";
-import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
 
 const SAMPLE_TYPE = "purchase.completed";
 

@@ -1,7 +1,7 @@
 import { Skeleton, Stack, Tabs, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { brandQuery } from "../../api/event-types.ts";
-import { SECRET_VARIABLE, SNIPPETS, snippet } from "../../lib/snippets.ts";
+import { SECRET_VARIABLE, SNIPPETS, snippet } from "../../lib/snippets/snippets.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Code } from "../../ui/ident.tsx";
 

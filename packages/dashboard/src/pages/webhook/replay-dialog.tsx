@@ -1,7 +1,7 @@
 import { Modal } from "@mantine/core";
 import { replayMatching } from "../../api/deliveries.ts";
-import { ActOnMatching } from "../../ui/act-on-matching.tsx";
-import { ReplayPreview, replayAction } from "../../ui/replay-preview.tsx";
+import { ActOnMatching } from "../../ui/deliveries/act-on-matching.tsx";
+import { ReplayPreview, replayAction } from "../../ui/deliveries/replay-preview.tsx";
 
 interface ReplayDialogProps {
 	projectId: string;

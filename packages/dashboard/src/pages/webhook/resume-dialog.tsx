@@ -2,8 +2,8 @@ import { Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Health } from "../../api/health.ts";
 import { changeWebhook, type ResumeFrom, type Webhook } from "../../api/webhooks.ts";
-import { webhookName } from "../../lib/health.ts";
-import { pendingOf, pendingWords } from "../../lib/pending.ts";
+import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
+import { webhookName } from "../../lib/health/health.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 

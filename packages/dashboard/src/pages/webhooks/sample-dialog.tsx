@@ -2,15 +2,15 @@ import { Anchor, Button, Group, JsonInput, List, Modal, Select, Stack, Text, Tex
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError } from "../../api/error.ts";
+import { ApiError } from "../../api/client/error.ts";
 import { type EventTypeEntry, eventTypesQuery, publishSample } from "../../api/event-types.ts";
 import { useProject, useSession } from "../../api/session.ts";
 import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
-import { webhookName } from "../../lib/health.ts";
-import { plural } from "../../lib/numbers.ts";
-import { newSeriesWords } from "../../lib/track.ts";
+import { newSeriesWords } from "../../lib/attempts/track.ts";
+import { webhookName } from "../../lib/health/health.ts";
+import { plural } from "../../lib/text/numbers.ts";
 import { notifyDone } from "../../ui/notify.tsx";
-import { ErrorState } from "../../ui/states.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 interface SampleDialogProps {
 	opened: boolean;

@@ -1,7 +1,7 @@
-import { formatMs, formatRate } from "../../lib/numbers.ts";
-import { HealthState } from "../../ui/outcome.tsx";
-import { OutcomeBars } from "../../ui/outcome-bars.tsx";
-import { SkeletonRows } from "../../ui/states.tsx";
+import { formatMs, formatRate } from "../../lib/text/numbers.ts";
+import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
+import { HealthState } from "../../ui/deliveries/outcome.tsx";
+import { SkeletonRows } from "../../ui/page/states.tsx";
 import { NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 import classes from "./webhooks-page.module.css";
 

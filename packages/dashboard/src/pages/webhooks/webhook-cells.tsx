@@ -2,12 +2,12 @@ import { Tooltip } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { webhookName } from "../../lib/health.ts";
-import { responsePhrases } from "../../lib/health-words.ts";
-import { compactCount, formatMs, formatRate, plural } from "../../lib/numbers.ts";
-import { pendingOf, pendingWords } from "../../lib/pending.ts";
-import { coarseSpan } from "../../lib/time.ts";
-import { useNow } from "../../ui/use-now.ts";
+import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
+import { webhookName } from "../../lib/health/health.ts";
+import { responsePhrases } from "../../lib/health/health-words.ts";
+import { compactCount, formatMs, formatRate, plural } from "../../lib/text/numbers.ts";
+import { coarseSpan } from "../../lib/text/time.ts";
+import { useNow } from "../../ui/hooks/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./webhooks-page.module.css";
 

@@ -1,7 +1,7 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { HealthState } from "../../ui/outcome.tsx";
-import { OutcomeBars } from "../../ui/outcome-bars.tsx";
+import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
+import { HealthState } from "../../ui/deliveries/outcome.tsx";
+import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { DayCell, EventsCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import { bits, boolean, commonName, octets, oid, pem, sequence, time, tlv } from "../../../../testkit/src/der.ts";
+import { bits, boolean, commonName, octets, oid, pem, sequence, time, tlv } from "../../../../testkit/src/tls/der.ts";
 
 /** A server's key and certificate, PEM. */
 export interface Credentials {

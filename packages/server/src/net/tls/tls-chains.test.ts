@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { beforeEach, expect, test } from "vitest";
-import { createCostlyChain } from "../../../../testkit/src/certificate-chain.ts";
+import { createCostlyChain } from "../../../../testkit/src/tls/certificate-chain.ts";
 import { HANDSHAKES } from "../../base/budgets.ts";
 import { systemClock, type Timer } from "../../base/clock.ts";
 import { answered, shipment } from "../../engine/send/receiver.fixture.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { serveTlsFlood, type TlsFlood } from "../../../../testkit/src/tls-floods.ts";
+import { serveTlsFlood, type TlsFlood } from "../../../../testkit/src/tls/tls-floods.ts";
 import { RECEIVERS } from "../../base/budgets.ts";
 import { shipment } from "../../engine/send/receiver.fixture.ts";
 import { makeHandshakes, Rig, text } from "../../engine/send/rig.fixture.ts";

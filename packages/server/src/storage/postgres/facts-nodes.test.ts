@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import { START } from "../../../test/storage/conformance/world.ts";
 import { IdSource } from "../../base/ids.ts";
 import type { DueBasket, NewEvent, NewOrder, NewRefund, Recorded, Storage } from "../port.ts";

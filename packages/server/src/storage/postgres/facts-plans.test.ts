@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import { describeFacts } from "../../../test/storage/conformance/facts.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { TestClock } from "../../../test/storage/conformance/world.ts";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { describeColdVerbs } from "../../../test/storage/conformance/suite.ts";
 import { START } from "../../../test/storage/conformance/world.ts";

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { systemBinaries } from "../../../../testkit/src/postgres.ts";
+import { systemBinaries } from "../../../../testkit/src/postgres/postgres.ts";
 import { describePostgres } from "../../../test/storage/postgres/harness.ts";
 
 /** From the oldest supported version to the last one before npm's. */

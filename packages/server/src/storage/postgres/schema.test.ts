@@ -6,7 +6,7 @@ import {
 	PostgresServer,
 	START_TIMEOUT_MS,
 	systemBinaries,
-} from "../../../../testkit/src/postgres.ts";
+} from "../../../../testkit/src/postgres/postgres.ts";
 import { migratePostgres } from "./index.ts";
 
 /** Without the header lines that describe it. */

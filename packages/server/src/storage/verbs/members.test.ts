@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import { PostgresServer } from "../../../../testkit/src/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { hashOf, makeAccount } from "../../../test/storage/conformance/accounts.ts";
 import { START } from "../../../test/storage/conformance/world.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { type PostgresOptions, PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { type PostgresOptions, PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Storage } from "../../../src/storage/port.ts";
 import { openPostgresStorage } from "../../../src/storage/postgres/index.ts";

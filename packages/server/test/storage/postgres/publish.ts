@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Client, DatabaseError } from "pg";
 import { expect } from "vitest";
-import type { PostgresServer } from "../../../../testkit/src/postgres.ts";
+import type { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { IdSource } from "../../../src/base/ids.ts";
 import type { LogEvent } from "../../../src/storage/port.ts";
 import { openPostgresStorage, type PostgresStorage } from "../../../src/storage/postgres/index.ts";

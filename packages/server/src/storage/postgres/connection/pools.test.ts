@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { Pool } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findPgbouncer, Pgbouncer } from "../../../../../testkit/src/pgbouncer.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
-import { type PoolOptions, PostgresPool } from "../../../../../testkit/src/postgres-pool.ts";
+import { findPgbouncer, Pgbouncer } from "../../../../../testkit/src/postgres/pgbouncer.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { type PoolOptions, PostgresPool } from "../../../../../testkit/src/postgres/postgres-pool.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { LEASE_TERM_MS, worldOf } from "../../../../test/storage/postgres/world.ts";
 import { systemClock } from "../../../base/clock.ts";

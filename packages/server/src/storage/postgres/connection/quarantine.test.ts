@@ -1,7 +1,7 @@
 import { until } from "@posthorn/testkit";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";

@@ -1,7 +1,7 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../../testkit/src/ports.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { openPostgresStorage } from "../index.ts";
 

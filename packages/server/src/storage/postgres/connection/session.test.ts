@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { isPartitionMissing } from "./errors.ts";
 import { NameCache } from "./names.ts";
 import { idArray, numberArray, Session, sql, textArray } from "./session.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { START, type World } from "../../../../test/storage/conformance/world.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 

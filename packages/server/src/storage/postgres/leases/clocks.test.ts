@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { describeClocks } from "../../../../test/storage/conformance/clocks.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { LEASE_TERM_MS } from "../../../../test/storage/postgres/world.ts";

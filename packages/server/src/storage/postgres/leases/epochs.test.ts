@@ -2,7 +2,7 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { describeClaims } from "../../../../test/storage/conformance/claims.ts";
 import { START, TestClock, World } from "../../../../test/storage/conformance/world.ts";

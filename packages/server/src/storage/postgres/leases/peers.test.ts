@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../../test/storage/postgres/world.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
-import { PostgresProxy } from "../../../../../testkit/src/postgres-proxy.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresProxy } from "../../../../../testkit/src/postgres/postgres-proxy.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";

@@ -1,6 +1,6 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { expect, test } from "vitest";
-import { PostgresServer } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { NewEvent } from "../../port.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 
 const DENIED = "42501";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { faultsOf } from "../../../engine/publish/check.ts";
 

@@ -1,7 +1,7 @@
 import { encodeEnvelope } from "@posthorn/protocol";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { clock, publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import type { NewEvent } from "../../port.ts";

@@ -2,7 +2,7 @@ import { EVENT_TYPES, encodeEnvelope } from "@posthorn/protocol";
 import fc from "fast-check";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import {
 	type Args,
 	clock,

@@ -1,0 +1,77 @@
+import { Service, type ServiceOptions } from "../service.ts";
+import type { Workspace } from "../workspace.ts";
+import { EVENT_TYPE } from "./payload.ts";
+import { type Publication, publish } from "./publisher.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** How often to poll the receiver's progress. */
+const POLL_MS = 20;
+/** If nothing arrives for this long, the remaining deliveries count as missing. */
+const STALLED_MS = 20_000;
+
+/** A service with its projects and webhooks, and how many events each project has published. */
+export interface Stage {
+	readonly service: Service;
+	readonly receiver: Receiver;
+	readonly workspace: Workspace;
+	readonly projectIds: readonly string[];
+	/** The number of webhooks per project, which is how many an event goes to. */
+	readonly webhooks: readonly { readonly projectId: string; readonly id: string }[];
+	published: number;
+}
+
+/** Starts a service and registers `fanout` webhooks for each project, each with its own path. */
+export async function setStage(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	{ webhooks, fanout }: { readonly webhooks: number; readonly fanout: number },
+): Promise<Stage> {
+	const service = await Service.start(workspace, options);
+	const { api } = service;
+	const projectIds = await api.setUp(webhooks / fanout, (index) => api.createProject(`bench ${index}`));
+	const firstPath = receiver.takePaths(webhooks);
+	const registered = await api.setUp(webhooks, async (index) => {
+		const projectId = projectIds[Math.floor(index / fanout)]!;
+		const id = await api.createWebhook(projectId, `${receiver.origin}/w${firstPath + index}`, [EVENT_TYPE]);
+		return { projectId, id };
+	});
+	return { service, receiver, workspace, projectIds, webhooks: registered, published: 0 };
+}
+
+/** Publishes the next events of every project. Resolves when every call got its response. */
+export async function publishNext(stage: Stage, eventsPerProject: number, small = false): Promise<void> {
+	const publication: Publication = {
+		projectIds: stage.projectIds,
+		eventsPerProject,
+		firstNumber: stage.published,
+		small,
+	};
+	stage.published += eventsPerProject;
+	await publish(stage.workspace, stage.service.api, publication);
+}
+
+/** Waits until the receiver has `count` deliveries since its last reset, or stops getting any. */
+export async function received(
+	{ service, receiver }: Stage,
+	expected: number,
+	onCount: (count: number) => void,
+	pollMs = POLL_MS,
+): Promise<void> {
+	let count = 0;
+	let since = performance.now();
+	do {
+		await new Promise((resolve) => setTimeout(resolve, pollMs));
+		if (!service.isRunning) throw service.failure("The service ended while it was measured.");
+		const now = await receiver.count();
+		if (now === count) continue;
+		count = now;
+		since = performance.now();
+		onCount(count);
+	} while (performance.now() - since < STALLED_MS && !(await isComplete(receiver, count, expected)));
+}
+
+/** Polls the count, which is cheap, and only checks for duplicates at the end. */
+async function isComplete(receiver: Receiver, count: number, expected: number): Promise<boolean> {
+	return count >= expected && (await receiver.stats()).distinct >= expected;
+}

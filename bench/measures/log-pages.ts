@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import { type PastAttempt, writePast } from "../../e2e/past.ts";
+import { Shop } from "../../e2e/shop.ts";
+import type { Progress } from "../progress.ts";
+import type { LogPages } from "../results.ts";
+import { sideBySide } from "../side-by-side.ts";
+
+const ATTEMPTS = 1_000_000;
+const WEBHOOKS = 10;
+/** The period covered, milliseconds: within the log's retention. */
+const SPAN_MS = 20 * 86_400_000;
+/** Requests for each kind of page; the median counts. */
+const REQUESTS = 60;
+const WARM_UP = 20;
+const LIMIT = 50;
+
+/**
+ * How much longer a filtered page takes on a log of a million attempts than on an empty one, at both ends of the log.
+ */
+export async function measureLogPages(progress: Progress): Promise<LogPages> {
+	progress.start("pages of a log with a million attempts");
+	await using shop = await Shop.open({ POSTHORN_LOG_LEVEL: "error" });
+	const full = shop.projectId;
+	const empty: string = (await shop.post("/v1/projects", { name: "Empty" })).body.id;
+	const since = Date.now() - SPAN_MS;
+	const events = EVENT_TYPES.map(({ type }) => type);
+	const webhooks = [];
+	for (let i = 0; i < WEBHOOKS; i++) {
+		const url = `https://example.com/${i}`;
+		const { id } = await shop.webhook(url, { events });
+		webhooks.push({ id, url, events, attemptsOf });
+	}
+	// The empty log has a webhook as well: another project's would get a response without reading the log.
+	const idle = { url: "https://example.com/idle", events };
+	const { id: idleId } = (await shop.post(`/v1/projects/${empty}/webhooks`, idle)).body;
+	await shop.service.stop();
+	// Most deliveries have one attempt, so there are slightly more attempts than deliveries.
+	const count = ATTEMPTS / WEBHOOKS;
+	const times = Array.from({ length: count }, (_, n) => since + Math.floor((n * SPAN_MS) / count));
+	await writePast({
+		path: join(shop.folder, "posthorn.db"),
+		projectId: full,
+		webhooks,
+		times,
+		onProgress: (done) => progress.update(done, count),
+	});
+	await shop.start();
+
+	const oldest = `until=${new Date(since + 3_600_000).toISOString()}`;
+	const cursor = (await shop.get(`/v1/projects/${full}/attempts/summaries?${oldest}&limit=${LIMIT}`)).body.next_cursor;
+	const event = (await shop.get(`/v1/projects/${full}/attempts/summaries?limit=1`)).body.data[0].event_id;
+	const [{ id }, { id: other }] = [webhooks[3]!, webhooks[5]!];
+	const common = {
+		none: "",
+		webhook: `webhook_id=${id}`,
+		type: "type=purchase.completed",
+		event: `event_id=${event}`,
+		time: `since=${new Date(since).toISOString()}`,
+		code: "status_code=5xx",
+		error: "error=timeout",
+		// All events of a type have the same order: the newest of very many are considered.
+		order: "order_id=ord_10482",
+	};
+	const lists = {
+		"attempts/summaries": {
+			...common,
+			status: "status=failed",
+			all: `webhook_id=${id}&type=purchase.completed&status=failed&since=${new Date(since).toISOString()}`,
+		},
+		deliveries: {
+			...common,
+			"two webhooks": `webhook_id=${id},${other}`,
+			delivered: "state=delivered",
+			failed: "state=failed",
+			"to decide": "state=failed&unhandled=true",
+			all: `webhook_id=${id},${other}&type=purchase.completed,purchase.refunded&state=failed,waiting`,
+		},
+	};
+	const pages: LogPages["pages"] = [];
+	for (const [list, filters] of Object.entries(lists))
+		for (const [filter, query] of Object.entries(filters))
+			for (const end of ["newest", "oldest"] as const) {
+				const place = end === "newest" ? "" : `&cursor=${cursor}`;
+				const path = `/${list}?limit=${LIMIT}&${query}${place}`;
+				const [fullMs, emptyMs] = await sideBySide(
+					{ requests: REQUESTS, warmUp: WARM_UP },
+					() => shop.get(`/v1/projects/${full}${path}`),
+					() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
+				);
+				pages.push({ list, filter, end, ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) });
+			}
+	const worst = Math.max(...pages.map(({ ratio }) => ratio));
+	progress.finish(`at most ${worst} times an empty one`);
+	return { attempts: ATTEMPTS, pages };
+}
+
+/** Every hundredth delivery is retried, every thousandth dead-lettered. */
+function attemptsOf(n: number): PastAttempt[] {
+	const failed = { statusCode: 500, responseMs: 40 };
+	if (n % 1_000 === 7) return Array.from({ length: 8 }, () => failed);
+	const delivered = { statusCode: 200, responseMs: 20 + (n % 50) };
+	return n % 100 === 3 ? [failed, delivered] : [delivered];
+}
+
+const round = (value: number) => Number(value.toFixed(2));

@@ -1,0 +1,190 @@
+import { of } from "../mutation.ts";
+import { inApi } from "../tests.ts";
+
+/** Limits on what callers of the API may do. */
+export const API = [
+	...of(
+		"server/src/api/route.ts",
+		["server/src/api/admission.test.ts"],
+		[
+			{
+				name: "changes-not-counted",
+				find: 'return rate === undefined ? ["changes"] : [rate, "changes"];',
+				replace: "return rate === undefined ? [] : [rate];",
+				only: "changes have a burst",
+				why: "A project changes a webhook hundreds of times a second, and every other project's events wait.",
+			},
+		],
+	),
+	...of("server/src/api/auth/authorize.ts", inApi("roles"), [
+		{
+			name: "scopes-not-checked",
+			find: "if (scope !== null && !principal.scopes.includes(scope)) throw",
+			replace: "if (scope !== null && principal.scopes.length === 0) throw",
+			only: "a key to",
+			why: "A key that may only publish deletes webhooks.",
+		},
+	]),
+	...of("server/src/api/auth/authorize.ts", inApi("csrf"), [
+		{
+			name: "any-host-is-own",
+			find: "hostOf(origin) === host && isOwnAddress(host)",
+			replace: "hostOf(origin) === host",
+			only: "refuses requests from other origins",
+			why: "A page whose name is made to resolve to this machine passes for the dashboard.",
+		},
+	]),
+	...of("server/src/api/routes/publishing/events.ts", inApi("long-poll"), [
+		{
+			name: "waiting-outlives-rights",
+			find: "\t\t\t\tawait authorizeAgain();\n",
+			replace: "",
+			only: "once its caller has lost the right to read",
+			why: "A member who was removed gets one more event.",
+		},
+	]),
+	...of("server/src/api/server.ts", inApi("changes"), [
+		{
+			name: "streams-outlive-rights",
+			find: "\t\t\tchanges.recheckProject(note.projectId);\n",
+			replace: "",
+			only: "ends immediately when the right",
+			why: "A member who was removed still receives the project's changes for a while.",
+		},
+	]),
+	...of(
+		"server/src/config/parsers.ts",
+		["server/src/config/read-config.test.ts"],
+		[
+			{
+				name: "password-in-flags",
+				find: "|| /[?&](?:ssl)?password=/i.test(text)",
+				replace: "",
+				only: "refused as flags",
+				why: "The database's password shows in the list of processes.",
+			},
+		],
+	),
+	...of("server/src/api/route.ts", inApi("roles"), [
+		{
+			name: "scopes-read-changes",
+			find: 'return scope ?? (method === "GET" ? "read" : "manage");',
+			replace: 'return scope ?? "read";',
+			only: "a key to",
+			why: "A key that may only read rotates secrets.",
+		},
+	]),
+	...of("server/src/api/routes/projects/api-keys.ts", inApi("auth"), [
+		{
+			name: "keys-create-keys",
+			find: '\t\t\taccess: "developer",\n\t\t\tpeopleOnly: true,',
+			replace: '\t\t\taccess: "developer",',
+			only: "can't create keys",
+			why: "A removed developer keeps access with a key that one of their keys created.",
+		},
+	]),
+	...of(
+		"server/src/api/http/admission.ts",
+		["server/src/api/admission.test.ts"],
+		[
+			{
+				name: "project-takes-all-reads",
+				find: "perOwner: RESPONSES.readsPerProject,",
+				replace: "perOwner: RESPONSES.reads,",
+				only: "leaves reads for others",
+				why: "A project with many keys has all lists and statistics of the node to itself.",
+			},
+			{
+				name: "project-takes-all-responses",
+				find: "perOwner: RESPONSES.bytesPerProject,",
+				replace: "perOwner: RESPONSES.bytesInFlight,",
+				only: "leaves room for others' responses",
+				why: "A project with many keys that reads no responses leaves no room for those of others.",
+			},
+		],
+	),
+	...of(
+		"server/src/api/http/json-body.ts",
+		["server/src/api/large-bodies.test.ts", "server/src/api/http/json-body.test.ts"],
+		[
+			{
+				name: "elements-counted-after-parsing",
+				find: "...(list && { list }) });",
+				replace: "...(list && { list: { ...list, items: Number.POSITIVE_INFINITY } }) });",
+				why: "A batch of a million empty objects takes seconds of the main thread before it is refused.",
+			},
+		],
+	),
+	...of(
+		"server/src/api/http/connections.ts",
+		["server/src/api/connections.test.ts"],
+		[
+			{
+				name: "slow-requests-kept",
+				find: "headersTimeout: headerMs,",
+				replace: "headersTimeout: 0,",
+				only: "a slow header",
+				why: "Clients that never finish a request's header keep their connections.",
+			},
+			{
+				name: "unread-responses-kept",
+				find: "now - unread.progressAt >= this.#limits.stallMs || now - unread.since >= this.#limits.readMs",
+				replace: "false",
+				only: "a client that doesn't read",
+				why: "Clients that never read keep large responses in memory.",
+			},
+			{
+				name: "unknown-clients-do-not-wait",
+				find: "if (caller === null) return false;",
+				replace: "if (caller === null) return true;",
+				only: "wait for their turn",
+				why: "A flood of requests without a valid key delays everyone else's.",
+			},
+			{
+				name: "known-client-starts-all",
+				find: "if (count >= CONNECTIONS.startsPerTurn) return false;",
+				replace: "",
+				only: "wait for their turn",
+				why: "One key's requests on many connections delay everyone else's.",
+			},
+		],
+	),
+	...of(
+		"server/src/api/routes/system/system.ts",
+		["server/src/api/system.test.ts"],
+		[
+			{
+				name: "metrics-made-for-everyone",
+				find: 'renders.take("all") === null || rendered === undefined',
+				replace: "true",
+				only: "makes the metrics",
+				why: "Anyone stops all deliveries by reading the metrics in a loop.",
+			},
+			{
+				name: "storage-asked-by-everyone",
+				find: "asking ??= ",
+				replace: "asking = ",
+				only: "asks storage once",
+				why: "Anyone fills the database's connections by asking whether the node is ready.",
+			},
+		],
+	),
+	...of(
+		"server/src/base/throttle.ts",
+		["server/src/base/rates.test.ts"],
+		[
+			{
+				name: "node-rate-leaves-nothing",
+				find: "if (left < used - 1)",
+				replace: "if (left < 0)",
+				why: "A few busy projects use up the node's rate, and everyone else gets 503.",
+			},
+			{
+				name: "node-rate-not-used",
+				find: "this.#nodeFullAt = nodeFullAt;",
+				replace: "",
+				why: "Any number of projects together change as much as each of them may.",
+			},
+		],
+	),
+];

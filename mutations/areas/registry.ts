@@ -1,0 +1,100 @@
+import { of } from "../mutation.ts";
+import { inApi } from "../tests.ts";
+
+/** What people set up; and the critical seam: that a change stands still with the lanes until it is in force. */
+export const REGISTRY = [
+	...of("server/src/registry/webhooks.ts", inApi("webhook-changes"), [
+		{
+			name: "webhooks-deleted-beside-engine",
+			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.deleteWebhook({ projectId, webhookId }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "return engine && storage.deleteWebhook({ projectId, webhookId });",
+			only: "deleted webhook gets nothing",
+			why: "A deleted webhook keeps receiving.",
+			review: "webhooks.ts: a webhook is deleted without the engine",
+		},
+		{
+			name: "webhooks-rotated-beside-engine",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, ...sealed }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "engine && (await storage.rotateSecret({ projectId, webhookId, ...sealed }));",
+			only: "old secret",
+			why: "After a rotation the old secret keeps signing.",
+			review: "webhooks.ts: a secret is rotated without the engine, which one test noticed",
+		},
+		{
+			name: "webhooks-updated-beside-engine",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook({ projectId, webhookId, patch }),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "engine && (await storage.updateWebhook({ projectId, webhookId, patch }));",
+			only: "paused webhook|after a change of URL|an unsubscribed type is no longer",
+			why: "A paused webhook keeps receiving.",
+		},
+		{
+			name: "webhooks-created-beside-engine",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject }),\n\t\t\t(created) => (created === "created" ? { webhookId: id } : "nothing"),\n\t\t);',
+			replace:
+				"engine && (await storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject }));",
+			only: "new webhook gets",
+			why: "A new webhook gets nothing until its project changes nodes.",
+		},
+		{
+			name: "webhooks-sealed-for-no-one",
+			find: "sealSecret(seal, secret, webhookId)",
+			replace: 'sealSecret(seal, secret, "")',
+			only: "old secret",
+			why: "After a rotation a project's webhooks can't be read.",
+		},
+		{
+			name: "webhooks-from-without-resuming",
+			find: 'if (fields.from !== undefined && fields.status !== "active")',
+			replace: "if (fields.from !== undefined && fields.status === undefined)",
+			tests: inApi("webhooks"),
+			why: "Pausing a webhook skips its backlog.",
+		},
+	]),
+	...of("server/src/registry/projects.ts", inApi("webhook-changes"), [
+		{
+			name: "projects-app-off-beside-engine",
+			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.setDeveloperApp({ projectId, installed }),\n\t\t\t(project) => (project ? "project" : "nothing"),\n\t\t);',
+			replace: "return engine && storage.setDeveloperApp({ projectId, installed });",
+			only: "without the Developer app",
+			why: "Webhooks of a project without the app keep receiving.",
+		},
+	]),
+	...of("server/src/registry/webhooks.ts", inApi("webhooks"), [
+		{
+			name: "webhook-faults-width",
+			find: "max_in_flight <= MAX_IN_FLIGHT.max",
+			replace: "max_in_flight < MAX_IN_FLIGHT.max",
+			why: "The largest width that is documented is refused.",
+		},
+		{
+			name: "webhook-faults-fragment",
+			find: 'if (text.includes("#"))',
+			replace: "if (url.hash.length > 1)",
+			why: "A URL that ends in # is registered without it.",
+		},
+		{
+			name: "webhook-faults-blank",
+			find: "if (BLANK.test(text) || !text.isWellFormed())",
+			replace: "if (!text.isWellFormed())",
+			why: "A URL with a line break in it calls another one.",
+		},
+		{
+			name: "webhook-faults-encoded-length",
+			find: "return calledUrl(text).length > maxLength ? tooLong : [];",
+			replace: "return [];",
+			why: "A URL that is too long once it is encoded is registered.",
+		},
+	]),
+	...of(
+		"server/src/base/text.ts",
+		["server/src/registry/text.test.ts"],
+		[
+			{
+				name: "text-length-in-units",
+				find: "text.length > 2 * limits.max ? text.length : [...text].length",
+				replace: "text.length",
+				why: "Names in some scripts may have half as many characters.",
+			},
+		],
+	),
+];

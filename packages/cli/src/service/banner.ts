@@ -1,0 +1,53 @@
+import { stripVTControlCharacters } from "node:util";
+import type { Service } from "@posthorn/server";
+import type { Config } from "@posthorn/server/config";
+import { VERSION } from "@posthorn/server/version";
+import { colors } from "../colors.ts";
+
+export interface BannerFacts {
+	readonly config: Config;
+	readonly service: Omit<Service, "close">;
+	readonly sealKeyMade: boolean;
+	/** Print one line of JSON. */
+	readonly json: boolean;
+}
+
+/** Prints the addresses and keys to stderr, so that stdout contains only log lines. */
+export function banner({ config, service, sealKeyMade, json }: BannerFacts): void {
+	const { url, newOperatorKey, hasOperatorKey, setupUrl } = service;
+	const rows: [string, string][] = [
+		["Dashboard", config.publicUrl ?? url],
+		["API", `${url}/v1`],
+		["Reference", `${url}/docs`],
+		["Database", config.database.engine === "sqlite" ? config.database.path : "PostgreSQL"],
+	];
+	if (!config.sealKey)
+		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just created: store a copy separately)" : ""}`]);
+	if (service.quarantine)
+		rows.push([
+			"Quarantine",
+			colors.yellow("nothing is sent: posthorn quarantine lists pending deliveries, posthorn release sends them"),
+		]);
+	const { allow } = config.egress;
+	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);
+	if (newOperatorKey && "key" in newOperatorKey)
+		rows.push(["Operator key", `${colors.bold(newOperatorKey.key)}  (only shown now: save it)`]);
+	// What isn't a terminal may be a log, which others read.
+	if (newOperatorKey && "file" in newOperatorKey)
+		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: move it to a safe place)`]);
+	if (!hasOperatorKey)
+		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
+	if (setupUrl) rows.push(["Set up", `${colors.bold(setupUrl)}  (create your account here; works once)`]);
+	if (json) {
+		const facts = rows.map(([name, value]) => [
+			name.toLowerCase().replaceAll(" ", "_"),
+			stripVTControlCharacters(value).split("  ")[0],
+		]);
+		console.error(JSON.stringify({ ready: true, version: VERSION, ...Object.fromEntries(facts) }));
+		return;
+	}
+	const width = Math.max(...rows.map(([name]) => name.length));
+	console.error(`\n${colors.bold(`Posthorn ${VERSION} is ready.`)}\n`);
+	for (const [name, value] of rows) console.error(`  ${colors.dim(name.padEnd(width))}  ${value}`);
+	console.error("");
+}

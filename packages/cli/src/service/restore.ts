@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Config, readConfig } from "@posthorn/server/config";
+import { examineBackup } from "@posthorn/server/doctor";
+import { restoreSqlite } from "@posthorn/server/storage/sqlite";
+import { confirmed } from "../client/confirm.ts";
+import { note, printJson } from "../client/output.ts";
+import { CommandError, StartRefused, UsageError } from "../command-error.ts";
+import { findingLine } from "./finding-line.ts";
+
+export interface RestoreOptions {
+	readonly databaseUrl?: string;
+	readonly yes?: boolean;
+	readonly json?: boolean;
+}
+
+const NEXT =
+	"It is in quarantine: start the service, which sends nothing yet, look with posthorn quarantine, then posthorn release.";
+
+/**
+ * `posthorn restore [FILE]`: replaces the database with a copy of the backup, or takes over a restored PostgreSQL
+ * database. Either way nothing is sent until an operator releases it.
+ */
+export async function restore(file: string | undefined, { databaseUrl, yes, json }: RestoreOptions): Promise<void> {
+	const flags = databaseUrl === undefined ? {} : { database: databaseUrl };
+	const result = readConfig({ env: process.env, flags });
+	if (!result.ok) throw new UsageError(result.faults);
+	const { config } = result;
+	const done =
+		config.database.engine === "sqlite" ? await restoreFile(config, file, yes) : await takeOver(config, file);
+	const backupAt = done.backupAt === null ? null : new Date(done.backupAt).toISOString();
+	if (json) {
+		printJson({ database: done.database, backup_at: backupAt, replaced: done.replaced, quarantine: true });
+		return;
+	}
+	const asOf = backupAt === null ? "" : `, as of about ${backupAt.slice(0, 16).replace("T", " ")} UTC`;
+	console.log(`${done.told}${asOf}.`);
+	if (done.replaced !== null) console.log(`The previous database is kept as ${done.replaced}.`);
+	console.log(NEXT);
+}
+
+interface Restored {
+	/** Its path, or "postgres". */
+	readonly database: string;
+	/** The first sentence for people, without its end. */
+	readonly told: string;
+	readonly backupAt: number | null;
+	readonly replaced: string | null;
+}
+
+async function restoreFile(config: Config, file: string | undefined, yes: boolean | undefined): Promise<Restored> {
+	if (file === undefined) throw new UsageError(["Which backup? Name its file, such as: posthorn restore backup.db"]);
+	if (config.database.engine !== "sqlite") throw new Error("restoreFile is for SQLite.");
+	const path = resolve(config.database.path);
+	if (!existsSync(file)) throw new UsageError([`There is no backup at ${file}.`]);
+	const seal = examineBackup(config, file);
+	if (seal.state === "fault") throw new StartRefused([findingLine(seal)], true);
+	const question = `Replace the database ${path}? It is kept under another name.`;
+	if (existsSync(path) && !yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
+	const { replaced, backupAt } = await restoreSqlite(file, path);
+	return { database: path, told: `Restored ${file} to ${path}`, backupAt, replaced };
+}
+
+/** The backup is restored with PostgreSQL's own tools; only the mark is missing. */
+async function takeOver(config: Config, file: string | undefined): Promise<Restored> {
+	if (config.database.engine !== "postgres") throw new Error("takeOver is for PostgreSQL.");
+	if (file !== undefined)
+		throw new UsageError([
+			"PostgreSQL restores its backups itself, such as with pg_restore. Do that first, then run posthorn restore without a file.",
+		]);
+	const { quarantinePostgres } = await import("@posthorn/server/storage/postgres");
+	const { backupAt } = await quarantinePostgres(config.database.url);
+	note("If this database was not restored, posthorn release ends the quarantine.");
+	return { database: "postgres", told: "The PostgreSQL database is taken over", backupAt, replaced: null };
+}

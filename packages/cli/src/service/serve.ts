@@ -1,0 +1,90 @@
+import { startService } from "@posthorn/server";
+import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
+import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
+import { VERSION } from "@posthorn/server/version";
+import { StartRefused, UsageError } from "../command-error.ts";
+import { flagsOf } from "../flags.ts";
+import { createLogger } from "../logger.ts";
+import { listenForStop } from "../stop-signals.ts";
+import { banner } from "./banner.ts";
+import { findingLine } from "./finding-line.ts";
+import { giveMemoryBackWhenQuiet } from "./memory.ts";
+
+const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
+
+/** Settings by their flags' names. */
+export interface ServeOptions extends Readonly<Record<string, unknown>> {
+	/** Print JSON even at a terminal. */
+	readonly json?: boolean;
+}
+
+/**
+ * `posthorn serve`: runs until SIGTERM or SIGINT, then finishes attempts in flight and exits with code 0. Exits with 1 if
+ * that takes longer than an attempt's timeout and a grace period, or if outcomes can't be committed.
+ */
+export async function serve({ json = false, ...options }: ServeOptions): Promise<void> {
+	const result = readConfig({ env: process.env, flags: flagsOf(options) });
+	if (!result.ok) throw new UsageError(result.faults);
+	const { config } = result;
+	const logger = await createLogger(config.logLevel, json);
+	const fail = (error: unknown, message: string): never => {
+		logger.fatal({ err: error }, message);
+		console.error(message);
+		process.exit(1);
+	};
+	// After an unexpected error no state can be trusted.
+	process.on("uncaughtException", (error) => {
+		fail(error, `${error instanceof Error ? error.message : String(error)}: ${UNEXPECTED}.`);
+	});
+	const stop = listenForStop();
+	void stop.second.then(() => {
+		logger.warn({}, "stopped immediately: uncommitted attempts are repeated after the next start");
+		process.exit(1);
+	});
+
+	// Before the seal key is created, so that a refused start leaves nothing behind.
+	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
+	const isConfiguration = faults.some(({ isSetting }) => isSetting);
+	if (faults.length > 0) throw new StartRefused(faults.map(findingLine), isConfiguration);
+	const seal = sealKeyOf(config);
+	const service = await startService({
+		config,
+		sealKey: seal.key,
+		logger,
+		showsKey: process.stderr.isTTY === true,
+		onFatal: (error) => fail(error, error.message),
+	});
+	logger.info(
+		{ version: VERSION, node: process.version, url: service.url, quarantine: service.quarantine !== null },
+		"started",
+	);
+	banner({ config, service, sealKeyMade: seal.made, json });
+	for (const finding of examineDashboard(config))
+		if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingLine(finding)}\n`);
+	giveMemoryBackWhenQuiet();
+
+	const signal = await stop.first;
+	logger.info({ signal }, "stopping: finishing attempts in flight; signal again to stop immediately");
+	const { complete, unsettled } = await service.close();
+	const left = leftUndone(complete, unsettled);
+	if (left !== null) fail(new Error(left), left);
+	logger.info({}, "stopped");
+	process.exit(0);
+}
+
+/** What the operator should know about an incomplete stop; null if everything is done. */
+function leftUndone(complete: boolean, unsettled: number): string | null {
+	if (unsettled > 0) {
+		const outcomes = unsettled === 1 ? "1 outcome was" : `${unsettled} outcomes were`;
+		return `Stopped, but ${outcomes} not committed: the next node sends their requests again (at least once).`;
+	}
+	return complete
+		? null
+		: "Stopped before everything was released. All outcomes are committed; the leases will expire.";
+}
+
+function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {
+	if (config.sealKey) return { key: config.sealKey, made: false };
+	if (config.database.engine !== "sqlite") throw new Error("With PostgreSQL, the seal key is required.");
+	return readOrMakeSealKey(config.sealKeyFile!, config.database.path);
+}

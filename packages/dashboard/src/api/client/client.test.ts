@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Session } from "../model.ts";
+import { forgetSession, rememberSession, SESSION_KEY } from "../session-cache.ts";
+import { callApi, callUrl } from "./client.ts";
+import { ApiError } from "./error.ts";
+import { queryClient } from "./query-client.ts";
+
+const SESSION: Session = {
+	account: {
+		id: "acc_1",
+		email: "anna@example.com",
+		name: "Anna",
+		operator: false,
+		created_at: "2026-11-21T00:00:00.000Z",
+	},
+	csrf_token: "token-1",
+	by_link: false,
+	retry_delays: [],
+	quarantine: false,
+	projects: [],
+};
+
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let origin: string;
+const server = createServer((request, response) => answer(request, response));
+
+beforeEach(async () => {
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(async () => {
+	forgetSession();
+	queryClient.clear();
+	server.closeAllConnections();
+	await new Promise((resolve) => server.close(resolve));
+});
+
+const problem = async (promise: Promise<unknown>): Promise<ApiError> => {
+	const error = await promise.then(
+		() => null,
+		(reason: unknown) => reason,
+	);
+	if (!(error instanceof ApiError)) throw new Error(`Expected an ApiError, got ${String(error)}.`);
+	return error;
+};
+
+it("fills in and encodes path parameters, and omits empty query values", () => {
+	const url = callUrl("/v1/projects/{project_id}/attempts", {
+		path: { project_id: "proj/1" },
+		query: { status: "failed", type: "", cursor: null, since: undefined, limit: 50 },
+	});
+	expect(url).toBe("/v1/projects/proj%2F1/attempts?status=failed&limit=50");
+	expect(() => callUrl("/v1/projects/{project_id}", {})).toThrow("project_id");
+});
+
+it("sends the CSRF token with changes, and never with reads", async () => {
+	const seen: (string | undefined)[] = [];
+	answer = (request, response) => {
+		seen.push(request.headers["x-csrf-token"] as string | undefined);
+		response.writeHead(204).end();
+	};
+	rememberSession(SESSION);
+	await callApi("GET", `${origin}/v1/a`);
+	await callApi("POST", `${origin}/v1/a`, { body: { a: 1 } });
+	await callApi("DELETE", `${origin}/v1/a`);
+	expect(seen).toEqual([undefined, "token-1", "token-1"]);
+});
+
+it("throws the problem from the response", async () => {
+	answer = (_, response) => {
+		response.writeHead(429, { "content-type": "application/problem+json", "retry-after": "7" });
+		response.end(
+			JSON.stringify({
+				type: "/problems/too-many-requests",
+				title: "Too many requests",
+				status: 429,
+				detail: "Wait a little.",
+				errors: [{ pointer: "/url", detail: "bad" }, "nonsense"],
+			}),
+		);
+	};
+	const error = await problem(callApi("GET", `${origin}/v1/a`));
+	expect(error).toMatchObject({
+		code: "too-many-requests",
+		status: 429,
+		title: "Too many requests",
+		detail: "Wait a little.",
+		retryAfter: 7,
+		errors: [{ pointer: "/url", detail: "bad" }],
+	});
+});
+
+it("turns a response that isn't a problem document, such as a proxy's, into a problem", async () => {
+	answer = (_, response) => response.writeHead(502).end("<h1>Bad gateway</h1>");
+	const error = await problem(callApi("GET", `${origin}/v1/a`));
+	expect(error.status).toBe(502);
+	expect(error.detail).toContain("502");
+});
+
+it("reports that there was no response", async () => {
+	answer = (request) => request.socket.destroy();
+	const error = await problem(callApi("GET", `${origin}/v1/a`));
+	expect(error).toMatchObject({ status: 0, code: "unreachable" });
+});
+
+it("clears the session and its data once it has ended", async () => {
+	rememberSession(SESSION);
+	queryClient.setQueryData(["project", "proj_1", "webhooks"], ["seen"]);
+	answer = (_, response) => response.writeHead(401).end();
+	await problem(callApi("GET", `${origin}/v1/a`));
+	expect(queryClient.getQueryData(SESSION_KEY)).toBeNull();
+	expect(queryClient.getQueryData(["project", "proj_1", "webhooks"])).toBeUndefined();
+});

@@ -1,0 +1,119 @@
+import { csrfToken, forgetSession } from "../session-cache.ts";
+import { ApiError, type Fault, OFFLINE, type ProblemBody, UNREACHABLE } from "./error.ts";
+import type { Arguments, PathWith, ResponseOf, Verb } from "./operation.ts";
+
+type Scalar = string | number | boolean;
+
+export interface CallOptions {
+	/** Fills the `{names}` of the path. */
+	readonly path?: Readonly<Record<string, string>>;
+	/** Undefined, null and empty values are left out; a list is several parameters of one name. */
+	readonly query?: Readonly<Record<string, Scalar | readonly Scalar[] | null | undefined>>;
+	readonly body?: unknown;
+	readonly signal?: AbortSignal;
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** `/v1/projects/{project_id}` with its parameters filled in and the query appended. */
+export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOptions, "path" | "query">): string {
+	const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+		const value = path[name];
+		if (value === undefined) throw new TypeError(`The path ${template} needs a value for ${name}.`);
+		return encodeURIComponent(value);
+	});
+	const search = new URLSearchParams();
+	for (const [name, value] of Object.entries(query)) {
+		for (const one of [value ?? []].flat() as readonly Scalar[]) if (one !== "") search.append(name, String(one));
+	}
+	return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+/**
+ * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
+ * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here.
+ */
+export async function callApi<Body>(method: Method, template: string, options: CallOptions = {}): Promise<Body> {
+	const headers = new Headers({ accept: "application/json" });
+	const token = method === "GET" ? null : csrfToken();
+	if (token !== null) headers.set("x-csrf-token", token);
+	if (options.body !== undefined) headers.set("content-type", "application/json");
+	const response = await fetch(callUrl(template, options), {
+		method,
+		headers,
+		credentials: "same-origin",
+		cache: "no-store",
+		...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+		...(options.signal === undefined ? {} : { signal: options.signal }),
+	}).catch((error: unknown) => {
+		if (options.signal?.aborted === true) throw error;
+		throw new ApiError(navigator.onLine === false ? OFFLINE : UNREACHABLE);
+	});
+	if (!response.ok) {
+		const error = await readProblem(response);
+		if (error.status === 401 && csrfToken() !== null) forgetSession();
+		throw error;
+	}
+	if (response.status === 204) return undefined as Body;
+	return (await response.json()) as Body;
+}
+
+async function readProblem(response: Response): Promise<ApiError> {
+	const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
+	const text = await response.text();
+	return new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
+}
+
+function problemOf(text: string, { status, statusText }: Response): ProblemBody {
+	const fallback: ProblemBody = {
+		type: "about:blank",
+		title: status >= 502 ? "The service isn't available" : statusText === "" ? `HTTP ${status}` : statusText,
+		status,
+		detail: `The service returned ${status} without an explanation. Try again. If it keeps happening, check the service's log.`,
+		errors: [],
+	};
+	const body = parse(text);
+	if (typeof body !== "object" || body === null) return fallback;
+	const { type, title, detail, errors } = body as Record<string, unknown>;
+	return {
+		type: typeof type === "string" ? type : fallback.type,
+		title: typeof title === "string" ? title : fallback.title,
+		status,
+		detail: typeof detail === "string" ? detail : fallback.detail,
+		errors: Array.isArray(errors) ? errors.filter(isFault) : [],
+	};
+}
+
+/** Null unless the text is JSON: a proxy may have responded with its own page. */
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
+
+const isFault = (value: unknown): value is Fault =>
+	typeof value === "object" &&
+	value !== null &&
+	typeof (value as Fault).pointer === "string" &&
+	typeof (value as Fault).detail === "string";
+
+type Caller<V extends Verb> = <P extends PathWith<V>>(
+	template: P,
+	...options: Arguments<P, V>
+) => Promise<ResponseOf<P, V>>;
+
+const caller =
+	<V extends Verb>(verb: V): Caller<V> =>
+	(template, ...[options]) =>
+		callApi(verb.toUpperCase() as Method, template, options as CallOptions | undefined);
+
+/** The API by method, typed by its OpenAPI document: `api.get("/v1/projects/{project_id}", { path: { project_id } })`. */
+export const api = {
+	get: caller("get"),
+	post: caller("post"),
+	put: caller("put"),
+	patch: caller("patch"),
+	delete: caller("delete"),
+};

@@ -1,0 +1,77 @@
+import { Kbd, TextInput } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { useProjectId } from "../../api/session.ts";
+import { jumpTarget } from "../../lib/text/ids.ts";
+import { choicesOf, searchFor } from "../../pages/logs/filters/search-choices.ts";
+import { useIsClaimed } from "../../ui/hooks/key-claims.ts";
+import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
+import classes from "./jump-box.module.css";
+
+/**
+ * Opens the page for an id, or what the log has about an order, a customer or a text. `/` focuses it, unless a page has
+ * its own field for that.
+ */
+export function JumpBox() {
+	const projectId = useProjectId();
+	const navigate = useNavigate();
+	const field = useRef<HTMLInputElement>(null);
+	const [text, setText] = useState("");
+	useShortcuts({ "/": () => field.current?.focus() });
+	const keyIsTaken = useIsClaimed("/");
+
+	const jump = () => {
+		const { kind, id } = jumpTarget(text);
+		const [choice] = choicesOf(text);
+		if (choice === undefined) return;
+		if (kind === "unknown") {
+			const search = searchFor(choice);
+			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
+		} else if (kind === "attempt") {
+			void navigate({ to: "/p/$projectId/logs/$attemptId", params: { projectId, attemptId: id } });
+		} else if (kind === "event") {
+			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
+		} else if (kind === "webhook") {
+			void navigate({ to: "/p/$projectId/webhooks/$webhookId", params: { projectId, webhookId: id } });
+		} else {
+			void navigate({ to: "/p/$projectId", params: { projectId: id } });
+		}
+		setText("");
+		field.current?.blur();
+	};
+
+	return (
+		<form
+			className={classes.form}
+			onSubmit={(event) => {
+				event.preventDefault();
+				jump();
+			}}
+		>
+			<TextInput
+				ref={field}
+				aria-label="Find an id, order or customer"
+				placeholder="Id, order or customer"
+				leftSection={<IconSearch size={16} aria-hidden />}
+				rightSection={
+					text !== "" ? (
+						<Kbd size="xs">↵</Kbd>
+					) : keyIsTaken ? null : (
+						<Kbd size="xs" visibleFrom="sm">
+							/
+						</Kbd>
+					)
+				}
+				rightSectionPointerEvents="none"
+				value={text}
+				onChange={(event) => setText(event.currentTarget.value)}
+				onKeyDown={(event) => {
+					if (event.key === "Escape") field.current?.blur();
+				}}
+				autoComplete="off"
+				spellCheck={false}
+			/>
+		</form>
+	);
+}

@@ -1,0 +1,185 @@
+import { Checkbox, List, ScrollArea, Stack, Table, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type PendingWebhook, pendingWebhooks, releaseQuarantine } from "../../api/quarantine.ts";
+import { releaseOf } from "../../lib/account/release.ts";
+import { webhookName } from "../../lib/health/health.ts";
+import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { calendarTime } from "../../lib/text/time.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { notifyDone } from "../../ui/notify.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
+import { When } from "../../ui/when.tsx";
+
+interface ReleaseDialogProps {
+	backupAt: string | null;
+	onClose: () => void;
+}
+
+/** More aren't listed. */
+const ROWS = 50;
+/** More are only sent after their number was typed. */
+const MAX_UNCONFIRMED = 100;
+
+/** Ends a quarantine: shows what will be sent to which webhook, and lets the operator leave out a webhook's. */
+export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps) {
+	const [soFar, setSoFar] = useState(0);
+	const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
+	const [typed, setTyped] = useState("");
+	const { data, error, refetch } = useQuery({
+		queryKey: ["quarantine", "waiting"],
+		queryFn: ({ signal }) => pendingWebhooks(signal, setSoFar),
+		gcTime: 0,
+		staleTime: "static",
+	});
+	const release = releaseOf(data ?? [], ({ id }) => skipped.has(id));
+	const isLarge = release.total > MAX_UNCONFIRMED;
+	const run = async () => {
+		await releaseQuarantine(release.skipped);
+		notifyDone("Released. Deliveries continue within a second.");
+	};
+	return (
+		<Confirm
+			opened
+			onClose={onClose}
+			title="Release the restored database"
+			size="xl"
+			action={release.total === 0 ? "Release" : `Release and send ${formatCount(release.total)}`}
+			onConfirm={run}
+			ready={data !== undefined && (!isLarge || typed.trim() === String(release.total))}
+		>
+			<Stack gap="sm">
+				<Text size="sm">
+					Pending deliveries are as of the backup
+					{backupAt === null ? null : (
+						<>
+							{" "}
+							of <When at={backupAt} words={calendarTime} />
+						</>
+					)}
+					. Receivers may have got them since. Those that skip event ids they know handle nothing twice. For others,
+					skip what is pending.
+				</Text>
+				{error !== null ? (
+					<ErrorState error={error} onRetry={refetch} />
+				) : data === undefined ? (
+					<Text size="sm" role="status">
+						Looking for pending deliveries: {plural(soFar, "project")} so far.
+					</Text>
+				) : data.length === 0 ? (
+					<Text size="sm">No delivery is pending.</Text>
+				) : (
+					<Pending webhooks={data} skipped={skipped} onSkip={setSkipped} />
+				)}
+				{data === undefined ? null : (
+					<List size="sm" spacing={2}>
+						<List.Item>{release.words}</List.Item>
+						{release.skipped.length === 0 ? null : (
+							<List.Item>
+								Skipped retries and replays fail when they are due, and can then be replayed. All events stay in the
+								log.
+							</List.Item>
+						)}
+						<List.Item>
+							Before the release, repeat what was done since the backup: revoke API keys and invitations, remove
+							members, change passwords, and rotate secrets. Receivers refuse signatures made with a secret they have
+							replaced.
+						</List.Item>
+					</List>
+				)}
+				{isLarge ? (
+					<TextInput
+						label={`Type ${release.total} to confirm`}
+						value={typed}
+						onChange={(event) => setTyped(event.currentTarget.value)}
+						autoComplete="off"
+						inputMode="numeric"
+					/>
+				) : null}
+			</Stack>
+		</Confirm>
+	);
+}
+
+interface PendingProps {
+	webhooks: readonly PendingWebhook[];
+	/** The ids of webhooks whose pending deliveries are left out. */
+	skipped: ReadonlySet<string>;
+	onSkip: (skipped: ReadonlySet<string>) => void;
+}
+
+function Pending({ webhooks, skipped, onSkip }: PendingProps) {
+	const active = webhooks.filter(({ status }) => status === "active");
+	const all = active.length > 0 && active.every(({ id }) => skipped.has(id));
+	const toggle = (id: string) =>
+		onSkip(new Set(skipped.has(id) ? [...skipped].filter((one) => one !== id) : [...skipped, id]));
+	return (
+		<>
+			<ScrollArea.Autosize mah={320} type="auto" scrollbars="y" offsetScrollbars="present">
+				<Table fz="sm" verticalSpacing={6} horizontalSpacing={6} aria-label="Pending deliveries" stickyHeader>
+					<Table.Thead>
+						<Table.Tr>
+							<Table.Th>Webhook</Table.Th>
+							<Table.Th ta="right">First attempts</Table.Th>
+							<Table.Th ta="right">Retries, replays</Table.Th>
+							<Table.Th>
+								<Checkbox
+									size="xs"
+									label="Skip all"
+									checked={all}
+									indeterminate={!all && skipped.size > 0}
+									disabled={active.length === 0}
+									onChange={() => onSkip(new Set(all ? [] : active.map(({ id }) => id)))}
+								/>
+							</Table.Th>
+						</Table.Tr>
+					</Table.Thead>
+					<Table.Tbody>
+						{webhooks.slice(0, ROWS).map((webhook) => (
+							<Table.Tr key={webhook.id}>
+								<Table.Td>
+									<Text size="sm" fw={550}>
+										{webhookName(webhook)}
+									</Text>
+									<Text size="xs" c="dimmed">
+										{webhook.project}
+									</Text>
+								</Table.Td>
+								<Table.Td ta="right">
+									{formatCount(webhook.backlog.events)}
+									{webhook.backlog.oldest_at === null ? null : (
+										<Text size="xs" c="dimmed">
+											oldest <When at={webhook.backlog.oldest_at} />
+										</Text>
+									)}
+								</Table.Td>
+								<Table.Td ta="right">{formatCount(webhook.waiting.count)}</Table.Td>
+								<Table.Td>
+									{webhook.status === "paused" ? (
+										<Text size="xs" c="dimmed">
+											Paused: waits
+										</Text>
+									) : (
+										<Checkbox
+											size="xs"
+											label="Skip"
+											aria-label={`Skip what is pending for ${webhookName(webhook)} of ${webhook.project}`}
+											checked={skipped.has(webhook.id)}
+											onChange={() => toggle(webhook.id)}
+										/>
+									)}
+								</Table.Td>
+							</Table.Tr>
+						))}
+					</Table.Tbody>
+				</Table>
+			</ScrollArea.Autosize>
+			{webhooks.length > ROWS ? (
+				<Text size="xs" c="dimmed">
+					And {plural(webhooks.length - ROWS, "other webhook")}. To skip single ones of them, use{" "}
+					<code>posthorn release</code>.
+				</Text>
+			) : null}
+		</>
+	);
+}

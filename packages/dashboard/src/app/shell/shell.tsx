@@ -1,0 +1,116 @@
+import { AppShell, Burger, Drawer, Group } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { LiveProvider } from "../../api/client/live.tsx";
+import { useProjectId, useSession } from "../../api/session.ts";
+import { lastProject, rememberProject } from "../../lib/last-project.ts";
+import { InShell, NotFoundPage } from "../fallbacks.tsx";
+import { AccountMenu } from "./account-menu.tsx";
+import { JumpBox } from "./jump-box.tsx";
+import { KeyboardHelp } from "./keyboard-help.tsx";
+import { LiveToggle } from "./live-toggle.tsx";
+import { ProjectNav } from "./project-nav.tsx";
+import { ProjectSwitcher } from "./project-switcher.tsx";
+import { QuarantineNotice } from "./quarantine-notice.tsx";
+import classes from "./shell.module.css";
+import { ThemeMenu } from "./theme-menu.tsx";
+
+const HEADER_HEIGHT = 60;
+const NAV_WIDTH = 244;
+
+/** The frame of every page for signed-in users: navigation on the left, jump box, theme and account on top. */
+function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; children: ReactNode }) {
+	const { pathname } = useLocation();
+	// The page on which the menu was opened; it closes when the page changes.
+	const [openedOn, setOpenedOn] = useState<string | null>(null);
+	const navOpened = openedOn === pathname;
+	const close = () => setOpenedOn(null);
+	const [helpOpened, help] = useDisclosure(false);
+
+	return (
+		<AppShell
+			layout="alt"
+			header={{ height: HEADER_HEIGHT }}
+			navbar={{ width: NAV_WIDTH, breakpoint: "sm", collapsed: { mobile: true } }}
+			classNames={{ root: classes.root, header: classes.header, navbar: classes.navbar, main: classes.main }}
+		>
+			<a className={classes.skip} href="#content">
+				Skip to the page
+			</a>
+			<AppShell.Navbar aria-label="Pages" visibleFrom="sm">
+				{nav}
+			</AppShell.Navbar>
+			<Drawer opened={navOpened} onClose={close} position="left" size={284} title="Menu" hiddenFrom="sm">
+				<nav aria-label="Pages">{nav}</nav>
+			</Drawer>
+			<AppShell.Header>
+				<Group h="100%" px={{ base: "sm", sm: "lg" }} gap="sm" wrap="nowrap">
+					<Burger
+						opened={navOpened}
+						onClick={() => setOpenedOn(navOpened ? null : pathname)}
+						hiddenFrom="sm"
+						size="sm"
+						aria-label={navOpened ? "Close the menu" : "Open the menu"}
+					/>
+					<div className={classes.search}>{search}</div>
+					<Group gap={6} wrap="nowrap">
+						<ThemeMenu />
+						<AccountMenu onHelp={help.open} />
+					</Group>
+				</Group>
+			</AppShell.Header>
+			<AppShell.Main id="content" tabIndex={-1}>
+				<QuarantineNotice />
+				<InShell value={true}>{children}</InShell>
+			</AppShell.Main>
+			<KeyboardHelp opened={helpOpened} onOpen={help.open} onClose={help.close} />
+		</AppShell>
+	);
+}
+
+/** Wraps pages outside of a project: the list of projects, the account. Its menu leads back to the last project. */
+export function SignedInShell() {
+	const { projects } = useSession();
+	const last = projects.find(({ id }) => id === lastProject());
+	return (
+		<Shell
+			nav={
+				<>
+					<ProjectSwitcher current={last} />
+					{last === undefined ? null : <ProjectNav project={last} />}
+				</>
+			}
+		>
+			<Outlet />
+		</Shell>
+	);
+}
+
+/** Wraps a project's pages, which update live. */
+export function ProjectShell() {
+	const projectId = useProjectId();
+	const project = useSession().projects.find(({ id }) => id === projectId);
+	useEffect(() => rememberProject(projectId), [projectId]);
+	if (project === undefined) return <NotFoundPage />;
+	return (
+		<LiveProvider key={projectId} projectId={projectId} enabled={project.apps.includes("developer")}>
+			<Shell
+				nav={
+					<>
+						<ProjectSwitcher current={project} />
+						<ProjectNav project={project} />
+					</>
+				}
+				search={
+					<Group gap="xs" wrap="nowrap">
+						<JumpBox />
+						<LiveToggle />
+					</Group>
+				}
+			>
+				<Outlet />
+			</Shell>
+		</LiveProvider>
+	);
+}

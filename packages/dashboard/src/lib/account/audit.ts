@@ -1,0 +1,137 @@
+import { formatCount } from "../text/numbers.ts";
+import { isRole, ROLE_WORDS } from "./roles.ts";
+
+/** Who acted: a person, a program with a key, or the holder of the operator's key. */
+export interface AuditActor {
+	readonly kind: "account" | "api_key" | "operator_key";
+	readonly id: string | null;
+	readonly name: string | null;
+}
+
+export interface AuditEntry {
+	readonly id: string;
+	readonly at: string;
+	readonly actor: AuditActor;
+	readonly action: string;
+	readonly target: { readonly kind: string; readonly id: string | null; readonly name: string | null } | null;
+	readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** The actor's name, for the beginning of a sentence. */
+export function actorName({ kind, name, id }: AuditActor): string {
+	if (kind === "operator_key") return "The operator's key";
+	if (kind === "api_key") return `API key ${name ?? id ?? "(gone)"}`;
+	return name ?? id ?? "Somebody";
+}
+
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+	url: "URL",
+	description: "description",
+	events: "events",
+	max_in_flight: "events in flight",
+	standard_webhooks: "Standard Webhooks headers",
+	status: "status",
+};
+
+/** `a developer`, `an owner`. */
+function aRole(role: unknown): string {
+	if (!isRole(role)) return "a member";
+	return `${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}`;
+}
+
+const list = (words: readonly string[]) =>
+	words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+const fieldsOf = ({ fields }: AuditEntry["detail"]) =>
+	Array.isArray(fields) ? list(fields.map((field) => FIELD_WORDS[String(field)] ?? String(field))) : "settings";
+
+/** From what to what, if it is short: one field with a text or a number. */
+function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
+	const [field, ...others] = Array.isArray(fields) ? fields.map(String) : [];
+	if (field === undefined || others.length > 0) return "";
+	const [before, after] = [from, to].map((values) => (values as Record<string, unknown> | undefined)?.[field]);
+	const isShort = (value: unknown) => typeof value === "number" || (typeof value === "string" && value !== "");
+	return isShort(before) && isShort(after) ? `, from ${before} to ${after}` : "";
+}
+
+const countOf = ({ count }: AuditEntry["detail"]) => (typeof count === "number" ? formatCount(count) : "several");
+
+/** The action, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
+type Phrase = readonly [before: string, after?: string];
+
+const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>> = {
+	"project.created": () => ["created the project "],
+	"project.renamed": ({ from }) => ["renamed the project to ", typeof from === "string" ? `, from ${from}` : ""],
+	"project.listened": ({ target }) => [
+		"listened to the events of ",
+		typeof target === "string" ? `, forwarding them to ${target}` : "",
+	],
+	"app.installed": () => ["installed the app "],
+	"app.removed": () => ["removed the app ", ", which paused every webhook"],
+	"webhook.created": () => ["created the webhook "],
+	"webhook.changed": (detail) => [`changed the ${fieldsOf(detail)} of the webhook `, fromTo(detail)],
+	"webhook.paused": () => ["paused the webhook "],
+	"webhook.resumed": ({ from }) => [
+		"resumed the webhook ",
+		from === "now" ? ", skipping its backlog" : ", starting with its backlog",
+	],
+	"webhook.secret_rotated": () => ["rotated the signing secret of the webhook "],
+	"webhook.tested": ({ type }) => [`sent a test event${typeof type === "string" ? ` (${type})` : ""} to the webhook `],
+	"webhook.deleted": () => ["deleted the webhook "],
+	"api_key.created": () => ["created the API key "],
+	"api_key.revoked": () => ["revoked the API key "],
+	"member.invited": ({ role }) => ["invited ", ` as ${aRole(role)}`],
+	"invitation.revoked": () => ["revoked the invitation of "],
+	"member.joined": ({ role }) => ["joined the project", isRole(role) ? ` as ${aRole(role)}` : ""],
+	"member.role_changed": ({ role, to }) => ["made ", ` ${aRole(role ?? to)}`],
+	"member.removed": () => ["removed ", " from the project"],
+	"delivery.replayed": () => ["replayed a delivery of "],
+	"sample.published": ({ type, webhooks }) => [
+		"published the sample event ",
+		typeof type === "string" ? ` (${type}) to ${webhooks === 1 ? "1 webhook" : `${webhooks} webhooks`}` : "",
+	],
+	"log.exported": ({ what, format }) => [
+		`exported ${what === "attempts" ? "attempts" : "deliveries"} (${String(format)})`,
+	],
+	"test.cancelled": () => ["cancelled the test event "],
+	"delivery.dismissed": () => ["dismissed the failed delivery of "],
+	"deliveries.dismissed": (detail) => [`dismissed ${countOf(detail)} failed deliveries of `],
+	"delivery.retried": () => ["retried a delivery early: "],
+	"deliveries.retried": (detail) => [`retried ${countOf(detail)} deliveries early: `],
+	"deliveries.replayed": (detail) => [`replayed ${countOf(detail)} deliveries of `],
+};
+
+/** Actions whose target is the actor, which the sentence already names. */
+const WITHOUT_TARGET = new Set(["member.joined"]);
+
+const APP_NAMES: Readonly<Record<string, string>> = { developer: "Developer" };
+
+export interface AuditSentence {
+	readonly actor: string;
+	/** From the actor to the target. */
+	readonly before: string;
+	readonly target: string | null;
+	readonly after: string;
+}
+
+function targetName({ action, target }: AuditEntry): string | null {
+	if (WITHOUT_TARGET.has(action)) return null;
+	const name = target?.name ?? target?.id ?? null;
+	if (name !== null) return target?.kind === "app" ? (APP_NAMES[name] ?? name) : name;
+	if (action === "member.invited" || action === "invitation.revoked") return "anyone with the link";
+	if (/^deliveries\.(replayed|retried|dismissed)$/.test(action)) return "the project";
+	return null;
+}
+
+/** An entry of the audit log as a sentence. An unknown action appears under its own name. */
+export function auditSentence(entry: AuditEntry): AuditSentence {
+	const phrase = Object.hasOwn(PHRASES, entry.action) ? PHRASES[entry.action] : undefined;
+	const [before, after = ""] = phrase === undefined ? [`did ${entry.action} to `] : phrase(entry.detail);
+	const target = targetName(entry);
+	return {
+		actor: actorName(entry.actor),
+		before: target === null ? before.replace(/ (of|to)? ?$/, "") : before,
+		target,
+		after,
+	};
+}

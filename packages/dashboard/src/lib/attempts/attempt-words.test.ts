@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { timeOfDay } from "../text/time.ts";
+import { attemptSentence, headline, KNOWN_CODES, saidWord, stationWord, statusText, wasSent } from "./attempt-words.ts";
+
+const AT = "2026-11-21T14:02:11.000Z";
+const answered = (status_code: number) => ({ status_code, error_code: null });
+const unanswered = (error_code: string) => ({ status_code: null, error_code });
+
+describe("a response", () => {
+	it.each([
+		[answered(500), "500", "returned 500"],
+		// A redirect has both a code and a status; the status says more.
+		[{ status_code: 301, error_code: "redirect" }, "301", "returned 301"],
+		[unanswered("timeout"), "timeout", "timed out"],
+		[unanswered("connection_refused"), "refused", "was refused"],
+		[unanswered("a_code_to_come"), "no response", "got no response"],
+		[{ status_code: null, error_code: null }, "no response", "got no response"],
+	])("%j is %s at a station and %s in a sentence", (answer, station, said) => {
+		expect(stationWord(answer)).toBe(station);
+		expect(saidWord(answer)).toBe(said);
+	});
+
+	it.each(KNOWN_CODES)("%s has its own words that fit the sentences around them", (code) => {
+		const answer = unanswered(code);
+		expect(stationWord(answer)).not.toBe("no response");
+		expect(stationWord(answer).length).toBeLessThanOrEqual(10);
+		expect(saidWord(answer)).toMatch(/^[a-z].*[^.]$/);
+		expect(headline({ ...answer, status: "failed", attempt: 8 })).toMatch(/^[A-Z].*[^.]$/);
+	});
+});
+
+describe("headline", () => {
+	it.each([
+		[{ ...answered(200), status: "delivered", attempt: 1 } as const, "Delivered on the first attempt"],
+		[{ ...answered(204), status: "delivered", attempt: 4 } as const, "Delivered on attempt 4"],
+		[
+			{ ...answered(500), status: "retrying", attempt: 4 } as const,
+			"The receiver returned 500 (Internal Server Error)",
+		],
+		[{ ...answered(599), status: "failed", attempt: 8 } as const, "The receiver returned 599"],
+		[{ ...unanswered("timeout"), status: "failed", attempt: 8 } as const, "The receiver didn’t respond in time"],
+	])("of %j is %s", (attempt, words) => {
+		expect(headline(attempt)).toBe(words);
+	});
+});
+
+it("reads an attempt aloud", () => {
+	const time = timeOfDay(Date.parse(AT), { seconds: true });
+	expect(attemptSentence({ ...answered(500), attempt: 3, started_at: AT }, 8)).toBe(
+		`attempt 3 of 8, returned 500 at ${time}`,
+	);
+});
+
+it("distinguishes attempts from deliveries that were closed without a request", () => {
+	expect(KNOWN_CODES.filter((code) => !wasSent(unanswered(code)))).toEqual([
+		"expired",
+		"unsubscribed",
+		"deleted",
+		"skipped",
+		"test_cancelled",
+	]);
+	expect(wasSent(answered(500))).toBe(true);
+});
+
+it("names the statuses that have names", () => {
+	expect(statusText(503)).toBe("503 Service Unavailable");
+	expect(statusText(799)).toBe("799");
+});

@@ -1,0 +1,213 @@
+import { timeOfDay } from "../text/time.ts";
+
+/** The parts of an attempt that describe its response. */
+export interface ResponseFacts {
+	/** The status of the response, null without one. */
+	readonly status_code: number | null;
+	/** Why there was no response: the API's stable code. */
+	readonly error_code: string | null;
+}
+
+interface Words {
+	/** At a station of the track: as short as possible. */
+	readonly station: string;
+	/** Within a sentence, after "attempt 3": `timed out`. */
+	readonly said: string;
+	/** The drawer's headline: `The receiver didn’t respond in time`. */
+	readonly headline: string;
+}
+
+const WORDS: Readonly<Record<string, Words>> = {
+	timeout: { station: "timeout", said: "timed out", headline: "The receiver didn’t respond in time" },
+	dns_not_found: {
+		station: "no host",
+		said: "found no host with that name",
+		headline: "The receiver’s host name doesn’t exist",
+	},
+	dns_failed: {
+		station: "DNS",
+		said: "could not resolve the host name",
+		headline: "The receiver’s host name couldn’t be resolved",
+	},
+	address_not_public: {
+		station: "blocked",
+		said: "was not sent to an address that is not public",
+		headline: "The receiver’s address is not public",
+	},
+	address_not_allowed: {
+		station: "blocked",
+		said: "was not sent to an address that the operator doesn’t allow",
+		headline: "The service’s operator doesn’t allow the receiver’s address",
+	},
+	port_not_allowed: {
+		station: "blocked",
+		said: "was not sent to a port that the operator doesn’t allow",
+		headline: "The service’s operator doesn’t allow the URL’s port",
+	},
+	connection_refused: { station: "refused", said: "was refused", headline: "The receiver refused the connection" },
+	connection_reset: {
+		station: "closed",
+		said: "was cut off before a response",
+		headline: "The receiver closed the connection without a response",
+	},
+	host_unreachable: {
+		station: "no route",
+		said: "could not reach the host",
+		headline: "The receiver’s host couldn’t be reached",
+	},
+	tls_untrusted: {
+		station: "TLS",
+		said: "got an untrusted certificate",
+		headline: "The receiver’s certificate isn’t trusted",
+	},
+	tls_expired: {
+		station: "expired",
+		said: "got an expired certificate",
+		headline: "The receiver’s certificate has expired or isn’t valid yet",
+	},
+	tls_wrong_host: {
+		station: "TLS",
+		said: "got another host’s certificate",
+		headline: "The receiver’s certificate is for another host",
+	},
+	tls_costly: {
+		station: "TLS",
+		said: "met a costly TLS handshake",
+		headline: "The TLS handshake takes too much work",
+	},
+	tls_failed: {
+		station: "TLS",
+		said: "couldn’t establish a secure connection",
+		headline: "No secure connection could be established",
+	},
+	malformed_response: {
+		station: "invalid",
+		said: "got a response that isn't HTTP",
+		headline: "The receiver’s response isn’t valid HTTP",
+	},
+	sender_failed: {
+		station: "our fault",
+		said: "was not sent because of an error on our side",
+		headline: "An error on our side prevented the request from being sent",
+	},
+	expired: {
+		station: "too old",
+		said: "was not made because the event had expired",
+		headline: "The event’s retention ended before it could be sent",
+	},
+	unsubscribed: {
+		station: "not sent",
+		said: "was not made because the webhook is no longer subscribed to this event type",
+		headline: "The webhook is no longer subscribed to this event type",
+	},
+	deleted: {
+		station: "not sent",
+		said: "was not made because the webhook had been deleted",
+		headline: "The webhook was deleted",
+	},
+	skipped: {
+		station: "skipped",
+		said: "was skipped when the webhook was resumed",
+		headline: "The event was skipped when the webhook was resumed",
+	},
+	test_cancelled: {
+		station: "cancelled",
+		said: "was cancelled",
+		headline: "The test event was cancelled",
+	},
+};
+
+const UNKNOWN: Words = { station: "no response", said: "got no response", headline: "No response" };
+
+/** Codes of deliveries that were closed without a request. */
+const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted", "test_cancelled"]);
+
+/** Whether the entry is about a request at all, rather than a delivery closed without one. */
+export const wasSent = ({ error_code }: Pick<ResponseFacts, "error_code">) => !CLOSING.has(error_code ?? "");
+
+const wordsOf = ({ status_code, error_code }: ResponseFacts): Words =>
+	status_code === null
+		? (WORDS[error_code ?? ""] ?? UNKNOWN)
+		: {
+				station: String(status_code),
+				said: `returned ${status_code}`,
+				headline: `The receiver returned ${status_code}${reasonPhrase(status_code)}`,
+			};
+
+/** At a station of the track: `500`, `timeout`. */
+export const stationWord = (response: ResponseFacts) => wordsOf(response).station;
+
+/** Within a sentence: `returned 500`, `timed out`. */
+export const saidWord = (response: ResponseFacts) => wordsOf(response).said;
+
+/** The codes that the words above know. */
+export const KNOWN_CODES: readonly string[] = Object.keys(WORDS);
+
+interface Headlined extends ResponseFacts {
+	readonly status: "delivered" | "retrying" | "failed";
+	readonly attempt: number;
+}
+
+/** The result in one line: `The receiver returned 500 (Internal Server Error)`. */
+export function headline(attempt: Headlined): string {
+	if (attempt.status === "delivered") {
+		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
+	}
+	return wordsOf(attempt).headline;
+}
+
+interface Spoken extends ResponseFacts {
+	readonly attempt: number;
+	readonly started_at: string;
+}
+
+/** An attempt as a screen reader reads it: `attempt 3 of 8, returned 500 at 14:02:11`. */
+export function attemptSentence(attempt: Spoken, total: number): string {
+	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
+	return `attempt ${attempt.attempt} of ${total}, ${saidWord(attempt)} at ${at}`;
+}
+
+/** Names of the most common status codes of receivers (RFC 9110, 6585). */
+const REASONS: Readonly<Record<number, string>> = {
+	200: "OK",
+	201: "Created",
+	202: "Accepted",
+	204: "No Content",
+	301: "Moved Permanently",
+	302: "Found",
+	303: "See Other",
+	304: "Not Modified",
+	307: "Temporary Redirect",
+	308: "Permanent Redirect",
+	400: "Bad Request",
+	401: "Unauthorized",
+	403: "Forbidden",
+	404: "Not Found",
+	405: "Method Not Allowed",
+	406: "Not Acceptable",
+	408: "Request Timeout",
+	409: "Conflict",
+	410: "Gone",
+	411: "Length Required",
+	413: "Content Too Large",
+	415: "Unsupported Media Type",
+	421: "Misdirected Request",
+	422: "Unprocessable Content",
+	429: "Too Many Requests",
+	500: "Internal Server Error",
+	501: "Not Implemented",
+	502: "Bad Gateway",
+	503: "Service Unavailable",
+	504: "Gateway Timeout",
+};
+
+/** The status with its name: `500 Internal Server Error`. */
+export function statusText(status: number): string {
+	const reason = REASONS[status];
+	return reason === undefined ? String(status) : `${status} ${reason}`;
+}
+
+function reasonPhrase(status: number): string {
+	const reason = REASONS[status];
+	return reason === undefined ? "" : ` (${reason})`;
+}

@@ -1,0 +1,32 @@
+import { plural } from "../text/numbers.ts";
+
+/** What a webhook still has to be sent. */
+export interface Pending {
+	/** Events that wait for their first attempt. */
+	readonly first: number;
+	/** Retries and replays that are due or scheduled. */
+	readonly again: number;
+	readonly total: number;
+}
+
+interface Backlogged {
+	readonly backlog: { readonly events: number };
+}
+
+interface Waiting {
+	readonly waiting: { readonly count: number };
+}
+
+/** @param health undefined until it is known */
+export function pendingOf({ backlog }: Backlogged, health: Waiting | undefined): Pending {
+	const first = backlog.events;
+	const again = health?.waiting.count ?? 0;
+	return { first, again, total: first + again };
+}
+
+/** `2 new events and 79 retries`. */
+export function pendingWords({ first, again }: Pending): string {
+	return [first > 0 ? plural(first, "new event") : "", again > 0 ? plural(again, "retry", "retries") : ""]
+		.filter((part) => part !== "")
+		.join(" and ");
+}

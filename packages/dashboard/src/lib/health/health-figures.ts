@@ -1,0 +1,54 @@
+import { plural } from "../text/numbers.ts";
+
+/** Attempts by outcome. */
+export interface Outcomes {
+	readonly delivered: number;
+	readonly retrying: number;
+	readonly failed: number;
+}
+
+export const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
+	delivered: all.reduce((sum, { delivered }) => sum + delivered, 0),
+	retrying: all.reduce((sum, { retrying }) => sum + retrying, 0),
+	failed: all.reduce((sum, { failed }) => sum + failed, 0),
+});
+
+export const totalOf = ({ delivered, retrying, failed }: Outcomes) => delivered + retrying + failed;
+
+/** Each outcome's count in words: `312 delivered, 3 to be retried, 1 failed`, without zeros. */
+export function outcomesInWords(outcomes: Outcomes): string {
+	const { delivered, retrying, failed } = outcomes;
+	if (totalOf(outcomes) === 0) return "no attempts";
+	return [
+		delivered > 0 ? `${plural(delivered, "attempt")} delivered` : "",
+		retrying > 0 ? `${plural(retrying, "attempt")} followed by a retry` : "",
+		failed > 0 ? `${plural(failed, "attempt")} failed for good` : "",
+	]
+		.filter((part) => part !== "")
+		.join(", ");
+}
+
+/** The first steps with a project, each derived from the API. */
+export interface ChecklistFacts {
+	readonly appInstalled: boolean;
+	readonly webhooks: number;
+	/** Whether any event was published or sent as a test. */
+	readonly eventSeen: boolean;
+	readonly deliveryAccepted: boolean;
+}
+
+export type ChecklistStep = "install" | "webhook" | "event" | "delivery";
+
+export const CHECKLIST: readonly ChecklistStep[] = ["install", "webhook", "event", "delivery"];
+
+/** Which steps are done, and the one to do next; null when all are. */
+export function checklist(facts: ChecklistFacts): { done: ReadonlySet<ChecklistStep>; next: ChecklistStep | null } {
+	const is: Record<ChecklistStep, boolean> = {
+		install: facts.appInstalled,
+		webhook: facts.webhooks > 0,
+		event: facts.eventSeen,
+		delivery: facts.deliveryAccepted,
+	};
+	const done = new Set(CHECKLIST.filter((step) => is[step]));
+	return { done, next: CHECKLIST.find((step) => !done.has(step)) ?? null };
+}

@@ -1,0 +1,257 @@
+import { pendingOf, pendingWords } from "../attempts/pending.ts";
+import { formatCount, plural } from "../text/numbers.ts";
+import { coarseSpan, relativeTime, shortTime } from "../text/time.ts";
+import { type ResponseFacts, responsePhrases } from "./health-words.ts";
+
+interface AttemptFacts extends ResponseFacts {
+	readonly started_at: string;
+}
+
+/** The fields of a webhook that the sentences need. */
+export interface WebhookFacts {
+	readonly id: string;
+	readonly url: string;
+	readonly description: string;
+}
+
+export type WebhookState = "paused" | "failing" | "unstable" | "healthy" | "idle";
+
+/** The fields of a webhook's health that the sentences need. */
+export interface HealthFacts {
+	readonly webhook_id: string;
+	readonly state: WebhookState;
+	readonly last_attempt: AttemptFacts | null;
+	readonly failing_since: AttemptFacts | null;
+	readonly recent: { readonly since: string; readonly delivered: number; readonly failed: number };
+	readonly last_delivered_at: string | null;
+	readonly waiting: { readonly count: number; readonly next_at: string | null };
+	readonly dead_letters: number;
+	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
+	readonly day: { readonly delivered: number };
+}
+
+/** The display name of a webhook: its description, or its host. */
+export function webhookName({ description, url }: Omit<WebhookFacts, "id">): string {
+	if (description.trim() !== "") return description;
+	return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/** The display name of a deleted webhook: where its attempts went, if that is known. */
+export const deletedName = (url: string | undefined) =>
+	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} (deleted)`;
+
+/**
+ * `Returning 500 since 14:02`. Names both failures if the first one was different, and how many attempts were accepted if
+ * some were.
+ */
+export function failingSince(health: HealthFacts, now: number): string {
+	const { last_attempt: last, failing_since: first } = health;
+	if (last === null) return "Failing";
+	const { now: words } = responsePhrases(last);
+	if (first === null || health.recent.delivered > 0) return recentFailures(health, now);
+	const since = shortTime(Date.parse(first.started_at), now);
+	return responsePhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
+}
+
+/** `9 of 60 attempts have failed in the last 15 minutes`. */
+export function recentFailures({ recent: { since, delivered, failed } }: HealthFacts, now: number): string {
+	const minutes = Math.max(1, Math.ceil((now - Date.parse(since)) / 60_000));
+	const all = delivered + failed;
+	const few =
+		all === 1
+			? "Its only attempt has failed"
+			: `${formatCount(failed)} of ${plural(all, "attempt")} ${failed === 1 ? "has" : "have"} failed`;
+	return `${few} in the last ${minutes} minutes`;
+}
+
+/** What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. Returning 500 now`. */
+export function unstableWords(health: HealthFacts, now: number): string {
+	const { last_attempt: last, failing_since: first, recent } = health;
+	const isFailing = last !== null && first !== null;
+	if (recent.delivered + recent.failed === 0)
+		return isFailing ? `${responsePhrases(last).now} at the last attempt` : "Unstable";
+	const words = recentFailures(health, now);
+	return isFailing ? `${words}. ${responsePhrases(last).now} now` : words;
+}
+
+/** `Accounting has returned 500 since 14:02`. */
+function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
+	const name = webhookName(webhook);
+	const { last_attempt: last, failing_since: first } = health;
+	if (last === null || first === null || health.recent.delivered > 0) {
+		const words = recentFailures(health, now);
+		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
+	}
+	const words = responsePhrases(last).has;
+	const since = shortTime(Date.parse(first.started_at), now);
+	return responsePhrases(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
+}
+
+const isAre = (count: number) => (count === 1 ? "is" : "are");
+
+/** The first line of the overview: whether everything works and, if not, which webhook fails. */
+export function projectSentence(
+	webhooks: readonly WebhookFacts[],
+	healths: readonly HealthFacts[],
+	now: number,
+): string {
+	const total = webhooks.length;
+	if (total === 0) return "There are no webhooks yet, so nothing is sent.";
+	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
+	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
+	const [first] = failing;
+	if (first !== undefined) {
+		const health = byId.get(first.id);
+		const who =
+			failing.length === 1 && health !== undefined
+				? hasFailed(first, health, now)
+				: failing.slice(0, 3).map(webhookName).join(", ") + (failing.length > 3 ? " and others" : "");
+		const share =
+			total === 1
+				? "Your webhook is failing"
+				: `${failing.length} of ${total} webhooks ${isAre(failing.length)} failing`;
+		return `${share}: ${who}.${behindSentence(webhooks, byId, now)}`;
+	}
+	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
+	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), count("idle")];
+	const late = behindSentence(webhooks, byId, now);
+	if (healthy === total) {
+		const all =
+			total === 1
+				? "Your webhook is healthy."
+				: total === 2
+					? "Both webhooks are healthy."
+					: `All ${total} webhooks are healthy.`;
+		return `${all}${late}`;
+	}
+	if (unstable > 0) {
+		const names = webhooks
+			.filter(({ id }) => byId.get(id)?.state === "unstable")
+			.slice(0, 3)
+			.map(webhookName)
+			.join(", ");
+		const share =
+			total === 1 ? "Your webhook is unstable" : `${unstable} of ${total} webhooks ${isAre(unstable)} unstable`;
+		const more = unstable > 3 ? " and others" : "";
+		return `${share}: ${names}${more}. Some attempts fail and are retried.${late}`;
+	}
+	const parts = [
+		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
+		paused > 0 ? `${formatCount(paused)} ${isAre(paused)} paused` : "",
+		idle > 0 ? `${formatCount(idle)} ${idle === 1 ? "has" : "have"} not been sent anything yet` : "",
+	].filter((part) => part !== "");
+	return `No webhook is failing: ${parts.join(", ")}.${late}`;
+}
+
+/** The first line of the list: `4 webhooks, 1 is failing`. */
+export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number): string {
+	if (total === 0) return "Nothing is being sent yet.";
+	const failing = healths.filter(({ state }) => state === "failing").length;
+	const unstable = healths.filter(({ state }) => state === "unstable").length;
+	const paused = healths.filter(({ state }) => state === "paused").length;
+	const parts = [
+		plural(total, "webhook"),
+		failing === 0 ? "none is failing" : `${failing} ${isAre(failing)} failing`,
+		...(unstable === 0 ? [] : [`${unstable} ${isAre(unstable)} unstable`]),
+		...(paused === 0 ? [] : [`${paused} ${isAre(paused)} paused`]),
+	];
+	return `${parts.join(", ")}.`;
+}
+
+/** The one thing that helps a webhook in its state. */
+export type HelpfulAction = "resume" | "replay" | "test" | null;
+
+/** A webhook's state in a sentence, and the one action that helps. */
+export function webhookSentence(health: HealthFacts, now: number): { text: string; action: HelpfulAction } {
+	const { backlog, dead_letters: dead, day } = health;
+	const failed = `${plural(dead, "event")} failed for good and can be replayed`;
+	switch (health.state) {
+		case "paused": {
+			const waiting = pendingWords(pendingOf(health, health));
+			const text =
+				waiting === ""
+					? "Paused. Nothing is sent. Events wait until it's resumed."
+					: `Paused. Nothing is sent. Waiting: ${waiting}.`;
+			return { text, action: "resume" };
+		}
+		case "failing":
+			return { text: `${failingSince(health, now)}.`, action: dead > 0 ? "replay" : "test" };
+		case "unstable": {
+			const left = dead === 0 ? "" : ` ${failed}.`;
+			return { text: `${unstableWords(health, now)}.${left}`, action: dead > 0 ? "replay" : "test" };
+		}
+		case "idle":
+			if (backlog.events === 0 && health.last_delivered_at !== null) {
+				const at = relativeTime(Date.parse(health.last_delivered_at), now);
+				return { text: `Tested: it accepted a test event ${at}. No event has been sent to it yet.`, action: null };
+			}
+			return backlog.events === 0
+				? { text: "No event has been sent to it yet. Send a test event to see whether it works.", action: "test" }
+				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
+		case "healthy": {
+			const last =
+				health.last_delivered_at === null
+					? ""
+					: `, the last ${relativeTime(Date.parse(health.last_delivered_at), now)}`;
+			const accepted =
+				day.delivered === 0
+					? `Healthy. Its last event was accepted${last === "" ? "" : last.replace(", the last", "")}.`
+					: `Healthy. ${plural(day.delivered, "delivery", "deliveries")} accepted in the last 24 hours${last}.`;
+			if (isBehind(health, now)) {
+				return {
+					text: `Accepting events, but behind: ${backlogSentence(backlog, now)}. A slow receiver holds up its lane; see Settings for how many events may be in flight.`,
+					action: null,
+				};
+			}
+			return dead > 0 ? { text: `Healthy now. ${failed}.`, action: "replay" } : { text: accepted, action: null };
+		}
+	}
+}
+
+/** From this age of the oldest waiting event on, a webhook's lane is behind, in milliseconds. */
+const BEHIND_MS = 60_000;
+
+/** Whether events wait for their first attempt longer than they should, although the webhook is active. */
+export const isBehind = ({ state, backlog }: Pick<HealthFacts, "state" | "backlog">, now: number) =>
+	state !== "paused" && backlog.oldest_at !== null && now - Date.parse(backlog.oldest_at) >= BEHIND_MS;
+
+/** Names the webhooks that are behind: ` Accounting is behind: 12 events wait …`; "" if none is. */
+function behindSentence(
+	webhooks: readonly WebhookFacts[],
+	byId: ReadonlyMap<string, HealthFacts>,
+	now: number,
+): string {
+	const behind = webhooks.flatMap((webhook) => {
+		const health = byId.get(webhook.id);
+		return health !== undefined && isBehind(health, now) ? [{ webhook, health }] : [];
+	});
+	const [first] = behind;
+	if (first === undefined) return "";
+	if (behind.length === 1)
+		return ` ${webhookName(first.webhook)} is behind: ${backlogSentence(first.health.backlog, now)}.`;
+	return ` ${behind.length} are behind: ${behind
+		.slice(0, 3)
+		.map(({ webhook }) => webhookName(webhook))
+		.join(", ")}${behind.length > 3 ? " and others" : ""}.`;
+}
+
+/** A failing webhook's pending and failed events in one line: `37 events wait for a retry, the next at 14:12`. */
+export function waitingSentence({ waiting, backlog, dead_letters: dead }: HealthFacts, now: number): string {
+	const parts: string[] = [];
+	if (waiting.count > 0) {
+		const next = waiting.next_at === null ? "" : `, the next at ${shortTime(Date.parse(waiting.next_at), now)}`;
+		parts.push(`${plural(waiting.count, "event")} ${waiting.count === 1 ? "waits" : "wait"} for a retry${next}`);
+	}
+	if (dead > 0) parts.push(`${plural(dead, "event")} failed for good`);
+	const late = backlogSentence(backlog, now);
+	if (late !== null) parts.push(late);
+	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
+}
+
+/** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
+export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
+	if (events === 0) return null;
+	const age = oldest_at === null ? null : coarseSpan(now - Date.parse(oldest_at));
+	if (events === 1) return `1 event ${age === null ? "waits" : `has waited ${age}`} for its first attempt`;
+	return `${plural(events, "event")} wait for their first attempt${age === null ? "" : `, the oldest for ${age}`}`;
+}

@@ -1,0 +1,66 @@
+import { formatCount, plural } from "../text/numbers.ts";
+import { shortTime, timeOfDay } from "../text/time.ts";
+import { responsePhrases } from "./health-words.ts";
+
+/** The fields of an incident that its words need. */
+export interface IncidentFacts {
+	readonly state: "ongoing" | "over";
+	readonly started_at: string;
+	readonly ended_at: string | null;
+	readonly status_code: number | null;
+	readonly error_code: string | null;
+	readonly deliveries: {
+		readonly count: number;
+		readonly capped: boolean;
+		readonly delivered: number;
+		readonly waiting: number;
+		readonly failed: number;
+		readonly dismissed: number;
+	};
+	readonly last_delivered_at: string | null;
+}
+
+/** `10:34–11:20`, with days unless it is today; `Since 10:34` while it is ongoing. */
+export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now: number): string {
+	const from = Date.parse(started_at);
+	if (state === "ongoing" || ended_at === null) return `Since ${shortTime(from, now)}`;
+	const until = Date.parse(ended_at);
+	const isSameDay = new Date(from).toDateString() === new Date(until).toDateString();
+	return `${shortTime(from, now)}–${isSameDay ? timeOfDay(until) : shortTime(until, now)}`;
+}
+
+/** `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. */
+export function incidentCause({ state, status_code, error_code }: IncidentFacts): string {
+	const { now, short } = responsePhrases({ status_code, error_code });
+	if (state === "ongoing") return now;
+	return status_code === null ? `${short[0]?.toUpperCase()}${short.slice(1)}` : `Returned ${short}`;
+}
+
+/** `80 deliveries held up, all delivered by 11:31.` */
+export function incidentResult({ deliveries, last_delivered_at }: IncidentFacts, now: number): string {
+	const { count, capped, delivered, waiting, failed, dismissed } = deliveries;
+	if (count === 0) return "Its deliveries are no longer in the log.";
+	const held = `${capped ? "At least " : ""}${plural(count, "delivery", "deliveries")} held up`;
+	if (delivered === count && !capped && last_delivered_at !== null) {
+		const by = shortTime(Date.parse(last_delivered_at), now);
+		return `${held}, ${count === 1 ? "delivered" : count === 2 ? "both delivered" : "all delivered"} by ${by}.`;
+	}
+	const parts = [
+		[delivered, "delivered"],
+		[waiting, "waiting"],
+		[failed, "failed for good"],
+		[dismissed, "dismissed"],
+	] as const;
+	const rest = parts.filter(([number]) => number > 0).map(([number, words]) => `${formatCount(number)} ${words}`);
+	return `${held}: ${capped ? "of the newest, " : ""}${rest.join(", ")}.`;
+}
+
+/**
+ * The action that closes an incident: retrying pending deliveries or replaying failed ones. Null if none is needed, or
+ * while it is ongoing.
+ */
+export function incidentAction({ state, deliveries }: IncidentFacts): "retry" | "replay" | null {
+	if (state === "ongoing") return null;
+	if (deliveries.waiting > 0) return "retry";
+	return deliveries.failed > 0 ? "replay" : null;
+}

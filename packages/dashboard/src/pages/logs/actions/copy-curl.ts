@@ -1,0 +1,37 @@
+import { type Attempt, attemptQuery } from "../../../api/attempts.ts";
+import { queryClient } from "../../../api/client/query-client.ts";
+import { curlCommand, type SentRequest, signedUntil } from "../../../lib/attempts/curl.ts";
+import { timeOfDay } from "../../../lib/text/time.ts";
+import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
+
+/** The request that an attempt sent; null if nothing was sent. */
+export function requestOf(attempt: Attempt): SentRequest | null {
+	const { method, url, request_headers: headers, request_body: body } = attempt;
+	return Object.keys(headers).length === 0 ? null : { method, url, headers, body };
+}
+
+/** How long a copied request is valid. */
+export function signatureWords({ headers }: SentRequest, now: number): string {
+	const until = signedUntil(headers);
+	if (until === null) return "";
+	const at = timeOfDay(until, { seconds: true });
+	return until > now
+		? `Receivers accept its signature until ${at}.`
+		: `Receivers that check the timestamp now refuse it: its signature was valid for 5 minutes, until ${at}.`;
+}
+
+/** Copies an attempt's request as a curl command and says how long it is valid. */
+export async function copyCurl(projectId: string, attemptId: string): Promise<void> {
+	if (!("clipboard" in navigator)) {
+		return notifyUndone("Browsers only allow copying over HTTPS. Open the attempt and copy it manually.");
+	}
+	try {
+		const request = requestOf(await queryClient.fetchQuery(attemptQuery(projectId, attemptId)));
+		if (request === null) return notifyUndone("Nothing was sent, so there's no request to copy.");
+		await navigator.clipboard.writeText(curlCommand(request));
+		notifyDone(`Copied as a curl command. ${signatureWords(request, Date.now())}`);
+	} catch (error) {
+		if (error instanceof DOMException) notifyUndone("The browser doesn't allow copying here.");
+		else notifyProblem(error);
+	}
+}

@@ -1,0 +1,56 @@
+import { Modal, Stack, Text } from "@mantine/core";
+import { dismissMatching } from "../../../api/deliveries.ts";
+import { formatCount } from "../../../lib/text/numbers.ts";
+import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
+import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
+import type { MatchingRequest } from "./replay-all.tsx";
+
+interface DismissAllProps {
+	projectId: string;
+	/** Null while nothing is requested. */
+	request: MatchingRequest | null;
+	nameOf: (webhookId: string) => string;
+	onClose: () => void;
+}
+
+/** Marks all failed deliveries that match a filter as needing no decision. Counts first, and shows progress. */
+export function DismissAll({ projectId, request, nameOf, onClose }: DismissAllProps) {
+	return (
+		<Modal opened={request !== null} onClose={onClose} title="Dismiss all failed" size="lg" closeOnClickOutside={false}>
+			{request === null ? null : <Question projectId={projectId} request={request} nameOf={nameOf} onClose={onClose} />}
+		</Modal>
+	);
+}
+
+function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { request: MatchingRequest }) {
+	const { status: _, ...filter } = request.filter;
+	return (
+		<ActOnMatching
+			projectId={projectId}
+			filter={{ ...filter, status: ["failed"] }}
+			action={{
+				verb: "Dismiss",
+				run: (options) => dismissMatching(projectId, filter, options),
+				doing: "are dismissed",
+				done: (count) => `${count === 1 ? "is" : "are"} dismissed`,
+				skipped: "they were replayed or dismissed meanwhile",
+			}}
+			preview={(counted) => (
+				<Stack gap="sm">
+					<Text size="sm">
+						{counted.count === 1
+							? "This marks 1 failed delivery as needing no decision:"
+							: `This marks ${formatCount(counted.count)} failed deliveries as needing no decision:`}
+					</Text>
+					<Groups counted={counted} nameOf={nameOf} />
+					<Text size="sm">
+						Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them
+						out. You can still replay each one. There’s no bulk undo.
+					</Text>
+				</Stack>
+			)}
+			none="No failed delivery that matches needs a decision."
+			onClose={onClose}
+		/>
+	);
+}

@@ -1,0 +1,98 @@
+import { ActionIcon, Box, Button, Menu } from "@mantine/core";
+import { IconCheck, IconDots, IconDownload, IconReload } from "@tabler/icons-react";
+import { useState } from "react";
+import { attemptsExportUrl } from "../../../api/attempts.ts";
+import { deliveriesExportUrl } from "../../../api/deliveries.ts";
+import { useRole } from "../../../api/session.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
+import type { NameOf } from "../filters/filter-words.ts";
+import { attemptFilter, deliveryFilter, type LogsSearch, viewOf } from "../search.ts";
+import { DismissAll } from "./dismiss-all.tsx";
+import { type MatchingRequest, matchingOf, ReplayAll } from "./replay-all.tsx";
+
+const EXPORTS = [
+	{ format: "csv", label: "Export as CSV" },
+	{ format: "jsonl", label: "Export as JSON lines" },
+] as const;
+
+interface LogActionsProps {
+	projectId: string;
+	search: LogsSearch;
+	nameOf: NameOf;
+}
+
+/** What can be done with everything that the log's filters match. */
+export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
+	const { may } = useRole();
+	const [asked, setAsked] = useState<"replay" | "dismiss" | null>(null);
+	const [request, setRequest] = useState<MatchingRequest | null>(null);
+	const ask = (what: "replay" | "dismiss") => {
+		setRequest(matchingOf(search, Date.now()));
+		setAsked(what);
+	};
+	const close = () => setAsked(null);
+	const exportUrl = (format: "csv" | "jsonl") =>
+		viewOf(search) === "attempts"
+			? attemptsExportUrl(projectId, attemptFilter(search), format)
+			: deliveriesExportUrl(projectId, deliveryFilter(search), format);
+	return (
+		<>
+			<ForRole needs="developer">
+				{(disabled) => (
+					<Button
+						variant="default"
+						leftSection={<IconReload size={16} aria-hidden />}
+						disabled={disabled}
+						onClick={() => ask("replay")}
+					>
+						{/* On phones, all actions fit into one line. */}
+						<span>
+							Replay all
+							<Box component="span" visibleFrom="xs">
+								{" "}
+								matching
+							</Box>
+						</span>
+					</Button>
+				)}
+			</ForRole>
+			{
+				<Menu position="bottom-end">
+					<Menu.Target>
+						<ActionIcon variant="default" size={36} radius="md" aria-label="More actions">
+							<IconDots size={16} aria-hidden />
+						</ActionIcon>
+					</Menu.Target>
+					<Menu.Dropdown>
+						{EXPORTS.map(({ format, label }) => (
+							<Menu.Item
+								key={format}
+								leftSection={<IconDownload size={16} aria-hidden />}
+								component="a"
+								href={exportUrl(format)}
+								download
+							>
+								{label}
+							</Menu.Item>
+						))}
+						{may("developer") ? (
+							<>
+								<Menu.Divider />
+								<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => ask("dismiss")}>
+									Dismiss all failed …
+								</Menu.Item>
+							</>
+						) : null}
+					</Menu.Dropdown>
+				</Menu>
+			}
+			<ReplayAll projectId={projectId} request={asked === "replay" ? request : null} nameOf={nameOf} onClose={close} />
+			<DismissAll
+				projectId={projectId}
+				request={asked === "dismiss" ? request : null}
+				nameOf={nameOf}
+				onClose={close}
+			/>
+		</>
+	);
+}

@@ -1,0 +1,78 @@
+import { Modal, Radio, Stack } from "@mantine/core";
+import { useState } from "react";
+import { type AttemptFilter, fixedFilter } from "../../../api/attempts.ts";
+import { replayMatching } from "../../../api/deliveries.ts";
+import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
+import { ReplayPreview, replayAction } from "../../../ui/deliveries/replay-preview.tsx";
+import type { NameOf } from "../filters/filter-words.ts";
+import { attemptFilter, type LogsSearch } from "../search.ts";
+
+/** A requested action on what the log's filters match, as of that moment. */
+export interface MatchingRequest {
+	/** The state is chosen in the dialog, unless `status` is set. */
+	readonly filter: AttemptFilter;
+}
+
+export const matchingOf = (search: LogsSearch, at: number): MatchingRequest => ({
+	filter: fixedFilter<AttemptFilter>(attemptFilter(search), at),
+});
+
+interface ReplayAllProps {
+	projectId: string;
+	/** Null while nothing is requested. */
+	request: MatchingRequest | null;
+	nameOf: NameOf;
+	onClose: () => void;
+}
+
+/** Replays what matches the filters: failed deliveries unless something else is chosen. Counts first, and shows progress. */
+export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
+	return (
+		<Modal
+			opened={request !== null}
+			onClose={onClose}
+			title="Replay all matching"
+			size="lg"
+			closeOnClickOutside={false}
+		>
+			{request === null ? null : (
+				<Question projectId={projectId} filter={request.filter} nameOf={nameOf} onClose={onClose} />
+			)}
+		</Modal>
+	);
+}
+
+const CHOICES = ["failed", "all"] as const;
+type Choice = (typeof CHOICES)[number];
+
+function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "request"> & { filter: AttemptFilter }) {
+	const [choice, setChoice] = useState<Choice>("failed");
+	const isFixed = filter.status !== undefined;
+	const chosen: AttemptFilter = isFixed || choice === "all" ? filter : { ...filter, status: ["failed"] };
+	return (
+		<ActOnMatching
+			key={choice}
+			projectId={projectId}
+			filter={chosen}
+			action={replayAction((options) => replayMatching(projectId, chosen, options))}
+			preview={(counted) => (
+				<ReplayPreview counted={counted} nameOf={nameOf} isSentTwice={chosen.status?.join() !== "failed"} />
+			)}
+			none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically, and test events are replayed one by one."
+			onClose={onClose}
+		>
+			{isFixed ? null : (
+				<Radio.Group
+					label="Which matching deliveries to replay"
+					value={choice}
+					onChange={(value) => setChoice(CHOICES.find((one) => one === value) ?? "failed")}
+				>
+					<Stack gap={6} mt={6}>
+						<Radio value="failed" label="Failed" />
+						<Radio value="all" label="All that have ended, including delivered" />
+					</Stack>
+				</Radio.Group>
+			)}
+		</ActOnMatching>
+	);
+}

@@ -1,0 +1,75 @@
+import { memo } from "react";
+import type { AttemptSummary } from "../../../api/attempts.ts";
+import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { formatMs } from "../../../lib/text/numbers.ts";
+import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
+import { useListKeys } from "../../../ui/hooks/use-list-keys.ts";
+import { SkeletonRows } from "../../../ui/page/states.tsx";
+import { When } from "../../../ui/when.tsx";
+import type { Selection } from "../use-selection.ts";
+import { EventCell, NameCell, NextRetryCell, SelectBox } from "./attempt-cells.tsx";
+import classes from "./attempts.module.css";
+import type { AttemptsProps } from "./attempts-table.tsx";
+
+const SKELETONS = 6;
+const CARD_HEIGHT = 98;
+
+/** The log as cards, for narrow screens. */
+export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
+	const { active, rowProps } = useListKeys({ items: rows ?? [], keyOf: ({ id }) => id, onOpen, keys, openKey: openId });
+	if (rows === undefined) return <SkeletonRows count={SKELETONS} height={CARD_HEIGHT} />;
+	return (
+		<ul className={classes.cards} aria-label="Attempts">
+			{rows.map((row, index) => (
+				<li
+					key={row.id}
+					className={classes.card}
+					data-new={isNew(row) || undefined}
+					data-open={row.id === openId || undefined}
+					{...rowProps(row, index, index === active)}
+					tabIndex={index === (active ?? 0) ? 0 : -1}
+				>
+					<CardBody row={row} name={nameOf(row.webhook_id)} checked={selection.has(row.id)} onSet={selection.set} />
+				</li>
+			))}
+		</ul>
+	);
+}
+
+interface CardBodyProps {
+	row: AttemptSummary;
+	name: string;
+	checked: boolean;
+	onSet: Selection["set"];
+}
+
+/** Only rendered again if its content changes, because lists get long. */
+const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyProps) {
+	return (
+		<>
+			<div className={classes.cardHead}>
+				<span className={classes.cardSelect}>
+					<SelectBox row={row} checked={checked} onSet={onSet} />
+				</span>
+				<Outcome kind={row.status} />
+				<span className={classes.cardTime}>
+					<When at={row.started_at} />
+				</span>
+			</div>
+			<div className={classes.cardLine}>
+				<EventCell attempt={row} />
+				<span className={classes.quiet}>
+					{responsePhrases(row).short}, {formatMs(row.response_ms)}
+				</span>
+			</div>
+			<div className={classes.cardLine}>
+				<NameCell name={name} />
+				<span className={classes.cardEnd}>
+					{row.next_retry_at === null ? null : <NextRetryCell at={row.next_retry_at} label="next" />}
+					<TrackMini attempt={row} />
+				</span>
+			</div>
+		</>
+	);
+});

@@ -1,0 +1,96 @@
+import { Checkbox } from "@mantine/core";
+import { useMemo } from "react";
+import type { AttemptSummary } from "../../../api/attempts.ts";
+import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
+import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
+import { When } from "../../../ui/when.tsx";
+import type { NameOf } from "../filters/filter-words.ts";
+import type { Selection } from "../use-selection.ts";
+import { DurationCell, EventCell, NameCell, NextRetryCell, SelectBox } from "./attempt-cells.tsx";
+
+export interface AttemptsProps {
+	/** Undefined while they load. */
+	rows: readonly AttemptSummary[] | undefined;
+	nameOf: NameOf;
+	selection: Selection;
+	/** The attempt in the drawer; null while it is closed. */
+	openId: string | null;
+	isNew: (row: AttemptSummary) => boolean;
+	onOpen: (row: AttemptSummary) => void;
+	/** Where a row opens in another tab. */
+	hrefOf: (row: AttemptSummary) => string;
+	/** Keys for the focused row. */
+	keys: Readonly<Record<string, (row: AttemptSummary) => void>>;
+}
+
+const SKELETON_ROWS = 12;
+/** In pixels; if narrower, the table scrolls. */
+const MIN_WIDTH = 900;
+
+/** The log as a table, for wide screens. */
+export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
+	const stable = useMemo(() => columnsOf(nameOf), [nameOf]);
+	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);
+	return (
+		<DataTable
+			label="Attempts"
+			columns={columns}
+			rows={rows}
+			rowKey={({ id }) => id}
+			openKey={openId}
+			isNew={isNew}
+			onOpen={onOpen}
+			hrefOf={hrefOf}
+			keys={keys}
+			skeletonRows={SKELETON_ROWS}
+			dense
+			uniform
+			minWidth={MIN_WIDTH}
+		/>
+	);
+}
+
+const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Column<AttemptSummary> => ({
+	key: "select",
+	header: (
+		<Checkbox
+			size="xs"
+			aria-label="Select all rows on this page"
+			checked={rows.length > 0 && selection.size >= rows.length}
+			indeterminate={selection.size > 0 && selection.size < rows.length}
+			onChange={(event) => selection.setAll(event.currentTarget.checked ? rows : [])}
+		/>
+	),
+	render: (row) => <SelectBox row={row} checked={selection.has(row.id)} onSet={selection.set} />,
+	width: 44,
+});
+
+/** All columns except the one for selecting, which changes far more often. */
+const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 90 },
+	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 198 },
+	{
+		key: "webhook",
+		header: "Webhook",
+		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
+	},
+	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short, width: 104 },
+	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 128 },
+	{
+		key: "duration",
+		header: "Duration",
+		render: (attempt) => <DurationCell attempt={attempt} />,
+		align: "right",
+		width: 84,
+	},
+	{
+		key: "next",
+		header: "Next retry",
+		render: ({ next_retry_at }) => <NextRetryCell at={next_retry_at} />,
+		align: "right",
+		width: 90,
+	},
+];

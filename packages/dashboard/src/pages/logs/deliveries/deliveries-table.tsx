@@ -1,0 +1,228 @@
+import { Button, Checkbox } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { AttemptSummary } from "../../../api/attempts.ts";
+import type { DeliverySummary } from "../../../api/deliveries.ts";
+import { useProjectId } from "../../../api/session.ts";
+import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { dueWords } from "../../../lib/text/time.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
+import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
+import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
+import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
+import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
+import { When } from "../../../ui/when.tsx";
+import { NameCell, SelectBox } from "../attempts/attempt-cells.tsx";
+import classes from "../attempts/attempts.module.css";
+import type { NameOf } from "../filters/filter-words.ts";
+import { useLogsSearch } from "../use-logs-search.ts";
+import type { Selection } from "../use-selection.ts";
+import { deliveryKey } from "./use-deliveries.ts";
+
+type RowActions = Pick<DeliveriesProps, "onReplay" | "onRetried">;
+
+export interface DeliveriesProps {
+	/** Undefined while they load. */
+	rows: readonly DeliverySummary[] | undefined;
+	nameOf: NameOf;
+	isPaused: (webhookId: string) => boolean;
+	selection: Selection;
+	/** The delivery in the drawer; null while it is closed. */
+	openKey: string | null;
+	isNew: (row: DeliverySummary) => boolean;
+	onOpen: (row: DeliverySummary) => void;
+	onReplay: (row: DeliverySummary) => void;
+	onRetried: () => void;
+	/** Where a row opens in another tab. */
+	hrefOf: (row: DeliverySummary) => string;
+	/** Keys for the focused row. */
+	keys: Readonly<Record<string, (row: DeliverySummary) => void>>;
+}
+
+const SKELETON_ROWS = 12;
+/** In pixels; if narrower, the table scrolls. */
+const MIN_WIDTH = 960;
+
+/** The log by deliveries: a row for each, however many attempts it took. */
+export function DeliveriesTable({
+	rows,
+	nameOf,
+	isPaused,
+	selection,
+	openKey,
+	onReplay,
+	onRetried,
+	...rest
+}: DeliveriesProps) {
+	const stable = useMemo(
+		() => columnsOf(nameOf, isPaused, { onReplay, onRetried }),
+		[nameOf, isPaused, onReplay, onRetried],
+	);
+	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);
+	return (
+		<DataTable
+			label="Deliveries"
+			columns={columns}
+			rows={rows}
+			rowKey={deliveryKey}
+			openKey={openKey}
+			skeletonRows={SKELETON_ROWS}
+			dense
+			uniform
+			minWidth={MIN_WIDTH}
+			{...rest}
+		/>
+	);
+}
+
+/** Those without an attempt can't be opened or selected yet. */
+export const attemptsOf = (rows: readonly DeliverySummary[]): readonly AttemptSummary[] =>
+	rows.flatMap(({ last_attempt }) => (last_attempt === null ? [] : [last_attempt]));
+
+function selectColumn(rows: readonly DeliverySummary[], selection: Selection): Column<DeliverySummary> {
+	const selectable = attemptsOf(rows);
+	return {
+		key: "select",
+		header: (
+			<Checkbox
+				size="xs"
+				aria-label="Select all rows on this page"
+				checked={selectable.length > 0 && selection.size >= selectable.length}
+				indeterminate={selection.size > 0 && selection.size < selectable.length}
+				onChange={(event) => selection.setAll(event.currentTarget.checked ? selectable : [])}
+			/>
+		),
+		render: ({ last_attempt }) =>
+			last_attempt === null ? null : (
+				<SelectBox row={last_attempt} checked={selection.has(last_attempt.id)} onSet={selection.set} />
+			),
+		width: 44,
+	};
+}
+
+/** All columns except the one for selecting, which changes far more often. */
+const columnsOf = (
+	nameOf: NameOf,
+	isPaused: (id: string) => boolean,
+	actions: RowActions,
+): readonly Column<DeliverySummary>[] => [
+	{
+		key: "time",
+		header: "Last attempt",
+		render: ({ last_attempt }) =>
+			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
+		width: 96,
+	},
+	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 114 },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 190 },
+	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
+	{
+		key: "response",
+		header: "Response",
+		render: ({ last_attempt }) => (last_attempt === null ? "" : responsePhrases(last_attempt).short),
+		width: 98,
+	},
+	{
+		key: "attempts",
+		header: "Attempts",
+		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
+		width: 128,
+	},
+	{
+		key: "next",
+		header: "Next retry",
+		render: (row) => (
+			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
+		),
+		align: "right",
+		width: 198,
+	},
+];
+
+const HANDLED = { replayed: "Replayed", dismissed: "Dismissed" } as const;
+
+export function DeliveryState({ row: { state, handled, last_attempt } }: { row: DeliverySummary }) {
+	if (state === "waiting") return <Outcome kind="retrying" label="Waiting" />;
+	if (handled !== null) return <Outcome kind="paused" label={HANDLED[handled]} />;
+	if (last_attempt?.error_code === "test_cancelled") return <Outcome kind="paused" label="Cancelled" />;
+	return <Outcome kind={state} />;
+}
+
+/** The event's type, linked to the delivery's last attempt. */
+export function DeliveryEvent({ row: { event_id, event_type, last_attempt, test } }: { row: DeliverySummary }) {
+	const projectId = useProjectId();
+	const search = useLogsSearch();
+	return (
+		<span className={classes.marked}>
+			{last_attempt === null ? (
+				<span className={classes.event}>{event_type}</span>
+			) : (
+				<Link
+					className={classes.event}
+					to="/p/$projectId/logs/$attemptId"
+					params={{ projectId, attemptId: last_attempt.id }}
+					search={search}
+					resetScroll={false}
+					tabIndex={-1}
+				>
+					{event_type}
+				</Link>
+			)}
+			<EventMark event={{ event_id, test }} />
+		</span>
+	);
+}
+
+interface NextRetryProps extends RowActions {
+	row: DeliverySummary;
+	paused: boolean;
+	/** The webhook's display name. */
+	name: string;
+}
+
+/** Whether a row offers an action: a retry that waits, or a failure about which nothing was decided. */
+export const isOpen = ({ state, handled, last_attempt }: DeliverySummary) =>
+	state === "waiting" || (state === "failed" && handled === null && last_attempt?.error_code !== "test_cancelled");
+
+/** When the next retry is due, and the action that sends it earlier or again. */
+export function NextRetry({ row, paused, name, onReplay, onRetried }: NextRetryProps) {
+	const projectId = useProjectId();
+	const { state, next_retry_at, event_type, last_attempt } = row;
+	const what = `${event_type} to ${name}`;
+	if (state === "failed" && isOpen(row)) return <ReplayInRow what={what} onReplay={() => onReplay(row)} />;
+	if (state !== "waiting" || next_retry_at === null) return <span className={classes.quiet}>–</span>;
+	return (
+		<span className={classes.next}>
+			<When at={next_retry_at} words={(at, now) => dueWords(at, now, { paused })} />
+			{paused || last_attempt === null ? null : (
+				<RetryNow projectId={projectId} delivery={row} inRow what={what} onDone={onRetried} />
+			)}
+			{row.test ? <CancelTest projectId={projectId} delivery={row} inRowOf={what} onDone={onRetried} /> : null}
+		</span>
+	);
+}
+
+function ReplayInRow({ what, onReplay }: { what: string; onReplay: () => void }) {
+	return (
+		<span className={classes.next}>
+			<ForRole needs="developer">
+				{(disabled) => (
+					<Button
+						size="compact-xs"
+						variant="default"
+						aria-label={`Replay: ${what}`}
+						disabled={disabled}
+						onClick={(event) => {
+							event.stopPropagation();
+							onReplay();
+						}}
+					>
+						Replay
+					</Button>
+				)}
+			</ForRole>
+		</span>
+	);
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { shortTime } from "../../../lib/text/time.ts";
+import type { LogsSearch } from "../search.ts";
+import { filterChips, filterPhrase, logSentence } from "./filter-words.ts";
+
+const NOW = Date.parse("2026-11-21T14:02:11.000Z");
+const SINCE = "2026-11-20T08:00:00.000Z";
+const UNTIL = "2026-11-20T09:30:00.000Z";
+const time = (iso: string) => shortTime(Date.parse(iso), NOW);
+const nameOf = (id: string) => (id === "wh_1" ? "Accounting" : "a deleted webhook");
+const many = { count: 312, capped: false };
+const sentence = (search: LogsSearch, count: { count: number; capped: boolean } = many) =>
+	logSentence(search, count, nameOf, NOW);
+
+describe("logSentence", () => {
+	it.each<[LogsSearch, string]>([
+		[{}, "312 attempts in the log, newest first."],
+		[{ span: "hour" }, "312 attempts in the last hour."],
+		[{ status: "failed" }, "312 attempts that failed for good."],
+		[
+			{ status: "failed", webhook_id: "wh_1", type: "purchase.completed", span: "day" },
+			"312 attempts of purchase.completed to Accounting that failed for good, in the last 24 hours.",
+		],
+		[
+			{ event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7", status: "retrying" },
+			"312 attempts of event evt_01kb…y6a7 that failed and were due for a retry.",
+		],
+		[{ webhook_id: "wh_2", since: SINCE }, `312 attempts to a deleted webhook, since ${time(SINCE)}.`],
+		[{ since: SINCE, until: UNTIL }, `312 attempts from ${time(SINCE)} to ${time(UNTIL)}.`],
+		[
+			{ webhook_id: "wh_1,wh_2", status: "failed,retrying", response: "5xx,timeout" },
+			"312 attempts to Accounting or a deleted webhook that failed for good or that failed and were due for a retry that ended with 5xx or timeout.",
+		],
+		[{ order_id: "7,8", customer_email: "a@b.c" }, "312 attempts of order 7 or 8 of a@b.c."],
+		[{ until: UNTIL }, `312 attempts before ${time(UNTIL)}.`],
+	])("of %j", (search, words) => {
+		expect(sentence(search)).toBe(words);
+	});
+
+	it.each([
+		[{}, { count: 0, capped: false }, "Nothing has been sent yet."],
+		[{ span: "week" }, { count: 0, capped: false }, "No attempt in the last 7 days."],
+		[{ span: "week" }, { count: 1, capped: false }, "1 attempt in the last 7 days."],
+		[{}, { count: 10_000, capped: true }, "10,000 or more attempts in the log, newest first."],
+		[{ status: "delivered" }, { count: 1_234, capped: false }, "1,234 attempts that delivered their event."],
+	] as const)("of %j with %j", (search, count, words) => {
+		expect(sentence(search, count)).toBe(words);
+	});
+});
+
+it("has a chip for each value that has no field", () => {
+	const search: LogsSearch = {
+		status: "retrying",
+		event_id: "evt_short",
+		order_id: "7,a%2Cb",
+		customer_email: "a@b.c",
+	};
+	expect(filterChips(search)).toEqual([
+		{ label: "Event evt_short", without: { status: "retrying", order_id: "7,a%2Cb", customer_email: "a@b.c" } },
+		{ label: "Order 7", without: { ...search, order_id: "a%2Cb" } },
+		{ label: "Order a,b", without: { ...search, order_id: "7" } },
+		{ label: "a@b.c", without: { status: "retrying", event_id: "evt_short", order_id: "7,a%2Cb" } },
+	]);
+	expect(filterChips({})).toEqual([]);
+});
+
+it("doesn't mention unset filters", () => {
+	expect(filterPhrase({}, nameOf, NOW)).toBe("");
+});

@@ -1,0 +1,45 @@
+import { jumpTarget } from "../../../lib/text/ids.ts";
+import { type LogsSearch, TEXT_LENGTH, withValue } from "../search.ts";
+
+/** What a typed text may mean. */
+export interface Choice {
+	readonly kind: "event" | "attempt" | "webhook" | "project" | "order" | "customer" | "text";
+	readonly value: string;
+	/** For a menu. */
+	readonly label: string;
+}
+
+const ADDRESS = /^[^\s@]+@[^\s@]+$/;
+
+/** The likeliest meaning first; none of an empty text. */
+export function choicesOf(typed: string): readonly Choice[] {
+	const { kind, id } = jumpTarget(typed);
+	if (id === "") return [];
+	if (kind !== "unknown") return [{ kind, value: id, label: `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${id}` }];
+	const value = typed.trim();
+	const order: Choice = { kind: "order", value: id, label: `Order id: ${id}` };
+	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;
+	const text: Choice[] = isText ? [{ kind: "text", value, label: `Text in bodies: ${value}` }] : [];
+	if (ADDRESS.test(id)) return [{ kind: "customer", value: id, label: `Customer: ${id}` }, ...text];
+	return /\s/.test(id) ? [...text, order] : [order, ...text];
+}
+
+/** The log's filters with this choice added. Attempts and projects have pages of their own. */
+export function searchFor({ kind, value }: Choice, search: LogsSearch = {}): LogsSearch {
+	const { text: _, ...rest } = search;
+	switch (kind) {
+		case "event":
+			return { ...rest, event_id: value };
+		case "webhook":
+			return withValue(rest, "webhook_id", value);
+		case "order":
+			return withValue(rest, "order_id", value);
+		case "customer":
+			return withValue(rest, "customer_email", value);
+		case "text":
+			return { text: value };
+		case "attempt":
+		case "project":
+			return rest;
+	}
+}

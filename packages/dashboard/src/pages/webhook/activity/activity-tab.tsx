@@ -1,0 +1,80 @@
+import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { Health } from "../../../api/health.ts";
+import { type StatsBucket, type StatsRange, statsQuery } from "../../../api/stats.ts";
+import type { Webhook } from "../../../api/webhooks.ts";
+import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../../ui/charts/charts.tsx";
+import { Section } from "../../../ui/page/page.tsx";
+import { ErrorState } from "../../../ui/page/states.tsx";
+import { IncidentsSection } from "./incidents-section.tsx";
+import { RecentAttempts } from "./recent-attempts.tsx";
+import { WaitingSection } from "./waiting-section.tsx";
+
+interface ActivityTabProps {
+	projectId: string;
+	webhook: Webhook;
+	health: Health | undefined;
+	range: StatsRange;
+}
+
+const INCIDENTS_SHOWN = 5;
+
+/** A webhook's requests and responses, its backlog, and its next attempts. */
+export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
+	const { data: stats, error, refetch } = useQuery(statsQuery(projectId, { range, webhookId: webhook.id }));
+	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
+	const show = (next: StatsRange) =>
+		void navigate({
+			search: ({ range: _, ...rest }) => (next === "day" ? rest : { ...rest, range: next }),
+			replace: true,
+		});
+	const open = ({ at }: StatsBucket) => {
+		const until = new Date(Date.parse(at) + (stats?.step_ms ?? 0)).toISOString();
+		const search = { webhook_id: webhook.id, since: at, until, view: "attempts" } as const;
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
+	};
+	return (
+		<Stack gap="lg">
+			<IncidentsSection
+				projectId={projectId}
+				webhooks={[webhook]}
+				healths={health === undefined ? [] : [health]}
+				webhookId={webhook.id}
+				limit={INCIDENTS_SHOWN}
+			/>
+			<Group justify="flex-end">
+				<RangeControl range={range} onChange={show} />
+			</Group>
+			{error !== null && stats === undefined ? (
+				<ErrorState error={error} onRetry={refetch} />
+			) : (
+				<SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+					<Section title="Attempts by outcome">
+						{stats === undefined ? <ChartSkeleton /> : <OutcomesChart stats={stats} onPick={open} />}
+					</Section>
+					<Section title="Response times">
+						{stats === undefined ? <ChartSkeleton /> : <TimesChart stats={stats} />}
+					</Section>
+				</SimpleGrid>
+			)}
+			<WaitingSection projectId={projectId} webhook={webhook} health={health} />
+			<Section
+				title="Recent attempts"
+				flush
+				actions={
+					<Anchor
+						size="sm"
+						renderRoot={(props) => (
+							<Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhook.id }} />
+						)}
+					>
+						Show all in the log
+					</Anchor>
+				}
+			>
+				<RecentAttempts projectId={projectId} webhookId={webhook.id} />
+			</Section>
+		</Stack>
+	);
+}

@@ -1,0 +1,133 @@
+import { Button, Text } from "@mantine/core";
+import { IconCheck } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Health } from "../../../api/health.ts";
+import { type Incident, incidentsQuery } from "../../../api/incidents.ts";
+import type { Webhook } from "../../../api/webhooks.ts";
+import { webhookName } from "../../../lib/health/health.ts";
+import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
+import { plural } from "../../../lib/text/numbers.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
+import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
+import { useNow } from "../../../ui/hooks/use-now.ts";
+import { Section } from "../../../ui/page/page.tsx";
+import { ReplayDialog } from "../replay-dialog.tsx";
+import classes from "./incidents-section.module.css";
+
+interface IncidentsSectionProps {
+	projectId: string;
+	/** The webhooks whose incidents are shown: all of the project, or one. */
+	webhooks: readonly Webhook[];
+	/** Health of those for which it is loaded. */
+	healths: readonly Health[];
+	/** Only this webhook's. */
+	webhookId?: string;
+	limit: number;
+}
+
+/** Outages of the last two days, each as one thing, with the one action that closes it. Nothing if there were none. */
+export function IncidentsSection({ projectId, webhooks, healths, webhookId, limit }: IncidentsSectionProps) {
+	const { data: incidents = [] } = useQuery(
+		incidentsQuery(projectId, { limit, ...(webhookId !== undefined && { webhookId }) }),
+	);
+	const [replayed, setReplayed] = useState<Incident | null>(null);
+	const now = useNow(0);
+	const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
+	const shown = incidents.flatMap((incident) => {
+		const webhook = byId.get(incident.webhook_id);
+		return webhook === undefined ? [] : [{ incident, webhook }];
+	});
+	const chosen = replayed === null ? undefined : byId.get(replayed.webhook_id);
+	if (shown.length === 0) return null;
+	return (
+		<Section title="Incidents" description="Outages of the last two days">
+			<ul className={classes.list} aria-label="Incidents">
+				{shown.map(({ incident, webhook }) => (
+					<li key={`${webhook.id} ${incident.started_at}`} className={classes.row} data-state={incident.state}>
+						<div className={classes.words}>
+							<div className={classes.head}>
+								<Link
+									to="/p/$projectId/logs"
+									params={{ projectId }}
+									search={{
+										webhook_id: webhook.id,
+										since: incident.started_at,
+										...(incident.ended_at !== null && { until: incident.ended_at }),
+										view: "attempts",
+									}}
+								>
+									{incidentSpan(incident, now)}
+								</Link>
+								{webhookId === undefined ? <span>{webhookName(webhook)}</span> : null}
+							</div>
+							<p>
+								{incidentCause(incident)}. {incidentResult(incident, now)}
+							</p>
+						</div>
+						<Closing
+							projectId={projectId}
+							incident={incident}
+							webhook={webhook}
+							waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting.count}
+							onReplay={() => setReplayed(incident)}
+						/>
+					</li>
+				))}
+			</ul>
+			{replayed === null || chosen === undefined ? null : (
+				<ReplayDialog
+					projectId={projectId}
+					webhookId={chosen.id}
+					name={webhookName(chosen)}
+					since={replayed.started_at}
+					opened
+					onClose={() => setReplayed(null)}
+				/>
+			)}
+		</Section>
+	);
+}
+
+interface ClosingProps {
+	projectId: string;
+	incident: Incident;
+	webhook: Webhook;
+	/** How many of the webhook's retries wait; undefined until it is known. */
+	waiting: number | undefined;
+	onReplay: () => void;
+}
+
+/** What closes an incident. */
+function Closing({ projectId, incident, webhook, waiting, onReplay }: ClosingProps) {
+	const action = incidentAction(incident);
+	if (incident.state === "ongoing") return null;
+	if (action === "retry") {
+		if (webhook.status === "paused" || waiting === 0) return null;
+		return (
+			<RetryAllNow
+				projectId={projectId}
+				webhookId={webhook.id}
+				count={waiting ?? incident.deliveries.waiting}
+				size="xs"
+			/>
+		);
+	}
+	if (action === "replay") {
+		return (
+			<ForRole needs="developer">
+				{(disabled) => (
+					<Button size="xs" variant="default" disabled={disabled} onClick={onReplay}>
+						Replay {plural(incident.deliveries.failed, "failed delivery", "failed deliveries")}
+					</Button>
+				)}
+			</ForRole>
+		);
+	}
+	return (
+		<Text size="sm" c="dimmed" className={classes.done}>
+			<IconCheck size={15} stroke={2.5} aria-hidden /> Nothing to do
+		</Text>
+	);
+}

@@ -1,0 +1,85 @@
+import { Box, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import { type AttemptSummary, newestAttemptsQuery } from "../../../api/attempts.ts";
+import { useSession } from "../../../api/session.ts";
+import { seriesLength } from "../../../lib/attempts/track.ts";
+import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { formatMs } from "../../../lib/text/numbers.ts";
+import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { Code } from "../../../ui/ident.tsx";
+import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
+import { ErrorState } from "../../../ui/page/states.tsx";
+import { When } from "../../../ui/when.tsx";
+
+const SHOWN = 8;
+
+const COLUMNS: readonly Column<AttemptSummary>[] = [
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
+	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
+	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
+	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short },
+	{
+		key: "attempt",
+		header: "Attempt",
+		render: (attempt) => <AttemptNumber attempt={attempt} />,
+		from: "md",
+	},
+	{
+		key: "duration",
+		header: "Duration",
+		render: ({ response_ms }) => formatMs(response_ms),
+		align: "right",
+		width: 100,
+	},
+];
+
+const EventType = ({ attempt: { event_id, event_type, test } }: { attempt: AttemptSummary }) => (
+	<>
+		<Code>{event_type}</Code> <EventMark event={{ event_id, test }} />
+	</>
+);
+
+function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
+	const number = `${attempt.attempt} of ${seriesLength(attempt, useSession())}`;
+	return attempt.replay === 0 ? number : `${number}, replay ${attempt.replay}`;
+}
+
+/** The newest attempts; each opens in the log. */
+export function RecentAttempts({ projectId, webhookId }: { projectId: string; webhookId: string }) {
+	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
+	const navigate = useNavigate();
+	const router = useRouter();
+	const placeOf = ({ id }: AttemptSummary) => ({
+		to: "/p/$projectId/logs/$attemptId" as const,
+		params: { projectId, attemptId: id },
+		search: { webhook_id: webhookId },
+	});
+	if (error !== null && data === undefined) {
+		return (
+			<Box p="md">
+				<ErrorState error={error} onRetry={refetch} />
+			</Box>
+		);
+	}
+	if (data?.length === 0) {
+		return (
+			<Text size="sm" c="dimmed" px={20} pb={20}>
+				Nothing has been sent yet. Send a test event, or wait for the first event.
+			</Text>
+		);
+	}
+	return (
+		<DataTable
+			label="Recent attempts"
+			columns={COLUMNS}
+			rows={data}
+			rowKey={({ id }) => id}
+			skeletonRows={SHOWN}
+			minWidth={620}
+			onOpen={(row) => void navigate(placeOf(row))}
+			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
+		/>
+	);
+}

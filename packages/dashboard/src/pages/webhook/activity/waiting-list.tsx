@@ -1,0 +1,78 @@
+import { Anchor } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Waiting } from "../../../api/health.ts";
+import { useSession } from "../../../api/session.ts";
+import { seriesLength } from "../../../lib/attempts/track.ts";
+import { dueWords } from "../../../lib/text/time.ts";
+import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
+import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
+import { Code, Ident } from "../../../ui/ident.tsx";
+import { When } from "../../../ui/when.tsx";
+import classes from "./waiting-section.module.css";
+
+interface WaitingListProps {
+	projectId: string;
+	waiting: readonly Waiting[];
+	isPaused: (webhookId: string) => boolean;
+	/** A webhook's display name, if there are several. */
+	nameOf?: (webhookId: string) => string;
+}
+
+const LABEL = { retry: "Retry", replay: "Replay", requested: "On request" } as const satisfies Record<
+	Waiting["queue"],
+	string
+>;
+
+/** Retries and replays, soonest first. */
+export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingListProps) {
+	const plan = useSession();
+	return (
+		<ul className={classes.list}>
+			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, test, due_at }) => (
+				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
+					<span className={classes.what}>
+						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
+						<Code>{event_type}</Code>
+						<EventMark event={{ event_id, test }} />
+						{nameOf === undefined ? null : (
+							<Anchor
+								size="sm"
+								renderRoot={(props) => (
+									<Link
+										{...props}
+										to="/p/$projectId/webhooks/$webhookId"
+										params={{ projectId, webhookId: webhook_id }}
+									/>
+								)}
+							>
+								{nameOf(webhook_id)}
+							</Anchor>
+						)}
+						<Ident id={event_id} />
+					</span>
+					<span className={classes.due}>
+						attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
+						<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
+						{test ? (
+							<CancelTest
+								projectId={projectId}
+								delivery={{ webhook_id, event_id }}
+								inRowOf={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+							/>
+						) : null}
+						{queue !== "retry" || isPaused(webhook_id) ? null : (
+							<RetryNow
+								projectId={projectId}
+								delivery={{ webhook_id, event_id }}
+								inRow
+								what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+							/>
+						)}
+					</span>
+				</li>
+			))}
+		</ul>
+	);
+}

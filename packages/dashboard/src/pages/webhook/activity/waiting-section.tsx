@@ -1,0 +1,59 @@
+import { Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Health, waitingQuery } from "../../../api/health.ts";
+import type { Webhook } from "../../../api/webhooks.ts";
+import { backlogSentence } from "../../../lib/health/health.ts";
+import { plural } from "../../../lib/text/numbers.ts";
+import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
+import { useNow } from "../../../ui/hooks/use-now.ts";
+import { Section } from "../../../ui/page/page.tsx";
+import { WaitingList } from "./waiting-list.tsx";
+
+const SHOWN = 5;
+
+interface WaitingSectionProps {
+	projectId: string;
+	webhook: Webhook;
+	health: Health | undefined;
+}
+
+/** A webhook's backlog and pending retries. */
+export function WaitingSection({ projectId, webhook, health }: WaitingSectionProps) {
+	const { data } = useQuery(waitingQuery(projectId, { webhookId: webhook.id, limit: SHOWN }));
+	const oldest = webhook.backlog.oldest_at;
+	const now = useNow(oldest === null ? 0 : Date.parse(oldest));
+	const backlog = backlogSentence(webhook.backlog, now);
+	const count = health?.waiting.count ?? 0;
+	const more = count - (data?.length ?? 0);
+	return (
+		<Section
+			title="Waiting to be sent"
+			actions={
+				count === 0 || webhook.status === "paused" ? undefined : (
+					<RetryAllNow projectId={projectId} webhookId={webhook.id} count={count} />
+				)
+			}
+		>
+			{data === undefined || health === undefined ? (
+				<Skeleton height={20} width={360} maw="100%" />
+			) : (
+				<Stack gap="sm">
+					<Text size="sm" aria-live="polite">
+						{backlog === null ? "No event is waiting for its first attempt" : backlog}
+						{count === 0
+							? ", and none for a retry."
+							: `; ${plural(count, "event")} ${count === 1 ? "waits" : "wait"} for a retry.`}
+					</Text>
+					{data.length === 0 ? null : (
+						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />
+					)}
+					{more > 0 && data.length > 0 ? (
+						<Text size="sm" c="dimmed">
+							And {plural(more, "more", "more")} after {more === 1 ? "that" : "these"}.
+						</Text>
+					) : null}
+				</Stack>
+			)}
+		</Section>
+	);
+}

@@ -1,0 +1,91 @@
+import { TextInput, VisuallyHidden } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconCheck, IconCircleDashed, IconHelpCircle, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useProjectId } from "../../../api/session.ts";
+import { type UrlCheck, type UrlCheckName, type UrlCheckState, urlCheckQuery } from "../../../api/webhooks.ts";
+import classes from "./url-field.module.css";
+
+interface UrlFieldProps {
+	value: string;
+	onChange: (url: string) => void;
+	error?: ReactNode;
+	disabled?: boolean;
+}
+
+/** How long typing must pause before a URL is checked, in milliseconds. */
+const REST_MS = 400;
+
+const LABELS: readonly (readonly [UrlCheckName, string])[] = [
+	["https", "Uses https"],
+	["reachable_name", "Host name resolves"],
+	["public_address", "Address is public"],
+];
+
+const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: IconCircleDashed } as const;
+const SPOKEN = { ok: "yes", failed: "no", unknown: "could not be checked", open: "not checked yet" } as const;
+
+/** A webhook's URL, which the service checks as it is typed; nothing is sent to it. */
+export function UrlField({ value, onChange, error, disabled = false }: UrlFieldProps) {
+	const projectId = useProjectId();
+	const [rested] = useDebouncedValue(value.trim(), REST_MS);
+	const worthIt = URL.canParse(rested) && !disabled;
+	const { data, isError } = useQuery({
+		...urlCheckQuery(projectId, rested),
+		enabled: worthIt,
+		retry: false,
+	});
+	const check = worthIt && rested === value.trim() ? data : undefined;
+	return (
+		<div>
+			<TextInput
+				label="URL"
+				description="Where events are sent: a public https URL. To test on your own machine, use a tunnel."
+				placeholder="https://example.com/webhooks"
+				type="url"
+				inputMode="url"
+				autoComplete="off"
+				spellCheck={false}
+				required
+				maxLength={2_048}
+				disabled={disabled}
+				value={value}
+				onChange={(event) => onChange(event.currentTarget.value)}
+				error={error}
+			/>
+			<ul className={classes.checks}>
+				{LABELS.map(([name, label]) => (
+					<CheckLine key={name} name={name} label={label} check={check} />
+				))}
+			</ul>
+			<VisuallyHidden aria-live="polite">
+				{isError ? "The URL couldn't be checked." : check === undefined ? "" : summary(check)}
+			</VisuallyHidden>
+		</div>
+	);
+}
+
+function CheckLine({ name, label, check }: { name: UrlCheckName; label: string; check: UrlCheck | undefined }) {
+	const found = check?.checks.find((one) => one.name === name);
+	const state: UrlCheckState | "open" = found?.state ?? "open";
+	const Icon = ICONS[state];
+	const said = found === undefined || found.state === "ok" || found.detail === "" ? label : found.detail;
+	return (
+		<li className={classes.check} data-state={state}>
+			<Icon size={16} stroke={2.2} aria-hidden />
+			<span>
+				{said}
+				<VisuallyHidden>: {SPOKEN[state]}</VisuallyHidden>
+			</span>
+		</li>
+	);
+}
+
+const summary = ({ ok, checks }: UrlCheck) =>
+	ok
+		? "The URL passes the checks."
+		: checks
+				.filter(({ state }) => state !== "ok")
+				.map(({ detail }) => detail)
+				.join(" ");

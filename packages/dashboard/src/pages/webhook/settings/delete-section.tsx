@@ -1,0 +1,54 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
+import { webhookName } from "../../../lib/health/health.ts";
+import { plural } from "../../../lib/text/numbers.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
+import { ConfirmByName } from "../../../ui/confirm.tsx";
+import { notifyDone } from "../../../ui/notify.tsx";
+import { Section } from "../../../ui/page/page.tsx";
+import type { SettingsProps } from "./settings-props.ts";
+
+/** Deletes the webhook after its name is typed. */
+export function DeleteSection({ projectId, webhook }: SettingsProps) {
+	const [asking, setAsking] = useState(false);
+	const navigate = useNavigate();
+	const name = webhookName(webhook);
+	const waiting = webhook.backlog.events;
+	const remove = async () => {
+		await deleteWebhook(projectId, webhook.id);
+		await navigate({ to: "/p/$projectId/webhooks", params: { projectId } });
+		notifyDone(`${name} is deleted.`);
+		await refreshWebhooks(projectId);
+	};
+	return (
+		<Section title="Delete">
+			<Group justify="space-between" gap="md">
+				<Text size="sm" c="dimmed" flex="1 1 300px">
+					Deletes this webhook and its secret. Its attempts stay in the log.
+				</Text>
+				<ForRole needs="developer">
+					{(disabled) => (
+						<Button variant="outline" color="red" disabled={disabled} onClick={() => setAsking(true)}>
+							Delete webhook
+						</Button>
+					)}
+				</ForRole>
+			</Group>
+			<ConfirmByName
+				opened={asking}
+				onClose={() => setAsking(false)}
+				title={`Delete ${name}`}
+				name={name}
+				action="Delete webhook"
+				onConfirm={remove}
+			>
+				{waiting === 0
+					? ""
+					: `${plural(waiting, "event")} that ${waiting === 1 ? "waits" : "wait"} for it will not be sent. `}
+				Its retries end and its secret is no longer used. This can't be undone.
+			</ConfirmByName>
+		</Section>
+	);
+}

@@ -1,0 +1,40 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { healthQuery } from "../../../api/health.ts";
+import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
+import { Section } from "../../../ui/page/page.tsx";
+import { PauseDialog, ResumeDialog } from "../resume-dialog.tsx";
+import type { SettingsProps } from "./settings-props.ts";
+
+/** Pauses and resumes. */
+export function StateSection({ projectId, webhook }: SettingsProps) {
+	const [opened, setOpened] = useState(false);
+	const paused = webhook.status === "paused";
+	const { data: health } = useQuery({
+		...healthQuery(projectId),
+		select: (all) => all.find(({ webhook_id }) => webhook_id === webhook.id),
+	});
+	const waiting = pendingOf(webhook, health);
+	const dialog = { projectId, webhook, opened, onClose: () => setOpened(false) };
+	return (
+		<Section title={paused ? "Paused" : "Active"}>
+			<Group justify="space-between" gap="md">
+				<Text size="sm" c="dimmed" flex="1 1 300px">
+					{paused
+						? `Nothing is sent. ${waiting.total === 0 ? "Nothing is waiting." : `Waiting: ${pendingWords(waiting)}.`}`
+						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
+				</Text>
+				<ForRole needs="developer">
+					{(disabled) => (
+						<Button variant="default" disabled={disabled} onClick={() => setOpened(true)}>
+							{paused ? "Resume" : "Pause"}
+						</Button>
+					)}
+				</ForRole>
+			</Group>
+			{paused ? <ResumeDialog {...dialog} health={health} /> : <PauseDialog {...dialog} />}
+		</Section>
+	);
+}

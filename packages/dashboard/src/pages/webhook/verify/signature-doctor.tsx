@@ -1,0 +1,202 @@
+import {
+	Button,
+	FileInput,
+	Group,
+	List,
+	Select,
+	SimpleGrid,
+	Stack,
+	Text,
+	Textarea,
+	TextInput,
+	ThemeIcon,
+} from "@mantine/core";
+import { IconAlertTriangle, IconCheck, IconQuestionMark } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { checkSignature, type Diagnosis, newestAttemptsQuery, type SignatureSeen } from "../../../api/attempts.ts";
+import { wasSent } from "../../../lib/attempts/attempt-words.ts";
+import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { shortTime } from "../../../lib/text/time.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
+import { useNow } from "../../../ui/hooks/use-now.ts";
+import { Section } from "../../../ui/page/page.tsx";
+import { ErrorState } from "../../../ui/page/states.tsx";
+
+interface SignatureDoctorProps {
+	projectId: string;
+	webhookId: string;
+}
+
+/** Finds out why a receiver refuses a signature, from what it saw and computed for one of the last requests. */
+export function SignatureDoctor({ projectId, webhookId }: SignatureDoctorProps) {
+	const { data: attempts } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
+	const now = useNow(0);
+	const [attemptId, setAttemptId] = useState<string | null>(null);
+	const [text, setText] = useState("");
+	const [file, setFile] = useState<File | null>(null);
+	const [signature, setSignature] = useState("");
+	const [timestamp, setTimestamp] = useState("");
+	const [clock, setClock] = useState("");
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<unknown>(null);
+	const [findings, setFindings] = useState<Diagnosis["findings"] | null>(null);
+	const sent = (attempts ?? []).filter((attempt) => attempt.status_code !== null && wasSent(attempt));
+	const chosen = attemptId ?? sent[0]?.id ?? null;
+	const isClockRight = clock.trim() === "" || /^\d{1,12}$/.test(clock.trim());
+	const isEmpty = [text, signature, timestamp, clock].every((value) => value.trim() === "") && file === null;
+	const change =
+		<T,>(set: (value: T) => void) =>
+		(value: T) => {
+			set(value);
+			setFindings(null);
+		};
+	const check = async () => {
+		if (chosen === null) return;
+		setBusy(true);
+		setProblem(null);
+		try {
+			const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(text);
+			const seen: SignatureSeen = {
+				...(signature.trim() === "" ? {} : { signature: signature.trim() }),
+				...(file === null && text === "" ? {} : { body: base64(bytes) }),
+				...(timestamp === "" ? {} : { timestamp }),
+				...(clock.trim() === "" ? {} : { clock: Number(clock) }),
+			};
+			setFindings((await checkSignature(projectId, chosen, seen)).findings);
+		} catch (error) {
+			setProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<Section
+			title="Why is a signature refused?"
+			description="Enter what the receiver saw and computed for a request. The secret isn’t needed: don’t paste it here."
+		>
+			{sent.length === 0 ? (
+				<Text size="sm" c="dimmed">
+					{attempts === undefined
+						? "Loading the last requests …"
+						: "No request has been answered yet. Send a test event first."}
+				</Text>
+			) : (
+				<form
+					onSubmit={(event) => {
+						event.preventDefault();
+						void check();
+					}}
+				>
+					<Stack>
+						<Select
+							label="Request"
+							allowDeselect={false}
+							value={chosen}
+							onChange={change(setAttemptId)}
+							data={sent.map((attempt) => ({
+								value: attempt.id,
+								label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responsePhrases(attempt).short}, …${attempt.event_id.slice(-6)}`,
+							}))}
+						/>
+						<SimpleGrid cols={{ base: 1, sm: 3 }}>
+							<TextInput
+								label="Signature that the receiver computed"
+								value={signature}
+								onChange={(event) => change(setSignature)(event.currentTarget.value)}
+								autoComplete="off"
+								spellCheck={false}
+							/>
+							<TextInput
+								label="Timestamp that it used"
+								value={timestamp}
+								onChange={(event) => change(setTimestamp)(event.currentTarget.value)}
+								autoComplete="off"
+							/>
+							<TextInput
+								label="Its clock then (Unix time)"
+								value={clock}
+								onChange={(event) => change(setClock)(event.currentTarget.value)}
+								error={isClockRight ? undefined : "Seconds since 1970, such as 1795514470."}
+								autoComplete="off"
+								inputMode="numeric"
+							/>
+						</SimpleGrid>
+						<Textarea
+							label="Body that it saw"
+							value={text}
+							onChange={(event) => change(setText)(event.currentTarget.value)}
+							disabled={file !== null}
+							autosize
+							minRows={3}
+							maxRows={10}
+							spellCheck={false}
+						/>
+						<FileInput
+							label="Or a file with the body’s bytes"
+							description="More exact: pasting converts line breaks and drops byte order marks."
+							value={file}
+							onChange={change(setFile)}
+							clearable
+							placeholder="Choose a file"
+						/>
+						{problem === null ? null : <ErrorState error={problem} />}
+						<div aria-live="polite">{findings === null ? null : <Findings findings={findings} />}</div>
+						<Group justify="flex-end">
+							<ForRole needs="developer">
+								{(disabled) => (
+									<Button type="submit" loading={busy} disabled={disabled || isEmpty || !isClockRight}>
+										Find out
+									</Button>
+								)}
+							</ForRole>
+						</Group>
+					</Stack>
+				</form>
+			)}
+		</Section>
+	);
+}
+
+const ICONS = {
+	right: { Icon: IconCheck, color: "teal", word: "Right" },
+	wrong: { Icon: IconAlertTriangle, color: "red", word: "Wrong" },
+	unknown: { Icon: IconQuestionMark, color: "gray", word: "Unknown" },
+} as const;
+
+/** What is wrong first. */
+const ORDER = ["wrong", "unknown", "right"] as const;
+
+function Findings({ findings }: Diagnosis) {
+	const sorted = findings.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+	return (
+		<List spacing="xs" size="sm" center listStyleType="none" aria-label="Findings">
+			{sorted.map(({ part, state, code, detail }) => {
+				const { Icon, color, word } = ICONS[state];
+				return (
+					<List.Item
+						key={`${part} ${code}`}
+						icon={
+							<ThemeIcon size={22} radius="xl" variant="light" color={color}>
+								<Icon size={14} aria-hidden />
+							</ThemeIcon>
+						}
+					>
+						<Text component="span" size="sm" display="block">
+							<strong>
+								{word}: {part}.
+							</strong>{" "}
+							{detail}
+						</Text>
+					</List.Item>
+				);
+			})}
+		</List>
+	);
+}
+
+function base64(bytes: Uint8Array): string {
+	let text = "";
+	for (const byte of bytes) text += String.fromCharCode(byte);
+	return btoa(text);
+}

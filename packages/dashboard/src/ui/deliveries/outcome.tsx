@@ -1,0 +1,60 @@
+import {
+	IconActivity,
+	IconAlertTriangle,
+	IconCheck,
+	IconCircleDashed,
+	IconClock,
+	IconPlayerPause,
+	IconRefresh,
+	IconX,
+} from "@tabler/icons-react";
+import type { WebhookState } from "../../lib/health/health.ts";
+import classes from "./outcome.module.css";
+
+export type OutcomeKind = "delivered" | "retrying" | "failed" | "paused" | "waiting" | "idle";
+
+const LOOK = {
+	delivered: { word: "Delivered", Icon: IconCheck, tone: "delivered" },
+	retrying: { word: "Retrying", Icon: IconRefresh, tone: "retrying" },
+	failed: { word: "Failed", Icon: IconX, tone: "failed" },
+	paused: { word: "Paused", Icon: IconPlayerPause, tone: "paused" },
+	waiting: { word: "Waiting", Icon: IconClock, tone: "waiting" },
+	idle: { word: "Idle", Icon: IconCircleDashed, tone: "paused" },
+} as const satisfies Record<OutcomeKind, unknown>;
+
+/** The CSS colors of an outcome: for text, for its background tint, and for areas of charts. */
+export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>
+	`var(--ph-${LOOK[kind].tone}${part === "text" ? "" : `-${part}`})`;
+
+interface OutcomeProps {
+	kind: OutcomeKind;
+	/** A word other than the outcome's own. */
+	label?: string;
+	/** Without the background tint, for sentences and dense tables. */
+	plain?: boolean;
+}
+
+/** An outcome: always its color, its icon and a word together. */
+export function Outcome({ kind, label, plain = false }: OutcomeProps) {
+	const { word, Icon, tone } = LOOK[kind];
+	return (
+		<span className={classes.outcome} data-tone={tone} data-plain={plain || undefined}>
+			<Icon size={13} stroke={2.5} aria-hidden />
+			{label ?? word}
+		</span>
+	);
+}
+
+/** A webhook's health state, in the same style. */
+export function HealthState({ state }: { state: WebhookState }) {
+	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
+	if (state === "paused") return <Outcome kind="paused" />;
+	if (state === "idle") return <Outcome kind="idle" label="No deliveries yet" />;
+	const Icon = state === "failing" ? IconAlertTriangle : IconActivity;
+	return (
+		<span className={classes.outcome} data-tone={state === "failing" ? "failed" : "retrying"}>
+			<Icon size={13} stroke={2.5} aria-hidden />
+			{state === "failing" ? "Failing" : "Unstable"}
+		</span>
+	);
+}

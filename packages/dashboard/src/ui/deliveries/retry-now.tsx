@@ -1,0 +1,79 @@
+import { Button } from "@mantine/core";
+import { IconPlayerTrackNext } from "@tabler/icons-react";
+import { type DeliveryId, retryDelivery, retryWebhook } from "../../api/deliveries.ts";
+import { plural } from "../../lib/text/numbers.ts";
+import { ForRole } from "../account/for-role.tsx";
+import { useAction } from "../hooks/use-action.ts";
+import { notifyDone } from "../notify.tsx";
+
+interface RetryNowProps {
+	projectId: string;
+	delivery: DeliveryId;
+	/** Compact, for a row of a list. */
+	inRow?: boolean;
+	/** Names the row for screen readers: `purchase.completed to Accounting`. */
+	what?: string;
+	onDone?: (() => void) | undefined;
+}
+
+/** Makes a delivery's pending attempt immediately. */
+export function RetryNow({ projectId, delivery, inRow = false, what, onDone }: RetryNowProps) {
+	const { busy, run } = useAction(async () => {
+		await retryDelivery(projectId, delivery);
+		notifyDone("Retrying now.");
+		onDone?.();
+	});
+	return (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<Button
+					size={inRow ? "compact-xs" : "sm"}
+					variant={inRow ? "default" : "filled"}
+					{...(inRow ? {} : { leftSection: <IconPlayerTrackNext size={16} aria-hidden /> })}
+					{...(what === undefined ? {} : { "aria-label": `Retry now: ${what}` })}
+					disabled={disabled}
+					loading={busy}
+					onClick={(event) => {
+						event.stopPropagation();
+						void run();
+					}}
+				>
+					Retry now
+				</Button>
+			)}
+		</ForRole>
+	);
+}
+
+interface RetryAllNowProps {
+	projectId: string;
+	webhookId: string;
+	/** How many deliveries wait for a retry. */
+	count: number;
+	variant?: "default" | "filled";
+	size?: "xs" | "sm";
+}
+
+/** Makes all pending attempts of a webhook immediately. */
+export function RetryAllNow({ projectId, webhookId, count, variant = "default", size = "sm" }: RetryAllNowProps) {
+	const { busy, run } = useAction(async () => {
+		const early = await retryWebhook(projectId, webhookId);
+		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${plural(early, "event")} now.`);
+	});
+	return (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<Button
+					variant={variant}
+					size={size}
+					leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
+					disabled={disabled}
+					loading={busy}
+					onClick={() => void run()}
+				>
+					{count === 1 ? "Retry it now" : `Retry all ${plural(count, "event")} now`}
+				</Button>
+			)}
+		</ForRole>
+	);
+}

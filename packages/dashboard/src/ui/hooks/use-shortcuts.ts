@@ -1,0 +1,43 @@
+import { useEffect, useRef } from "react";
+import { isTyping } from "../../lib/keys.ts";
+import { useKeyClaims } from "./key-claims.ts";
+
+/** Whether a dialog or drawer with a claim to the keyboard is open. */
+const isCovered = () => document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
+
+const NONE: readonly string[] = [];
+
+interface ShortcutOptions {
+	/** Active even while a dialog is open. */
+	inDialogs?: boolean;
+	/** Takes precedence over others, for a page that takes over one of the shell's keys. */
+	first?: boolean;
+}
+
+/**
+ * Single keys that do something anywhere on the page: `{ "/": focusSearch, j: next }` by `KeyboardEvent.key`. They
+ * are off while typing, with Ctrl, Alt or Meta, and while a dialog is open.
+ */
+export function useShortcuts(
+	shortcuts: Readonly<Record<string, (event: KeyboardEvent) => void>>,
+	{ inDialogs = false, first = false }: ShortcutOptions = {},
+): void {
+	const latest = useRef(shortcuts);
+	useEffect(() => {
+		latest.current = shortcuts;
+	});
+	useKeyClaims(first ? Object.keys(shortcuts) : NONE);
+	useEffect(() => {
+		const onKey = (event: KeyboardEvent) => {
+			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (isTyping(event.target as HTMLElement | null)) return;
+			if (!inDialogs && isCovered()) return;
+			const act = latest.current[event.key];
+			if (act === undefined) return;
+			event.preventDefault();
+			act(event);
+		};
+		document.addEventListener("keydown", onKey, first);
+		return () => document.removeEventListener("keydown", onKey, first);
+	}, [inDialogs, first]);
+}

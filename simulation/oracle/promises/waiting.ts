@@ -1,0 +1,164 @@
+import type { Happening } from "../../happenings.ts";
+import type { Shape } from "../../plan.ts";
+import type { Check, Witness } from "../check.ts";
+import { type Delivery, isFirst, type LedgerWebhook } from "../ledger.ts";
+import { RECOVERY_MS } from "./quiet.ts";
+
+/** How long a delivery that may be attempted waits at most while nothing is wrong, milliseconds. */
+export interface Patience {
+	/** The time until the project's owner is notified. */
+	readonly hearingMs: number;
+	/** The same for what a person asked for: a test event, or the replay of one delivery. */
+	readonly requestMs: number;
+	/** Until its project has its turn, where more have work than a node runs at once. */
+	readonly turnMs: number;
+}
+
+/** The time until a project's owner has learned of new work, milliseconds. */
+const HEARING_MS = 5_000;
+
+/** From this many webhooks on, the limit applies to the project rather than to each webhook. */
+const MANY_WEBHOOKS = 50;
+
+/** Retries of one webhook that may be in flight, at least. */
+const OWN_RETRIES = 16;
+/** Requests of people that each project has slots of its own for. */
+const OWN_REQUESTS = 4;
+
+/**
+ * While nothing is wrong, no project waits for longer than the limit, whatever the others do. The time counts from the
+ * moment when an attempt may be made: the event was appended, or the retry is due, and its lane has room. Regular checks
+ * find deliveries that are never attempted.
+ */
+export function waiting(
+	witness: Witness,
+	{ hearingMs, requestMs, turnMs }: Patience,
+): Check & { readonly longestMs: number } {
+	const { quiet } = witness;
+	/** By webhook, when an attempt of it last ended; and when one did while it had as many in flight as it allows. */
+	const endedAt = new Map<string, number>();
+	const roomSince = new Map<string, number>();
+	/** By webhook, when a first attempt was last sent. Invisible ones that are still connecting hold slots, too. */
+	const firstSentAt = new Map<string, number>();
+	/** By project, when a person's request was last settled. */
+	const requestEndedAt = new Map<string, number>();
+	/** By project, when it was served last. */
+	const served = new Map<string, number>();
+	let longestMs = 0;
+
+	/** Since when this attempt could have been made, by true time, unless a person requested it. */
+	function possibleSince(delivery: Delivery, now: number, nodeNow: number): number {
+		const { webhook } = delivery;
+		const first = isFirst(delivery);
+		// A retry's time is one of a node's clock.
+		const dueAt = first ? delivery.since : now - (nodeNow - delivery.dueAt);
+		const { size } = witness.ledger.projects.get(webhook.projectId)!.webhooks;
+		return Math.max(
+			// Many webhooks of one project share its part of the node.
+			size > MANY_WEBHOOKS ? (served.get(webhook.projectId) ?? 0) : 0,
+			dueAt,
+			delivery.since,
+			quiet.since,
+			webhook.activeSince,
+			(first ? roomSince : endedAt).get(webhook.id) ?? 0,
+		);
+	}
+
+	function judge(delivery: Delivery, since: number, now: number): void {
+		const { event, webhook, next } = delivery;
+		const waitedMs = now - since;
+		longestMs = Math.max(longestMs, waitedMs);
+		// A retry is timed by the monotonic clock: it may be late by as much as the time of day was set.
+		const boundMs = (delivery.requested ? requestMs : hearingMs) + turnMs + witness.disagreementMs();
+		if (waitedMs > boundMs)
+			witness.broken(
+				{ projectId: webhook.projectId, webhookId: webhook.id, eventId: event.id },
+				`number ${event.seq} has waited for ${waitedMs} ms for attempt ${next}, expected at most ${boundMs} ms`,
+			);
+	}
+
+	/** What a person asked for waits for no other attempt of its webhook, unless it is one of many requests. */
+	function judgeRequest(delivery: Delivery, now: number, nodeNow: number): void {
+		const { webhook, event, series } = delivery;
+		const wasSent = witness.wire.of(webhook.id, event.id).some(({ attempt }) => attempt?.series === series);
+		if (wasSent || isHandedOver(webhook, nodeNow)) return;
+		let requests = 0;
+		for (const { open } of witness.ledger.projects.get(webhook.projectId)!.webhooks.values())
+			for (const { requested } of open.values()) if (requested) requests += 1;
+		if (requests > OWN_REQUESTS) return;
+		const endedAt = requestEndedAt.get(webhook.projectId) ?? 0;
+		const since = Math.max(delivery.since, quiet.since, webhook.activeSince, endedAt);
+		if (since <= now) judge(delivery, since, now);
+	}
+
+	function sent(happening: Extract<Happening, { kind: "sent" }>): void {
+		const { request, at } = happening;
+		const { webhook, seq } = witness.wire.read(request, at);
+		const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
+		if (!webhook || !delivery || delivery.next === null) return;
+		if (delivery.requested) {
+			judgeRequest(delivery, at, witness.nodeNow(request.node));
+			return;
+		}
+		const lastSentAt = firstSentAt.get(webhook.id) ?? 0;
+		if (isFirst(delivery)) firstSentAt.set(webhook.id, at);
+		// Whether the attempts before have ended is not seen from outside until they are settled.
+		const { wire } = witness;
+		if (isFirst(delivery) ? wire.unsettledFirst(webhook.id) >= webhook.narrowest : wire.unsettled(webhook.id) > 0)
+			return;
+		// A lane that has many of them in flight, to a receiver that hangs, holds up its own retries.
+		if (!isFirst(delivery) && webhook.open.size >= OWN_RETRIES) return;
+		const since = Math.max(
+			possibleSince(delivery, at, witness.nodeNow(request.node)),
+			isFirst(delivery) ? lastSentAt : 0,
+		);
+		served.set(webhook.projectId, at);
+		if (quiet.since <= at) judge(delivery, since, at);
+	}
+
+	/** Whether an invisible attempt may be in flight. */
+	function isHandedOver({ id, projectId }: LedgerWebhook, nodeNow: number): boolean {
+		const attempts = witness.ledger.handedOver.get(projectId) ?? [];
+		return attempts.some(({ webhookId, until }) => webhookId === id && until + RECOVERY_MS > nodeNow);
+	}
+
+	return {
+		promise: "no project waits longer than the limit while others are served",
+		get longestMs() {
+			return longestMs;
+		},
+		on(happening) {
+			if (happening.kind === "settled")
+				for (const { webhookId, seq } of happening.settlement.attempts) {
+					const { narrowest = 1, deliveries } = witness.ledger.webhooks.get(webhookId) ?? {};
+					if (deliveries?.get(seq)?.requested) requestEndedAt.set(happening.settlement.projectId, happening.at);
+					endedAt.set(webhookId, happening.at);
+					if (witness.wire.unsettledFirst(webhookId) >= narrowest) roomSince.set(webhookId, happening.at);
+				}
+			if (happening.kind === "sent") sent(happening);
+		},
+		look() {
+			const { node } = quiet;
+			const now = witness.now();
+			if (node === undefined || now < quiet.since + hearingMs) return;
+			const nodeNow = witness.nodeNow(node);
+			for (const webhook of witness.ledger.webhooks.values()) {
+				if (webhook.open.size === 0 || webhook.isDeleted || webhook.status === "paused") continue;
+				for (const delivery of webhook.open.values()) if (delivery.requested) judgeRequest(delivery, now, nodeNow);
+				if (witness.wire.unsettled(webhook.id) > 0 || isHandedOver(webhook, nodeNow)) continue;
+				for (const delivery of webhook.open.values())
+					if (!delivery.dropped && !delivery.requested)
+						judge(delivery, Math.max(possibleSince(delivery, now, nodeNow), endedAt.get(webhook.id) ?? 0), now);
+			}
+		},
+	};
+}
+
+/** The bound on how long a project waits; docs/simulation.md says why. */
+export function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, sendsInFlight }: Shape): Patience {
+	const turns = activeProjects === null ? 0 : 4 * Math.ceil(projects / (activeProjects * nodes));
+	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
+	// Where slots are few, receivers that hang may hold all of them, except those for requests.
+	const hearingMs = sendsInFlight === null ? HEARING_MS : HEARING_MS + 6 * attemptTimeoutMs;
+	return { hearingMs, requestMs: HEARING_MS, turnMs };
+}
