@@ -132,7 +132,7 @@ test.describe("with short delays", () => {
 		expect(lines[0]).toMatch(/^last_attempt_at,state/);
 	});
 
-	test("the signature doctor finds out what a receiver has wrong", async ({ dashboard, page }) => {
+	test("the signature check finds out what a receiver has wrong", async ({ dashboard, page }) => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
 		const { id, secret } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });

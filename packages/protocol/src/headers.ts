@@ -8,6 +8,9 @@ export function isBrand(text: string): boolean {
 	return BRAND.test(text);
 }
 
+/** How far receivers let a request's timestamp be from their clock, seconds. */
+export const TIMESTAMP_TOLERANCE_S = 300;
+
 /** The names of the headers whose value differs between requests. */
 export interface HeaderNames {
 	readonly event: string;

@@ -11,6 +11,7 @@ export {
 	type RequestHeaders,
 	requestHeaders,
 	STANDARD_HEADERS,
+	TIMESTAMP_TOLERANCE_S,
 } from "./headers.ts";
 export { isoTime } from "./iso-time.ts";
 export { eachElement, eachMember, eventSources, memberSource } from "./raw-json.ts";

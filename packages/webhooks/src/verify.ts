@@ -1,12 +1,9 @@
-import { DEFAULT_BRAND, headerNames } from "../../protocol/src/headers.ts";
+import { DEFAULT_BRAND, headerNames, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
 import { parseEvent, type WebhookEvent } from "./event.ts";
 import { explainMismatch } from "./mismatch.ts";
 import { type HeadersInput, headerValues } from "./request-headers.ts";
 import { isSigned, utf8 } from "./signature.ts";
 import { WebhookError } from "./webhook-error.ts";
-
-/** How far a timestamp may differ from this machine's clock, seconds. */
-const TOLERANCE_S = 300;
 
 /** The body as it came: its bytes, or text that was decoded from UTF-8 and is otherwise unchanged. */
 export type Body = Uint8Array | ArrayBuffer | string;
@@ -58,7 +55,11 @@ export function checkedSecrets(secret: string | readonly string[]): readonly str
 }
 
 /** Fills in the defaults. Throws a RangeError for a tolerance that would accept everything or nothing. */
-export function checkedOptions({ tolerance = TOLERANCE_S, now = Date.now, brand = DEFAULT_BRAND }: VerifyOptions) {
+export function checkedOptions({
+	tolerance = TIMESTAMP_TOLERANCE_S,
+	now = Date.now,
+	brand = DEFAULT_BRAND,
+}: VerifyOptions) {
 	if (!(tolerance >= 0 && Number.isFinite(tolerance))) {
 		throw new RangeError(`tolerance is ${tolerance}; give a number of seconds from 0.`);
 	}

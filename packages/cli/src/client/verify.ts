@@ -1,5 +1,5 @@
 /** `posthorn verify`: checks a request's signature at the keyboard, and says what is wrong with it. */
-import { DEFAULT_BRAND, headerNames } from "@posthorn/protocol";
+import { DEFAULT_BRAND, headerNames, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
 import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
@@ -17,8 +17,6 @@ export interface VerifyOptions extends ConnectionOptions {
 	readonly event?: string;
 }
 
-/** The tolerance that receivers are told to allow, seconds. */
-const TOLERANCE_S = 300;
 const CONTEXT_BYTES = 24;
 
 export async function verify(options: VerifyOptions): Promise<void> {
@@ -44,9 +42,9 @@ export async function verify(options: VerifyOptions): Promise<void> {
 			fault = error;
 		}
 		const age = Math.floor(Date.now() / 1_000) - Number(timestamp);
-		if (!options.json && Math.abs(age) > TOLERANCE_S)
+		if (!options.json && Math.abs(age) > TIMESTAMP_TOLERANCE_S)
 			warn(
-				`It was signed ${ago(new Date(Date.now() - age * 1_000).toISOString())}; a receiver only accepts ${TOLERANCE_S} s.`,
+				`It was signed ${ago(new Date(Date.now() - age * 1_000).toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`,
 			);
 	} else if (!options.json) note("No signature was given, so only the bytes are compared.");
 

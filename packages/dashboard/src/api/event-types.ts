@@ -1,5 +1,5 @@
+import { DEFAULT_BRAND } from "@posthorn/protocol";
 import { queryOptions } from "@tanstack/react-query";
-import { DEFAULT_BRAND } from "../lib/snippets/parts.ts";
 import { api, callApi } from "./client/client.ts";
 import type { Schemas } from "./client/operation.ts";
 

@@ -1,4 +1,5 @@
-import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** Enough for any event: the service's default limit is 256 KiB. */
 const MAX_BODY = "1<<20";
@@ -24,7 +25,7 @@ var secret = []byte(os.Getenv("${SECRET_VARIABLE}"))
 // verify returns 200 for a genuine request, otherwise the status to refuse it with.
 func verify(body []byte, timestamp, signature string) int {
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
-	if age := time.Now().Unix() - sent; err != nil || age > ${TOLERANCE_SECONDS} || age < -${TOLERANCE_SECONDS} {
+	if age := time.Now().Unix() - sent; err != nil || age > ${TIMESTAMP_TOLERANCE_S} || age < -${TIMESTAMP_TOLERANCE_S} {
 		return http.StatusBadRequest
 	}
 	mac := hmac.New(sha256.New, secret)

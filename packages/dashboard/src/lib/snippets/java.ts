@@ -1,4 +1,5 @@
-import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** A receiver for Java 17 or later without dependencies. */
 export const javaSnippet = ({ headers }: SnippetParts) => `import com.sun.net.httpserver.HttpExchange;
@@ -20,7 +21,7 @@ public class Receiver {
     /** 200 for a genuine request, otherwise the status to refuse it with. */
     static int verify(byte[] body, String timestamp, String signature) throws GeneralSecurityException {
         if (!timestamp.matches("[0-9]{1,12}")) return 400;
-        if (Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) > ${TOLERANCE_SECONDS}) return 400;
+        if (Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) > ${TIMESTAMP_TOLERANCE_S}) return 400;
         Mac mac = Mac.getInstance("HmacSHA256");
         mac.init(new SecretKeySpec(SECRET.getBytes(UTF_8), "HmacSHA256"));
         mac.update((timestamp + ".").getBytes(UTF_8));

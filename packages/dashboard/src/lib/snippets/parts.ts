@@ -6,9 +6,3 @@ export interface SnippetParts {
 
 /** The environment variable that holds the webhook's signing secret in every snippet. */
 export const SECRET_VARIABLE = "WEBHOOK_SECRET";
-
-/** How far a request's timestamp may be from the receiver's clock (the specification's section 5), in seconds. */
-export const TOLERANCE_SECONDS = 300;
-
-/** The default word in the header names, the same as the protocol's. */
-export const DEFAULT_BRAND = "Service";

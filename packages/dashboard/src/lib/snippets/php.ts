@@ -1,4 +1,5 @@
-import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** The key under which PHP keeps a request header in `$_SERVER`. */
 const serverKey = (header: string) => `HTTP_${header.toUpperCase().replaceAll("-", "_")}`;
@@ -15,7 +16,7 @@ if ($secret === "") {
 /** 200 for a genuine request, otherwise the status to refuse it with. */
 function verify(string $secret, string $body, string $timestamp, string $signature): int
 {
-    if (!preg_match('/^[0-9]{1,12}$/D', $timestamp) || abs(time() - (int) $timestamp) > ${TOLERANCE_SECONDS}) {
+    if (!preg_match('/^[0-9]{1,12}$/D', $timestamp) || abs(time() - (int) $timestamp) > ${TIMESTAMP_TOLERANCE_S}) {
         return 400;
     }
     $expected = hash_hmac("sha256", "$timestamp.$body", $secret);

@@ -1,4 +1,5 @@
-import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** A receiver in Python 3.9 or later that only uses the standard library. */
 export const pythonSnippet = ({ headers }: SnippetParts) => `import hashlib, hmac, json, os, re, sys, time
@@ -11,7 +12,7 @@ if not SECRET:
 
 def verify(body: bytes, timestamp: str, signature: str) -> int:
     """200 for a genuine request, otherwise the status to refuse it with."""
-    if not re.fullmatch("[0-9]{1,12}", timestamp) or abs(int(time.time()) - int(timestamp)) > ${TOLERANCE_SECONDS}:
+    if not re.fullmatch("[0-9]{1,12}", timestamp) or abs(int(time.time()) - int(timestamp)) > ${TIMESTAMP_TOLERANCE_S}:
         return 400
     expected = hmac.new(SECRET, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return 200 if hmac.compare_digest(expected.encode(), signature.encode()) else 401

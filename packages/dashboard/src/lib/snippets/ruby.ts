@@ -1,4 +1,5 @@
-import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** The key under which Rack keeps a request header. */
 const rackKey = (header: string) => `HTTP_${header.toUpperCase().replaceAll("-", "_")}`;
@@ -12,7 +13,7 @@ abort "Set ${SECRET_VARIABLE} to the webhook's signing secret." if SECRET.empty?
 
 # 200 for a genuine request, otherwise the status to refuse it with.
 def verify(body, timestamp, signature)
-  return 400 unless timestamp.match?(/\\A[0-9]{1,12}\\z/) && (Time.now.to_i - timestamp.to_i).abs <= ${TOLERANCE_SECONDS}
+  return 400 unless timestamp.match?(/\\A[0-9]{1,12}\\z/) && (Time.now.to_i - timestamp.to_i).abs <= ${TIMESTAMP_TOLERANCE_S}
 
   expected = OpenSSL::HMAC.hexdigest("SHA256", SECRET, "#{timestamp}.".b + body)
   OpenSSL.secure_compare(expected, signature) ? 200 : 401

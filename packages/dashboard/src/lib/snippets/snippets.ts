@@ -1,12 +1,13 @@
+import { DEFAULT_BRAND, headerNames } from "@posthorn/protocol";
 import { goSnippet } from "./go.ts";
 import { javaSnippet } from "./java.ts";
-import { DEFAULT_BRAND, type SnippetParts } from "./parts.ts";
+import type { SnippetParts } from "./parts.ts";
 import { phpSnippet } from "./php.ts";
 import { pythonSnippet } from "./python.ts";
 import { rubySnippet } from "./ruby.ts";
 import { typescriptSnippet } from "./typescript.ts";
 
-export { DEFAULT_BRAND, SECRET_VARIABLE } from "./parts.ts";
+export { SECRET_VARIABLE } from "./parts.ts";
 
 export type SnippetLanguage = "typescript" | "python" | "php" | "go" | "ruby" | "java";
 
@@ -66,5 +67,5 @@ const FORMS = new Map(SNIPPETS.map((form) => [form.language, form]));
 export function snippet(language: SnippetLanguage, brand: string = DEFAULT_BRAND): string {
 	const form = FORMS.get(language);
 	if (form === undefined) throw new RangeError(`There is no snippet in ${language}; choose one of SNIPPETS.`);
-	return form.render({ headers: { signature: `X-${brand}-Signature`, timestamp: `X-${brand}-Timestamp` } });
+	return form.render({ headers: headerNames(brand) });
 }

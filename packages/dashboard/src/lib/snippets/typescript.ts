@@ -1,4 +1,5 @@
-import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** A receiver for Node.js without dependencies. */
 export const typescriptSnippet = ({
@@ -12,7 +13,7 @@ if (secret === "") throw new Error("Set ${SECRET_VARIABLE} to the webhook's sign
 /** 200 for a genuine request, otherwise the status to refuse it with. */
 function verify(body: Buffer, timestamp: string, signature: string): 200 | 400 | 401 {
 	const age = Math.floor(Date.now() / 1000) - Number(timestamp);
-	if (!/^\\d{1,12}$/.test(timestamp) || Math.abs(age) > ${TOLERANCE_SECONDS}) return 400;
+	if (!/^\\d{1,12}$/.test(timestamp) || Math.abs(age) > ${TIMESTAMP_TOLERANCE_S}) return 400;
 	const expected = Buffer.from(createHmac("sha256", secret).update(\`\${timestamp}.\`).update(body).digest("hex"));
 	const given = Buffer.from(signature);
 	return given.length === expected.length && timingSafeEqual(given, expected) ? 200 : 401;

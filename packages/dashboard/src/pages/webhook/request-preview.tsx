@@ -1,9 +1,9 @@
 import { Box, Text } from "@mantine/core";
+import { DEFAULT_BRAND } from "@posthorn/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { brandQuery, eventTypesQuery } from "../../api/event-types.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { retryRule } from "../../lib/attempts/track.ts";
-import { DEFAULT_BRAND } from "../../lib/snippets/snippets.ts";
 import classes from "./request-preview.module.css";
 
 /** What a receiver gets: a sample request with the sample of an event type. */

@@ -7,6 +7,7 @@ import { dismissalRoutes } from "./log/dismissals.ts";
 import { eventSearchRoutes } from "./log/event-search.ts";
 import { exportRoutes } from "./log/exports.ts";
 import { retryRoutes } from "./log/retries.ts";
+import { signatureCheckRoutes } from "./log/signature-check.ts";
 import { accountRoutes } from "./people/account.ts";
 import { invitationRoutes } from "./people/invitations.ts";
 import { auditRoutes, memberRoutes } from "./people/members.ts";
@@ -23,7 +24,6 @@ import { quarantineRoutes } from "./system/quarantine.ts";
 import { docsRoutes, systemRoutes } from "./system/system.ts";
 import { incidentRoutes } from "./webhooks/incidents.ts";
 import { changeRoutes, insightRoutes } from "./webhooks/insight.ts";
-import { signatureCheckRoutes } from "./webhooks/signature-check.ts";
 import { webhookRoutes } from "./webhooks/webhooks.ts";
 export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 	return [

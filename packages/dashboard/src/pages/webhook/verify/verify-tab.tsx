@@ -2,7 +2,7 @@ import { Stack, Text } from "@mantine/core";
 import { Code } from "../../../ui/ident.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ReceiverCode } from "../receiver-code.tsx";
-import { SignatureDoctor } from "./signature-doctor.tsx";
+import { SignatureCheck } from "./signature-check.tsx";
 
 interface VerifyTabProps {
 	projectId: string;
@@ -32,7 +32,7 @@ export function VerifyTab({ projectId, webhookId }: VerifyTabProps) {
 					</Text>
 				</Stack>
 			</Section>
-			<SignatureDoctor projectId={projectId} webhookId={webhookId} />
+			<SignatureCheck projectId={projectId} webhookId={webhookId} />
 		</Stack>
 	);
 }

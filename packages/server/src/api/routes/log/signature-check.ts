@@ -2,12 +2,88 @@
  * Finds out which of secret, body, timestamp and clock a receiver has wrong, from what it computed for a logged request.
  * Needs no secret, and reveals only whether a given signature is right.
  */
-import { type BodyDifference, bodyDifference, changedBodies } from "@posthorn/protocol";
-import type { SignatureCheck } from "../engine/engine.ts";
-import type { Attempt } from "../storage/port.ts";
+import { type BodyDifference, bodyDifference, changedBodies, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { REQUESTS } from "../../../base/budgets.ts";
+import type { SignatureCheck } from "../../../engine/engine.ts";
+import type { Attempt } from "../../../storage/port.ts";
+import { found, Problem } from "../../http/problem.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { closed, Type } from "../../schema.ts";
+
+const route = routeIn("Delivery log");
+
+const SignatureSeen = Type.Object(
+	{
+		signature: Type.Optional(
+			Type.String({ minLength: 1, maxLength: 200, description: "The signature that the receiver computed." }),
+		),
+		body: Type.Optional(
+			Type.String({
+				pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+				description: "The bytes of the body that the receiver saw, in base64.",
+			}),
+		),
+		timestamp: Type.Optional(
+			Type.String({ minLength: 1, maxLength: 30, description: "The timestamp that the receiver used." }),
+		),
+		clock: Type.Optional(
+			Type.Integer({
+				minimum: 0,
+				maximum: 999_999_999_999,
+				description: "The receiver's clock when it checked the request, Unix time in seconds.",
+			}),
+		),
+	},
+	{ ...closed, minProperties: 1, title: "SignatureSeen", examples: [{ timestamp: "1795514462", clock: 1795514470 }] },
+);
+
+const SignatureDiagnosis = Type.Object(
+	{
+		findings: Type.Array(
+			Type.Object({
+				part: Type.Enum(["secret", "signature", "body", "timestamp", "clock"], { type: "string" }),
+				state: Type.Enum(["right", "wrong", "unknown"], { type: "string" }),
+				code: Type.String({ description: "Stable." }),
+				detail: Type.String({ description: "What is wrong, and what to do." }),
+			}),
+		),
+	},
+	{ title: "SignatureDiagnosis" },
+);
+
+type CheckParts = Pick<ApiParts, "storage" | "engine" | "config">;
+
+export function signatureCheckRoutes({ storage, engine, config }: CheckParts): Route[] {
+	return [
+		route("POST", "/v1/projects/{project_id}/attempts/{attempt_id}/signature-check", "checkSignature", {
+			summary: "Find out why a receiver refuses a signature",
+			description:
+				"Compares what a receiver saw and computed for a request with what was sent, and says whether its secret, body, timestamp or clock is wrong. It takes no secret and returns no signature.",
+			access: "developer",
+			rate: "urlChecks",
+			body: SignatureSeen,
+			// In base64.
+			bodyLimit: Math.ceil((config.maxEventBytes + REQUESTS.envelopeBytes) * 1.5),
+			success: { status: 200, description: "The findings.", schema: SignatureDiagnosis },
+			problems: { conflict: "Nothing was sent in this attempt." },
+			async handler({ params: { project_id, attempt_id }, body }) {
+				const { signature, timestamp, clock } = body;
+				const attempt = found("attempt", await storage.getAttempt({ projectId: project_id, attemptId: attempt_id }));
+				if (attempt.sent === null)
+					throw new Problem("conflict", "Nothing was sent in this attempt, so nothing was signed.");
+				const check = await engine.signatureCheck(project_id, attempt.webhookId);
+				const seen = {
+					...{ signature, timestamp, clock },
+					body: body.body === undefined ? undefined : Buffer.from(body.body, "base64"),
+				};
+				return { findings: findingsOf(attempt.sent, attempt.requestBody, check, seen) };
+			},
+		}),
+	];
+}
 
 /** What a receiver saw and computed. */
-export interface Seen {
+interface Seen {
 	/** In any notation. */
 	readonly signature?: string | undefined;
 	readonly body?: Uint8Array | undefined;
@@ -17,16 +93,13 @@ export interface Seen {
 	readonly clock?: number | undefined;
 }
 
-export interface Finding {
+interface Finding {
 	readonly part: "secret" | "signature" | "body" | "timestamp" | "clock";
 	readonly state: "right" | "wrong" | "unknown";
 	/** Stable. */
 	readonly code: string;
 	readonly detail: string;
 }
-
-/** How far receivers let the timestamp be from their clock, seconds. */
-const TOLERANCE_S = 300;
 
 const BODY_DETAILS: Record<BodyDifference, string> = {
 	empty: "The body is empty. Something read the request's stream before the check, such as a body parser.",
@@ -44,7 +117,7 @@ const BODY_DETAILS: Record<BodyDifference, string> = {
 type Sent = NonNullable<Attempt["sent"]>;
 
 /** @param check null if the webhook was deleted */
-export function diagnose(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | null, seen: Seen): Finding[] {
+function findingsOf(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | null, seen: Seen): Finding[] {
 	const { signature, body, timestamp, clock } = seen;
 	const findings: Finding[] = [];
 	const isRotated = check !== null && !check(`${sent.timestamp}.`, sentBody, sent.signature);
@@ -70,24 +143,12 @@ export function diagnose(sent: Sent, sentBody: Uint8Array, check: SignatureCheck
 	return findings.filter(({ code }) => !seenCodes.has(code) && seenCodes.add(code));
 }
 
-const right = (part: Finding["part"], code: string, detail: string): Finding => ({
-	part,
-	state: "right",
-	code,
-	detail,
-});
-const wrong = (part: Finding["part"], code: string, detail: string): Finding => ({
-	part,
-	state: "wrong",
-	code,
-	detail,
-});
-const unknown = (part: Finding["part"], code: string, detail: string): Finding => ({
-	part,
-	state: "unknown",
-	code,
-	detail,
-});
+const finding =
+	(state: Finding["state"]) =>
+	(part: Finding["part"], code: string, detail: string): Finding => ({ part, state, code, detail });
+const right = finding("right");
+const wrong = finding("wrong");
+const unknown = finding("unknown");
 
 function bodyFinding(sent: Uint8Array, given: Uint8Array): Finding {
 	const difference = bodyDifference(sent, given);
@@ -123,16 +184,16 @@ function timestampFinding({ timestamp }: Sent, given: string): Finding {
 
 function clockFinding({ timestamp }: Sent, clock: number): Finding {
 	const ahead = Math.round(clock - timestamp);
-	if (Math.abs(ahead) <= TOLERANCE_S)
+	if (Math.abs(ahead) <= TIMESTAMP_TOLERANCE_S)
 		return right(
 			"clock",
 			"clock_right",
-			`The clock was ${Math.abs(ahead)} s from the request's timestamp; ${TOLERANCE_S} s are allowed.`,
+			`The clock was ${Math.abs(ahead)} s from the request's timestamp; ${TIMESTAMP_TOLERANCE_S} s are allowed.`,
 		);
 	return wrong(
 		"clock",
 		ahead > 0 ? "clock_ahead" : "clock_behind",
-		`The clock was ${Math.abs(ahead)} s ${ahead > 0 ? "after" : "before"} the request's timestamp; ${TOLERANCE_S} s are allowed. Synchronize the receiver's clock, or check whether the request waited in a queue before it was verified.`,
+		`The clock was ${Math.abs(ahead)} s ${ahead > 0 ? "after" : "before"} the request's timestamp; ${TIMESTAMP_TOLERANCE_S} s are allowed. Synchronize the receiver's clock, or check whether the request waited in a queue before it was verified.`,
 	);
 }
 

@@ -23,13 +23,13 @@ import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 
-interface SignatureDoctorProps {
+interface SignatureCheckProps {
 	projectId: string;
 	webhookId: string;
 }
 
 /** Finds out why a receiver refuses a signature, from what it saw and computed for one of the last requests. */
-export function SignatureDoctor({ projectId, webhookId }: SignatureDoctorProps) {
+export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 	const { data: attempts } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
 	const now = useNow(0);
 	const [attemptId, setAttemptId] = useState<string | null>(null);
