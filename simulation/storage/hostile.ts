@@ -2,7 +2,7 @@
  * A node's way to its database: each call takes its time to get there and to come back, and may fail or stand still on
  * either way. What the call does in the database it does in between, all at once.
  */
-import type { EpochKeeper, HintListener, PeerStorage } from "../../packages/server/src/storage/port/peers.ts";
+import type { EpochKeeper, HintListener, PeerStorage } from "../../packages/server/src/storage/port.ts";
 import { type Storage, StorageError } from "../../packages/server/src/storage/port.ts";
 import type { News } from "../happenings.ts";
 import type { Host } from "../nodes/host.ts";

@@ -1,7 +1,7 @@
 /** At the end: the service's statistics equal a recount. */
-import { isClosing } from "../../../packages/server/src/storage/port/delivery.ts";
-import { MAX_FAILED_IN_A_ROW } from "../../../packages/server/src/storage/port/history.ts";
+
 import type { Attempt, AttemptCounts, NewAttempt, Stats, Storage } from "../../../packages/server/src/storage/port.ts";
+import { isClosing, MAX_FAILED_IN_A_ROW } from "../../../packages/server/src/storage/port.ts";
 import type { About, Witness } from "../check.ts";
 import { type Delivery, isFirst, isWanted, type LedgerProject, type LedgerWebhook, lastOf } from "../ledger.ts";
 

@@ -7,8 +7,7 @@ import type { EngineObserver, NodeState, ProjectLoss } from "../engine/index.ts"
 import { SHORTAGES, type Shortages } from "../net/shortages.ts";
 import type { Handshakes } from "../net/tls/handshakes.ts";
 import type { HealthCount } from "../registry/health-count.ts";
-import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/peers.ts";
-import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
+import type { AttemptStatus, ConnectionUse, DatabaseObserver, Gauges, PoolState, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
 
 /** For requests and for commits. */

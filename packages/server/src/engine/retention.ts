@@ -1,7 +1,6 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { PeerStorage } from "../storage/port/peers.ts";
-import type { RetentionStorage, SweepStep } from "../storage/port.ts";
+import type { PeerStorage, RetentionStorage, SweepStep } from "../storage/port.ts";
 
 /** Time between the end of a pass and the next one. */
 const REST_MS = 55 * 60_000;

@@ -7,13 +7,14 @@
  * are pending, they are found from the queues instead.
  */
 import { LOG_READS } from "../base/budgets.ts";
-import type {
-	AttemptFilter,
-	AttemptStatus,
-	AttemptSummary,
-	LatestAttempt,
-	Storage,
-	WaitingRetry,
+import {
+	type AttemptFilter,
+	type AttemptStatus,
+	type AttemptSummary,
+	fitsResponse,
+	type LatestAttempt,
+	type Storage,
+	type WaitingRetry,
 } from "../storage/port.ts";
 
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
@@ -103,15 +104,6 @@ function attemptsOf({ states, unhandled: _, ...filter }: DeliveryFilter): Attemp
 	return { ...filter, ...(statuses.length < DELIVERY_STATES.length && { statuses }) };
 }
 
-function matchesResponse({ response }: DeliveryFilter, { statusCode, errorCode }: AttemptSummary): boolean {
-	if (response === undefined) return true;
-	const code = statusCode ?? 0;
-	return (
-		response.codes.some(({ from, to }) => from <= code && code <= to) ||
-		(errorCode !== null && response.errors?.includes(errorCode) === true)
-	);
-}
-
 /** The deliveries whose last attempts these are, without those that don't match by now. */
 async function resolve(
 	storage: SearchStorage,
@@ -166,13 +158,13 @@ async function listFewWaiting(
 	const deliveries = waiting.map(({ webhookId, seq }) => ({ webhookId, seq }));
 	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const found = waiting.map((retry, i) => waitingDelivery(retry, latest[i]!.newest));
-	const { types, eventId, seqs, since = 0, until = Number.POSITIVE_INFINITY } = filter;
+	const { types, eventId, seqs, response, since = 0, until = Number.POSITIVE_INFINITY } = filter;
 	const matching = found.filter(
 		(one) =>
 			types?.includes(one.eventType) !== false &&
 			seqs?.includes(one.seq) !== false &&
 			(eventId === undefined || one.eventId === eventId) &&
-			(one.last === null || matchesResponse(filter, one.last)) &&
+			(one.last === null || response === undefined || fitsResponse(response, one.last)) &&
 			startOf(one) >= since &&
 			startOf(one) < until,
 	);

@@ -88,14 +88,13 @@ export type StorageErrorCode =
 	| "closed";
 
 export * from "./port/accounts.ts";
-export type * from "./port/delivery.ts";
+export * from "./port/delivery.ts";
 export * from "./port/facts.ts";
-export type * from "./port/history.ts";
+export * from "./port/history.ts";
 export * from "./port/log.ts";
-export type * from "./port/peers.ts";
-export { HINTED_MS } from "./port/peers.ts";
-export type * from "./port/registry.ts";
-export type * from "./port/search.ts";
+export * from "./port/peers.ts";
+export * from "./port/registry.ts";
+export * from "./port/search.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";
 export type { Accepting } from "./verbs/members.ts";

@@ -19,8 +19,7 @@
 
 import type { Moment } from "../../base/clock.ts";
 import { Bag } from "../../base/collections.ts";
-import type { Claim } from "../../storage/port/peers.ts";
-import type { AlarmMark, Lease } from "../../storage/port.ts";
+import type { AlarmMark, Claim, Lease } from "../../storage/port.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { LaneChange } from "./applied-lanes.ts";
 import { type ActorContext, type LossReason, OpenWork, type ProjectWork } from "./context.ts";

@@ -1,8 +1,7 @@
 /** Loads the lanes from storage and tracks which revision of the project they apply. */
 
 import type { Timer } from "../../base/clock.ts";
-import type { Claim } from "../../storage/port/peers.ts";
-import type { AlarmMark, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
+import type { AlarmMark, Claim, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { ProjectWork } from "./context.ts";
 import type { LaneSet } from "./lane-set.ts";

@@ -1,6 +1,5 @@
 import type { Baggable } from "../../base/collections.ts";
-import type { Claim } from "../../storage/port/peers.ts";
-import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
+import type { Claim, LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type Cancelled, type ClosingReason, type Deferred, explain, type Outcome } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";

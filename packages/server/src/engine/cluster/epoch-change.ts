@@ -3,8 +3,7 @@
  * the node has joined the epoch. Actors whose state the database hasn't lost continue: their outcomes are settled as
  * after any broken connection. The others end, and their projects are read again.
  */
-import type { Claim, EpochKeeper } from "../../storage/port/peers.ts";
-import type { Lease } from "../../storage/port.ts";
+import type { Claim, EpochKeeper, Lease } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
 import type { OwnedProjects } from "./owned-projects.ts";

@@ -1,6 +1,6 @@
 import type { FailureReason } from "../../net/errors.ts";
 import type { Shortage } from "../../net/shortages.ts";
-import type { AttemptDetails, CLOSING_REASONS } from "../../storage/port/delivery.ts";
+import type { AttemptDetails, CLOSING_REASONS } from "../../storage/port.ts";
 
 /**
  * The result of an attempt. It is a value: sending never throws, and the lifecycle switches over `kind` exhaustively.

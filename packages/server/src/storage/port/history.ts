@@ -23,7 +23,10 @@ export interface AttemptFilter {
 	readonly response?: ResponseFilter;
 }
 
-/** Status codes from `from` to `to`, both included; 0 means that there was no response. */
+/** Represents a missing response among status codes. */
+export const NO_RESPONSE = 0;
+
+/** Status codes from `from` to `to`, both included. */
 export interface CodeRange {
 	readonly from: number;
 	readonly to: number;
@@ -40,6 +43,14 @@ export interface ResponseFilter {
 	readonly errors?: readonly string[];
 	/** At least 1. */
 	readonly maxScanned: number;
+}
+
+export function fitsResponse(
+	{ codes, errors = [] }: ResponseFilter,
+	{ statusCode, errorCode }: Pick<AttemptSummary, "statusCode" | "errorCode">,
+): boolean {
+	const code = statusCode ?? NO_RESPONSE;
+	return codes.some(({ from, to }) => from <= code && code <= to) || (errorCode !== null && errors.includes(errorCode));
 }
 
 export interface AttemptPage {

@@ -9,7 +9,6 @@ import {
 	type Delivery,
 	type LaneState,
 	type NewAttempt,
-	type ResponseFilter,
 	type RetryQueue,
 	StorageError,
 } from "../port.ts";
@@ -35,9 +34,6 @@ const ATTEMPT_PREFIX = "att_";
 export const toStoredId = (id: string): string => id.slice(ATTEMPT_PREFIX.length);
 export const toAttemptId = (stored: unknown): string => ATTEMPT_PREFIX + (stored as string);
 
-/** Represents a missing response among status codes. */
-export const NO_RESPONSE = 0;
-
 /**
  * The stored statuses that attempts of this filter may have. Only a 2xx is delivered (engine/settle/lifecycle.ts), so a
  * search for errors never reads delivered attempts.
@@ -56,23 +52,20 @@ export function statusesOf({ statuses, response }: Pick<AttemptFilter, "statuses
 const admits = ({ from, to }: CodeRange, status: AttemptStatus): boolean =>
 	status === "delivered" ? from <= 299 && to >= 200 : from < 200 || to > 299;
 
-export function fitsResponse(
-	{ codes, errors = [] }: ResponseFilter,
-	statusCode: number | null,
-	errorCode: string | null,
-): boolean {
-	const code = statusCode ?? NO_RESPONSE;
-	return codes.some(({ from, to }) => from <= code && code <= to) || (errorCode !== null && errors.includes(errorCode));
+/** A filter's conditions, except times. */
+export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
+
+/** A range of the log by stored ids: from `from`, before `to`. */
+export interface IdRange {
+	readonly from: string;
+	readonly to: string;
 }
 
 /** Sorts after every id. */
 export const BEYOND_ALL_IDS = "~";
 
 /** Ids contain their time, so bounds in time are bounds on stored ids: from `from`, before `to`. */
-export function idRange({ since, until }: { since?: number | undefined; until?: number | undefined }): {
-	from: string;
-	to: string;
-} {
+export function idRange({ since, until }: { since?: number | undefined; until?: number | undefined }): IdRange {
 	return {
 		from: since === undefined ? "" : lowestSuffixAt(since),
 		to: until === undefined ? BEYOND_ALL_IDS : lowestSuffixAt(until),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Claim } from "../../../src/storage/port/peers.ts";
+import type { Claim } from "../../../src/storage/port.ts";
 import type { World } from "./world.ts";
 
 const HOLDER = "node_a";

@@ -1,18 +1,15 @@
-import type { AttemptFilter } from "../../../src/storage/port.ts";
-import { fitsResponse, STATUS_CODE, STATUSES, statusesOf } from "../../../src/storage/shared/deliveries.ts";
+import { fitsResponse } from "../../../src/storage/port.ts";
+import {
+	type AttemptKind,
+	type IdRange,
+	STATUS_CODE,
+	STATUSES,
+	statusesOf,
+} from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import { compareText, merged } from "./ordered.ts";
 import type { AttemptRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
-
-/** A filter's conditions, except times. */
-export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
-
-/** A range of the log by ids without their prefix: from `from`, before `to`. */
-export interface IdRange {
-	readonly from: string;
-	readonly to: string;
-}
 
 export type Order = "ascending" | "descending";
 
@@ -40,7 +37,7 @@ export function walkAttempts(
 	if (limit <= 0) return { rows, end: null };
 	for (const row of matching(node, projectNo, kind, range, order)) {
 		scanned++;
-		if (response === undefined || fitsResponse(response, row.entry.statusCode, row.entry.errorCode)) rows.push(row);
+		if (response === undefined || fitsResponse(response, row.entry)) rows.push(row);
 		if (rows.length === limit) break;
 		if (scanned === response?.maxScanned) return { rows, end: row.id };
 	}

@@ -1,4 +1,4 @@
-import type { Claim } from "../../../src/storage/port/peers.ts";
+import type { Claim } from "../../../src/storage/port.ts";
 import type { MemoryDatabase } from "./database.ts";
 
 /**

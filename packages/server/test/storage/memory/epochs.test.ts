@@ -1,7 +1,6 @@
 /** A standby that lacks the last commits replaces the primary, as in `postgres/leases/epochs.test.ts`. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Claim, LostTail } from "../../../src/storage/port/peers.ts";
-import type { Lease, Storage } from "../../../src/storage/port.ts";
+import type { Claim, Lease, LostTail, Storage } from "../../../src/storage/port.ts";
 import { storedGeneration } from "../../../src/storage/shared/leases.ts";
 import { describeClaims } from "../conformance/claims.ts";
 import { START, WIDE, type World } from "../conformance/world.ts";

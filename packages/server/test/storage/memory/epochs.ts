@@ -4,8 +4,7 @@
  * is recorded, and for a lease's duration leases stay with their holders.
  */
 
-import type { Claim, LostTail } from "../../../src/storage/port/peers.ts";
-import type { LogEnd, Params } from "../../../src/storage/port.ts";
+import type { Claim, LogEnd, LostTail, Params } from "../../../src/storage/port.ts";
 import { keptClaims } from "./claims.ts";
 import type { MemoryDatabase } from "./database.ts";
 import type { MemoryNode } from "./node.ts";

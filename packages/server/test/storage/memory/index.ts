@@ -1,6 +1,5 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import type { DatabaseObserver } from "../../../src/storage/port/peers.ts";
-import type { Storage } from "../../../src/storage/port.ts";
+import type { DatabaseObserver, Storage } from "../../../src/storage/port.ts";
 import type { MemoryDatabase } from "./database.ts";
 import { freeAllLeases } from "./leases.ts";
 import { MemoryNode } from "./node.ts";

@@ -1,6 +1,6 @@
 import { PROJECT_WRITES } from "../../../src/base/budgets.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { DatabaseObserver, EpochKeeper, HintListener } from "../../../src/storage/port/peers.ts";
+import type { DatabaseObserver, EpochKeeper, HintListener } from "../../../src/storage/port.ts";
 import { StorageError } from "../../../src/storage/port.ts";
 import { ClockOffset, storedGeneration, toGeneration } from "../../../src/storage/shared/leases.ts";
 import type { MemoryDatabase } from "./database.ts";

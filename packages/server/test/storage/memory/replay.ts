@@ -9,6 +9,7 @@ import type {
 } from "../../../src/storage/port.ts";
 import {
 	countedPage,
+	type IdRange,
 	idRange,
 	QUEUE_CODE,
 	STATUS_CODE,
@@ -16,7 +17,7 @@ import {
 	toStoredId,
 } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
-import { type IdRange, walkAttempts, walkStatus } from "./attempt-walk.ts";
+import { walkAttempts, walkStatus } from "./attempt-walk.ts";
 import { endsDelivery, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";

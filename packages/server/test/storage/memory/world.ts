@@ -1,6 +1,5 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import type { DatabaseObserver } from "../../../src/storage/port/peers.ts";
-import type { Storage } from "../../../src/storage/port.ts";
+import type { DatabaseObserver, Storage } from "../../../src/storage/port.ts";
 import { type TestClock, World } from "../conformance/world.ts";
 import { StandingClock } from "./clock.ts";
 import { MemoryDatabase, openMemoryStorage } from "./index.ts";

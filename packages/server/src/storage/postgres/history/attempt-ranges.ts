@@ -3,21 +3,12 @@
  * few attempts of one event. The days of the log follow each other in the order of ids, so a range is read from its end
  * (or its beginning) only as far as needed.
  */
-import type { AttemptFilter, ResponseFilter } from "../../port.ts";
-import { NO_RESPONSE, statusesOf } from "../../shared/deliveries.ts";
+import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
+import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { idArray, numberArray, type Statement, sql, textArray } from "../connection/session.ts";
 import { findEventPosition } from "../log/log.ts";
-
-/** A filter's conditions, except times. */
-export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
-
-/** A range of the log by stored ids: from `from`, before `to`. */
-export interface IdRange {
-	readonly from: string;
-	readonly to: string;
-}
 
 /** Whose attempts to find, which determines the ranges. "found": those that {@link SCANS} found. */
 const SCOPES = ["project", "webhooks", "events", "found"] as const;

@@ -4,6 +4,7 @@ import {
 	attemptOf,
 	type DeliveryProgress,
 	deliveryOf,
+	type IdRange,
 	idRange,
 	MAX_DELIVERY_ATTEMPTS,
 	STATUS_CODE,
@@ -16,7 +17,7 @@ import { findProject, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { numberArray, sql, withoutNul } from "../connection/session.ts";
 import { type EventPosition, findEventPosition } from "../log/log.ts";
-import { AT_ENTRY, type IdRange, KINDS, matchingStatement, queryMatching, scanFor } from "./attempt-ranges.ts";
+import { AT_ENTRY, KINDS, matchingStatement, queryMatching, scanFor } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
 	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,

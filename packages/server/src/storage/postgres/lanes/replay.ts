@@ -8,17 +8,19 @@ import type {
 	RetryQueue,
 	TestEventResult,
 } from "../../port.ts";
-import { countedPage, idRange, QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
+import {
+	countedPage,
+	type IdRange,
+	idRange,
+	QUEUE_CODE,
+	STATUS_CODE,
+	toAttemptId,
+	toStoredId,
+} from "../../shared/deliveries.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { numberArray, sql } from "../connection/session.ts";
-import {
-	AT_ENTRY,
-	type IdRange,
-	matchingStatement,
-	queryMatching,
-	type ScopedStatement,
-} from "../history/attempt-ranges.ts";
+import { AT_ENTRY, matchingStatement, queryMatching, type ScopedStatement } from "../history/attempt-ranges.ts";
 import { progressOf } from "../history/attempts.ts";
 import { findEventPosition } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";

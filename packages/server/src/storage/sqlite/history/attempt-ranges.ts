@@ -1,17 +1,8 @@
-import type { AttemptFilter } from "../../port.ts";
-import { fitsResponse, statusesOf } from "../../shared/deliveries.ts";
+import { fitsResponse } from "../../port.ts";
+import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import { mergedRanges } from "../connection/connection.ts";
 import { findEventPosition } from "../log/log.ts";
-
-/** A filter's conditions, except times. */
-export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
-
-/** A range of the log by stored ids: from `from`, before `to`. */
-export interface IdRange {
-	readonly from: string;
-	readonly to: string;
-}
 
 /** A filter's matches, as ranges of the index that fits it. */
 interface Ranges {
@@ -48,7 +39,8 @@ export function walkAttempts(
 	let scanned = 0;
 	for (const row of statement.iterate(...values, response.maxScanned)) {
 		scanned++;
-		if (fitsResponse(response, row.status_code as number | null, row.error_code as string | null)) rows.push(row);
+		const [statusCode, errorCode] = [row.status_code as number | null, row.error_code as string | null];
+		if (fitsResponse(response, { statusCode, errorCode })) rows.push(row);
 		if (rows.length === limit) break;
 		if (scanned === response.maxScanned) return { rows, end: row.id as string };
 	}

@@ -10,9 +10,17 @@ import type {
 	RetryQueue,
 	TestEventResult,
 } from "../../port.ts";
-import { countedPage, idRange, STATUS_CODE, statusOf, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
+import {
+	countedPage,
+	type IdRange,
+	idRange,
+	STATUS_CODE,
+	statusOf,
+	toAttemptId,
+	toStoredId,
+} from "../../shared/deliveries.ts";
 import { type Connection, mergedRanges } from "../connection/connection.ts";
-import { type IdRange, walkAttempts } from "../history/attempt-ranges.ts";
+import { walkAttempts } from "../history/attempt-ranges.ts";
 import { newestAttempt, progressOf } from "../history/attempts.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 import { findEventPosition } from "../log/log.ts";
