@@ -33,11 +33,11 @@ export const STORAGE_VERBS = [
 			why: "A clock that jumps ahead deletes the log before the jump is noticed.",
 		},
 	]),
-	...of("server/src/storage/verbs/clock.ts", inEngine("retention-clock"), [
+	...of("server/src/storage/verbs/settings.ts", inEngine("retention-clock"), [
 		{
 			name: "clock-record-follows-jumps",
-			find: "return { seenAt, isAhead: true };",
-			replace: "{ yield* setClock(p.now); return { seenAt, isAhead: true }; }",
+			find: "return { seenAt, isAhead: true, jumpedMs };",
+			replace: "{ yield* setNumber(CLOCK_SEEN, p.now); return { seenAt, isAhead: true, jumpedMs }; }",
 			why: "A wrong clock is trusted from the second look.",
 		},
 	]),

@@ -33,9 +33,8 @@ import { Projects } from "./registry/projects.ts";
 import { UrlCheck } from "./registry/url-check.ts";
 import { Webhooks } from "./registry/webhooks.ts";
 import { References } from "./search/references.ts";
-import type { DatabaseObserver, Storage } from "./storage/port.ts";
+import type { DatabaseObserver, QuarantineMark, Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
-import type { QuarantineMark } from "./storage/verbs/quarantine.ts";
 import { startStore } from "./store/index.ts";
 
 /** Shorter than a person notices, longer than an attempt's settle. */

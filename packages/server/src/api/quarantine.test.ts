@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { member, setUp } from "../../test/api/browser.ts";
-import type { QuarantineMark } from "../storage/verbs/quarantine.ts";
+import type { QuarantineMark } from "../storage/port.ts";
 
 let api: TestApi;
 let mark: QuarantineMark | null = { since: Date.UTC(2026, 10, 24, 10, 5), backupAt: Date.UTC(2026, 10, 23, 2) };

@@ -8,7 +8,7 @@ import { quarantineText } from "../engine/quarantine.ts";
 import { holdText, stepMs } from "../engine/retention-clock.ts";
 import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
-import type { QuarantineMark } from "../storage/verbs/quarantine.ts";
+import { markOf } from "../storage/port.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";
@@ -77,10 +77,10 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 	];
 }
 
-/** @param mark the setting of a restored database that isn't released yet, if any */
-export function examineQuarantine(mark: string | null): Finding[] {
-	if (mark === null) return [];
-	return [{ state: "warning", name: "Quarantine", text: quarantineText(JSON.parse(mark) as QuarantineMark) }];
+/** @param value the setting of a restored database that isn't released yet, if any */
+export function examineQuarantine(value: string | null): Finding[] {
+	const mark = markOf(value);
+	return mark === null ? [] : [{ state: "warning", name: "Quarantine", text: quarantineText(mark) }];
 }
 
 /**

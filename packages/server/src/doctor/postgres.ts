@@ -2,9 +2,8 @@
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
+import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import { CLOCK_JUMPED, CLOCK_SEEN } from "../storage/verbs/clock.ts";
-import { QUARANTINE } from "../storage/verbs/quarantine.ts";
 import { adviceAtStart, examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
 
 const CLOCK_TOLERANCE_MS = 5_000;

@@ -3,9 +3,8 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
+import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
-import { CLOCK_JUMPED, CLOCK_SEEN } from "../storage/verbs/clock.ts";
-import { QUARANTINE } from "../storage/verbs/quarantine.ts";
 import { examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;

@@ -1,7 +1,6 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Storage } from "../storage/port.ts";
-import { QUARANTINE, type QuarantineMark } from "../storage/verbs/quarantine.ts";
+import { markOf, QUARANTINE, type QuarantineMark, type Storage } from "../storage/port.ts";
 
 /** How often to check whether another node has released the database. */
 const LOOK_MS = 1_000;
@@ -60,8 +59,7 @@ export class Quarantine {
 
 	async #look(): Promise<void> {
 		const { storage, logger } = this.#options;
-		const value = await storage.getSetting({ name: QUARANTINE });
-		const mark = value === null ? null : (JSON.parse(value) as QuarantineMark);
+		const mark = markOf(await storage.getSetting({ name: QUARANTINE }));
 		if (mark !== null && this.#mark === null) logger.warn({ quarantine: mark }, quarantineText(mark));
 		if (mark === null && this.#mark !== null) logger.warn({}, "released from quarantine: deliveries continue");
 		this.#mark = mark;

@@ -95,6 +95,7 @@ export * from "./port/log.ts";
 export * from "./port/peers.ts";
 export * from "./port/registry.ts";
 export * from "./port/search.ts";
+export * from "./port/settings.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";
 export type { Accepting } from "./verbs/members.ts";

@@ -1,15 +1,14 @@
 /** The cold verbs: the name of each, how it runs, and its function. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
-import * as clock from "./clock.ts";
 import * as deliveries from "./deliveries.ts";
 import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
 import * as projects from "./projects.ts";
-import * as quarantine from "./quarantine.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
+import * as settings from "./settings.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -120,12 +119,12 @@ const SEARCH = {
 } satisfies Readonly<Record<string, Verb>>;
 
 const SETTINGS = {
-	getSetting: read(projects.getSetting),
-	initSetting: write(projects.initSetting),
-	setSetting: write(projects.setSetting),
-	observeClock: write(clock.observeClock),
-	confirmClock: write(clock.confirmClock),
-	endQuarantine: write(quarantine.endQuarantine),
+	getSetting: read(settings.getSetting),
+	initSetting: write(settings.initSetting),
+	setSetting: write(settings.setSetting),
+	observeClock: write(settings.observeClock),
+	confirmClock: write(settings.confirmClock),
+	endQuarantine: write(settings.endQuarantine),
 } satisfies Readonly<Record<string, Verb>>;
 
 export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SEARCH, ...SETTINGS };

@@ -58,26 +58,3 @@ export function* setDeveloperApp({
 	);
 	return toProject(changed!);
 }
-
-/** Values that the instance stores about itself, such as the hash of its operator key. */
-
-export function* getSetting({ name }: { readonly name: string }): Steps<string | null> {
-	const found = yield* row<{ value: string }>(sql`SELECT value FROM posthorn.settings WHERE name = ${name}`);
-	return found?.value ?? null;
-}
-
-/** Sets it if it isn't set yet. Returns the value that counts. */
-export function* initSetting({ name, value }: { readonly name: string; readonly value: string }): Steps<string> {
-	const [, [held]] = yield* together(
-		sql`INSERT INTO posthorn.settings (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,
-		sql<{ value: string }>`SELECT value FROM posthorn.settings WHERE name = ${name}`,
-	);
-	return held?.value ?? value;
-}
-
-/** Sets it, whether or not it is set already. */
-export function* setSetting({ name, value }: { readonly name: string; readonly value: string }): Steps<void> {
-	yield* row(sql`
-		INSERT INTO posthorn.settings (name, value) VALUES (${name}, ${value})
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
-}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { newMark, QUARANTINE } from "../../../src/storage/verbs/quarantine.ts";
+import { QUARANTINE } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { NODE, START, World } from "./world.ts";
 
@@ -33,7 +33,7 @@ export function describeLeases(harness: StorageHarness): void {
 
 		test("in quarantine no lease is granted, to any node, until it is released", async () => {
 			const project = await world.project();
-			await world.storage.setSetting({ name: QUARANTINE, value: newMark(null) });
+			await world.storage.setSetting({ name: QUARANTINE, value: "{}" });
 			await world.publish(project, "a");
 			for (const holder of [NODE, "node_b"]) {
 				expect(await world.storage.acquireLeases({ holder, limit: 10 })).toEqual([]);
@@ -51,7 +51,7 @@ export function describeLeases(harness: StorageHarness): void {
 			await world.publish(project, "a");
 			const leases = await world.storage.acquireLeases({ holder: NODE, limit: 10 });
 			expect(leases).toMatchObject([{ projectId: project }]);
-			await world.storage.setSetting({ name: QUARANTINE, value: newMark(null) });
+			await world.storage.setSetting({ name: QUARANTINE, value: "{}" });
 			for (const waits of [false, true])
 				expect(await world.storage.renewLeases({ holder: NODE, leases, waits })).toEqual({ renewed: [], locked: [] });
 			await world.storage.endQuarantine();

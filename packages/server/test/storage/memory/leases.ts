@@ -2,8 +2,7 @@
  * Leases and alarms use only the database's clock. A node's times are converted to offsets from its current time when
  * stored, and back when read.
  */
-import { HINTED_MS, type Lease, type Params, type Renewal } from "../../../src/storage/port.ts";
-import { QUARANTINE } from "../../../src/storage/verbs/quarantine.ts";
+import { HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../../src/storage/port.ts";
 import { areLeasesOpen } from "./epochs.ts";
 import { handOver } from "./handover.ts";
 import type { MemoryNode } from "./node.ts";

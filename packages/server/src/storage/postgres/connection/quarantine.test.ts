@@ -5,7 +5,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/pos
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
-import { CLOCK_SEEN } from "../../verbs/clock.ts";
+import { CLOCK_SEEN } from "../../port.ts";
 import { quarantinePostgres } from "./quarantine.ts";
 
 const BACKUP_AT = 1795232856000;

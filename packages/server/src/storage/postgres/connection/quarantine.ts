@@ -1,7 +1,7 @@
 import { Client, type ClientBase } from "pg";
 import { StorageError } from "../../port.ts";
-import { CLOCK_SEEN } from "../../verbs/clock.ts";
-import { ENDS_ON_RESTORE, newMark, QUARANTINE } from "../../verbs/quarantine.ts";
+import * as settings from "../../verbs/settings.ts";
+import { runAsync } from "../../verbs/verb.ts";
 import { storageError } from "./errors.ts";
 import { prepareDatabase } from "./migrate.ts";
 import { Hosts } from "./servers.ts";
@@ -96,15 +96,9 @@ async function mark(client: Client): Promise<{ readonly backupAt: number | null 
  * Marks the database, in a transaction.
  * @returns the latest time that it contains, milliseconds since the Unix epoch; null if no node ever ran on it
  */
-export async function beginQuarantine(client: ClientBase): Promise<number | null> {
-	const { rows: seen } = await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [
-		CLOCK_SEEN,
-	]);
-	const value = seen[0]?.value ?? null;
-	await client.query(
-		"INSERT INTO posthorn.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-		[QUARANTINE, newMark(value)],
-	);
-	for (const table of ENDS_ON_RESTORE) await client.query(`DELETE FROM posthorn.${table}`);
-	return value === null ? null : Number(value);
+export function beginQuarantine(client: ClientBase): Promise<number | null> {
+	return runAsync(settings.beginQuarantine({ now: Date.now() }), async (part) => {
+		if (!("template" in part)) throw new Error("only statements run outside a node");
+		return (await client.query(part.template.text("postgres"), [...part.values])).rows;
+	});
 }

@@ -3,8 +3,7 @@
  * offsets from its current time when stored, and back when read. Tests pass the time of both clocks.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { HINTED_MS, type Lease, type Params, type Renewal } from "../../port.ts";
-import { QUARANTINE } from "../../verbs/quarantine.ts";
+import { HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
 import { findProject } from "../connection/names.ts";

@@ -13,8 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, expect, test } from "vitest";
-import { CLOCK_SEEN } from "../../verbs/clock.ts";
-import { QUARANTINE } from "../../verbs/quarantine.ts";
+import { CLOCK_SEEN, QUARANTINE } from "../../port.ts";
 import { backupSqlite, openSqliteStorage, readSqliteSetting, restoreSqlite } from "../index.ts";
 import { ExclusiveLock } from "./files.ts";
 

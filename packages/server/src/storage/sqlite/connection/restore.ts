@@ -3,9 +3,10 @@ import { chownSync, existsSync, linkSync, renameSync, rmSync, statSync } from "n
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
-import { CLOCK_SEEN } from "../../verbs/clock.ts";
-import { ENDS_ON_RESTORE, newMark, QUARANTINE } from "../../verbs/quarantine.ts";
+import { beginQuarantine } from "../../verbs/settings.ts";
+import { runVerb } from "../verbs.ts";
 import { copyDatabase, flush } from "./backup.ts";
+import { Connection } from "./connection.ts";
 import { storageError } from "./errors.ts";
 import { ExclusiveLock, makeFolder } from "./files.ts";
 import { migrate } from "./migrate.ts";
@@ -60,13 +61,8 @@ function prepare(draft: string, backup: string): number | null {
 			const [check] = db.prepare("PRAGMA quick_check(1)").all();
 			if (check?.quick_check !== "ok")
 				throw new StorageError("unusable", `${backup} is damaged (${String(check?.quick_check)}): use another backup.`);
-			const setting = (name: string) => db.prepare("SELECT value FROM settings WHERE name = ?").get(name)?.value;
-			const seen = (setting(CLOCK_SEEN) as string | undefined) ?? null;
-			db.prepare(
-				"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-			).run(QUARANTINE, newMark(seen));
-			for (const rows of ENDS_ON_RESTORE) db.exec(`DELETE FROM ${rows}`);
-			return seen === null ? null : Number(seen);
+			const now = Date.now();
+			return runVerb(new Connection(db), beginQuarantine({ now }), { now });
 		} finally {
 			db.close();
 		}

@@ -1,5 +1,5 @@
 import type { Lease, Params, Renewal } from "../../port.ts";
-import { QUARANTINE } from "../../verbs/quarantine.ts";
+import { QUARANTINE } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { handOver } from "./handover.ts";
 
