@@ -3,6 +3,7 @@ export { CURRENCIES } from "./catalogue/currencies.ts";
 export type { EventType, EventTypeEntry, JsonSchema } from "./catalogue/entry.ts";
 export { EVENT_TYPES, eventTypeEntry, isEventType } from "./catalogue.ts";
 export { type Envelope, encodeEnvelope, sameContent } from "./envelope.ts";
+export { type Certificate, certificateFields, dnsText } from "./failure-text.ts";
 export {
 	DEFAULT_BRAND,
 	type HeaderNames,
@@ -14,7 +15,7 @@ export {
 	TIMESTAMP_TOLERANCE_S,
 } from "./headers.ts";
 export { isoTime } from "./iso-time.ts";
-export { eachElement, eachMember, eventSources, memberSource } from "./raw-json.ts";
+export { eachElement, eachMember, memberSource } from "./raw-json.ts";
 export {
 	createSecret,
 	SECRET_PREFIX,

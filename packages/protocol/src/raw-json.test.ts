@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventSources, memberSource } from "./raw-json.ts";
+import { memberSource } from "./raw-json.ts";
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
@@ -141,52 +141,6 @@ describe("memberSource", () => {
 	it("refuses truncated text instead of running on", () => {
 		for (const text of ['{"data":"a', '{"data":{"b":1', '{"dat']) {
 			expect(() => memberSource(text, "data")).toThrow(SyntaxError);
-		}
-	});
-});
-
-describe("eventSources", () => {
-	it("agrees with JSON.parse for every element", () => {
-		const list = fc
-			.array(fc.tuple(space, fc.oneof(object, value), space), { maxLength: 6 })
-			.map((elements) => `[${elements.map((parts) => parts.join("")).join(",")}]`);
-		fc.assert(
-			fc.property(object, fc.oneof(list, value), space, (earlier, events, pad) => {
-				const members = earlier.slice(1, -1);
-				const text = `{${members}${members.trim() === "" ? "" : ","}"events"${pad}:${pad}${events}${pad}}`;
-				const parsed: unknown = JSON.parse(events);
-				const expected = Array.isArray(parsed)
-					? parsed.map((element) => parsedMember(JSON.stringify(element), "data"))
-					: [];
-				const sources = eventSources(text);
-				// Stringifying turned -0 and 1e400 into 0 and null, so do the same to the sliced text.
-				expect(sources.map((source) => JSON.stringify(parsedSource(source)))).toStrictEqual(
-					expected.map((member) => JSON.stringify(member)),
-				);
-			}),
-			{ numRuns: 2000 },
-		);
-	});
-
-	it("keeps each data verbatim, in order", () => {
-		fc.assert(
-			fc.property(fc.array(fc.tuple(value, space)), (events) => {
-				const elements = events.map(([source, pad]) => `${pad}{"type":"t",${pad}"data":${pad}${source}${pad}}${pad}`);
-				expect(eventSources(`{"events":[${elements.join(",")}]}`)).toEqual(events.map(([source]) => source));
-			}),
-		);
-	});
-
-	it("has an entry for every element and none without a list", () => {
-		expect(eventSources('{"events":[ {"data":1} , 2, {}, [{"data":3}], "data", null, {"data":[]} ]}')).toEqual([
-			"1",
-			...Array<undefined>(5).fill(undefined),
-			"[]",
-		]);
-		expect(eventSources('{"events":[ ]}')).toEqual([]);
-		expect(eventSources('{"events":[{"data":1}],"\\u0065vents":[{"data":2},{}]}')).toEqual(["2", undefined]);
-		for (const text of ["{}", '{"events":{"0":{"data":1}}}', '{"events":"[]"}', '[{"data":1}]', "null"]) {
-			expect(eventSources(text)).toEqual([]);
 		}
 	});
 });

@@ -41,58 +41,25 @@ export function eachElement(text: string, at: number, visit: (index: number, sta
 	}
 }
 
-/** A member's value within the document, from `start` to `end` (exclusive). */
-interface Span {
-	readonly start: number;
-	readonly end: number;
-}
-
-/** The source text of the member `name` of the top-level object; undefined if there is none, or no object. */
+/**
+ * The source text of the member `name` of the top-level object; undefined if there is none, or no object. The last of
+ * several members with the same name counts, as in JSON.parse.
+ */
 export function memberSource(text: string, name: string): string | undefined {
-	const span = findMember(text, skipSpace(text, 0), name).value;
-	return span && text.slice(span.start, span.end);
-}
-
-/**
- * The source text of `data` in each element of the top-level object's array `events`: one entry for each element,
- * undefined if the element isn't an object or has no `data`. Empty without an array `events`.
- */
-export function eventSources(text: string): (string | undefined)[] {
-	const sources: (string | undefined)[] = [];
-	const events = findMember(text, skipSpace(text, 0), "events").value;
-	if (events === undefined || text.charCodeAt(events.start) !== OPEN_BRACKET) return sources;
-	let at = skipSpace(text, events.start + 1);
-	if (text.charCodeAt(at) === CLOSE_BRACKET) return sources;
-	while (at < events.end) {
-		const { value, end } = findMember(text, at, "data");
-		sources.push(value && text.slice(value.start, value.end));
-		at = skipSpace(text, end);
-		if (text.charCodeAt(at) !== COMMA) break;
-		at = skipSpace(text, at + 1);
-	}
-	return sources;
-}
-
-/**
- * Finds the member `name` of the value that starts at `start`; only objects have members. The last of several members
- * with the same name counts, as in JSON.parse. `end` is the index after the whole value.
- */
-function findMember(text: string, start: number, name: string): { value: Span | undefined; end: number } {
-	if (text.charCodeAt(start) !== OPEN_BRACE) return { value: undefined, end: skipValue(text, start) };
-	let value: Span | undefined;
-	const end = walkMembers(text, start, (keyStart, keyEnd, valueStart, valueEnd) => {
-		if (isKey(text, keyStart, keyEnd, name)) value = { start: valueStart, end: valueEnd };
+	let source: string | undefined;
+	walkMembers(text, skipSpace(text, 0), (keyStart, keyEnd, valueStart, valueEnd) => {
+		if (isKey(text, keyStart, keyEnd, name)) source = text.slice(valueStart, valueEnd);
 	});
-	return { value, end };
+	return source;
 }
 
-/** Visits the literal of each key with its value, and returns the index after the object. */
+/** Visits the literal of each key with its value. */
 function walkMembers(
 	text: string,
 	start: number,
 	visit: (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void,
-): number {
-	if (text.charCodeAt(start) !== OPEN_BRACE) return start;
+): void {
+	if (text.charCodeAt(start) !== OPEN_BRACE) return;
 	let at = skipSpace(text, start + 1);
 	while (text.charCodeAt(at) === QUOTE) {
 		const keyEnd = skipString(text, at);
@@ -104,7 +71,6 @@ function walkMembers(
 		if (text.charCodeAt(at) !== COMMA) break;
 		at = skipSpace(text, at + 1);
 	}
-	return at + 1;
 }
 
 /** Whether the string literal from `start` to `end`, including quotes, spells `name`, possibly with escapes. */

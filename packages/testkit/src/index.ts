@@ -53,5 +53,5 @@ export {
 } from "./tls/certificates.ts";
 export { type FloodingSocket, serveTlsFlood, type TlsFlood } from "./tls/tls-floods.ts";
 export { patience, until, within } from "./until.ts";
-export { TOLERANCE_S, type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
+export { type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
 export { VirtualClock } from "./virtual-clock.ts";

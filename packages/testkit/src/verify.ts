@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** How far a timestamp may differ from the receiver's clock, seconds. */
-export const TOLERANCE_S = 300;
+const TOLERANCE_S = 300;
 
 export interface VerifyOptions {
 	/** The signing secret as the service showed it, including `whsec_`. */

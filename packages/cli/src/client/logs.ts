@@ -1,8 +1,9 @@
 /** `posthorn logs`: the delivery log, like `kubectl logs`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
-import { ApiError, type Client, ConnectionError } from "@posthorn/client";
-import { certificateFields, dnsText } from "@posthorn/server/failure-text";
+import { ApiError, type Client, ConnectionError, type EventType } from "@posthorn/client";
+import { type Certificate, certificateFields, dnsText } from "@posthorn/protocol";
+import type { operations } from "../../../api-types/src/api.ts";
 import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
@@ -68,7 +69,7 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 		const since = new Date(last - OVERLAP_MS).toISOString();
 		let cursor: string | undefined;
 		do {
-			const page = await attempts(client, project, { ...filter, since, limit: PAGE, cursor });
+			const page = await attempts(client, project, { ...filter, since, limit: PAGE, ...(cursor && { cursor }) });
 			const fresh = page.data.filter(({ id }) => !seen.has(id));
 			found.push(...fresh);
 			cursor = fresh.length > 0 ? (page.next_cursor ?? undefined) : undefined;
@@ -83,45 +84,40 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 	}
 }
 
-type Query = NonNullable<Parameters<typeof attempts>[2]>;
 type Attempt = Awaited<ReturnType<typeof attempts>>["data"][number];
 
-interface AttemptQuery {
-	readonly webhook_id?: string | undefined;
-	readonly type?: never;
-	readonly status?: "delivered" | "retrying" | "failed" | undefined;
-	readonly event_id?: string | undefined;
-	readonly since?: string | undefined;
-	readonly limit?: number;
-	readonly cursor?: string | undefined;
-}
+type AttemptQuery = NonNullable<operations["listAttemptSummaries"]["parameters"]["query"]>;
 
 async function attempts(client: Client, project: string, query: AttemptQuery) {
 	const { data } = await client.api.GET("/v1/projects/{project_id}/attempts/summaries", {
-		params: { path: { project_id: project }, query: query as never },
+		params: { path: { project_id: project }, query },
 	});
 	return data!;
 }
 
-async function newest(client: Client, project: string, filter: Query, limit: number): Promise<Attempt[]> {
+async function newest(client: Client, project: string, filter: AttemptQuery, limit: number): Promise<Attempt[]> {
 	const found: Attempt[] = [];
 	let cursor: string | undefined;
 	do {
-		const page = await attempts(client, project, { ...filter, limit: Math.min(PAGE, limit - found.length), cursor });
+		const part = { ...filter, limit: Math.min(PAGE, limit - found.length), ...(cursor && { cursor }) };
+		const page = await attempts(client, project, part);
 		found.push(...page.data);
 		cursor = page.next_cursor ?? undefined;
 	} while (cursor !== undefined && found.length < limit);
 	return found;
 }
 
+type Status = Attempt["status"];
+const isStatus = (text: string): text is Status => ["delivered", "retrying", "failed"].includes(text);
+
 function filterOf({ webhook, type, status, event, since }: LogOptions): AttemptQuery {
-	if (status !== undefined && !["delivered", "retrying", "failed"].includes(status))
+	if (status !== undefined && !isStatus(status))
 		throw new UsageError([`--status is "${status}"; it must be delivered, retrying or failed.`]);
 	return {
-		webhook_id: webhook,
-		...(type !== undefined && { type: type as never }),
-		status: status as AttemptQuery["status"],
-		event_id: event,
+		...(webhook !== undefined && { webhook_id: [webhook] }),
+		...(type !== undefined && { type: [type as EventType] }),
+		...(status !== undefined && { status: [status] }),
+		...(event !== undefined && { event_id: event }),
 		...(since !== undefined && { since: new Date(Date.now() - parseSpan(since)).toISOString() }),
 	};
 }
@@ -197,24 +193,13 @@ export async function getLog(id: string, options: ConnectionOptions): Promise<vo
 	console.log(response_body === "" ? colors.dim("empty") : lines(response_body));
 }
 
-/** As in the API's `Attempt`. */
-interface Certificate {
-	readonly subject: string;
-	readonly issuer: string;
-	readonly names: readonly string[];
-	readonly valid_from: string | null;
-	readonly valid_to: string | null;
-}
-
 function showHeaders(headers: Readonly<Record<string, string>>): void {
 	for (const [name, value] of Object.entries(headers)) console.log(`${colors.dim(`${clean(name)}:`)} ${clean(value)}`);
 }
 
-function showCertificate({ valid_from, valid_to, ...names }: Certificate): void {
-	const time = (at: string | null) => (at === null ? null : Date.parse(at));
-	const fields = certificateFields({ ...names, validFrom: time(valid_from), validTo: time(valid_to) });
+function showCertificate(certificate: Certificate): void {
 	console.log(`\n${colors.bold("Certificate")}${colors.dim("  rejected")}`);
-	printFields(fields.map(([name, value]) => [name, clean(value)]));
+	printFields(Object.entries(certificateFields(certificate)).map(([name, value]) => [name, clean(value)]));
 }
 
 /** A body as it is, apart from what could drive the terminal. */

@@ -7,7 +7,6 @@ import type { Schemas } from "./client/operation.ts";
 export type Health = Schemas["WebhookHealth"];
 export type WebhookState = Health["state"];
 /** The attempts of an hour by outcome. */
-export type HourOfOutcomes = Health["hours"][number];
 /** A pending retry or replay. */
 export type Waiting = Schemas["WaitingAttempt"];
 

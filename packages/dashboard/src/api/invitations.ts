@@ -10,8 +10,6 @@ import { rememberSession } from "./session-cache.ts";
 export type Invitation = Schemas["Invitation"];
 /** The only response that contains the link. */
 export type CreatedInvitation = Schemas["CreatedInvitation"];
-/** The invitation, as shown to the holder of its link. */
-export type InvitationLook = Schemas["SeenInvitation"];
 
 const INVITATIONS = "/v1/projects/{project_id}/invitations";
 

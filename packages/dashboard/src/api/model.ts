@@ -2,7 +2,6 @@ import type { Schemas } from "./client/operation.ts";
 
 export type EventType = Schemas["EventType"];
 export type Project = Schemas["Project"];
-export type AppName = Project["apps"][number];
 export type Account = Schemas["Account"];
 export type Session = Schemas["Session"];
 /** A project as the session sees it. */

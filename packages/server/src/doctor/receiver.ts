@@ -1,10 +1,10 @@
 import { TLSSocket } from "node:tls";
+import { certificateFields, dnsText, isoTime } from "@posthorn/protocol";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import { reasonText } from "../engine/send/outcome.ts";
 import { createDialer } from "../net/dial.ts";
 import { detailsOf, reasonOf, SendFailure } from "../net/errors.ts";
-import { certificateFields, dnsText } from "../net/failure-text.ts";
 import { createGuard, type Guard, hostOf, portOf } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 import type { Finding } from "./local.ts";
@@ -79,12 +79,15 @@ function textOf(error: unknown, { attemptTimeoutMs }: Config): string {
 	return [reasonText(reason), ...detailTexts(error)].join(" ");
 }
 
+const timeOf = (at: number | null): string | null => (at === null ? null : isoTime(at));
+
 /** What name servers answered, and the certificate that was rejected: as in the delivery log. */
 function detailTexts(error: unknown): string[] {
 	const { dns, certificate } = detailsOf(error) ?? {};
-	const fields = certificate === undefined ? [] : certificateFields(certificate);
-	return [
-		...(dns === undefined ? [] : [dnsText(dns)]),
-		...(fields.length === 0 ? [] : [`${fields.map(([name, value]) => `${name}: ${value}`).join("; ")}.`]),
-	];
+	const texts = dns === undefined ? [] : [dnsText(dns)];
+	if (certificate === undefined) return texts;
+	const { validFrom, validTo, ...names } = certificate;
+	const fields = certificateFields({ ...names, valid_from: timeOf(validFrom), valid_to: timeOf(validTo) });
+	const listed = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+	return [...texts, `${listed.join("; ")}.`];
 }

@@ -53,7 +53,7 @@ export class RetentionSweeper {
 	 * the sweep.
 	 */
 	#dueAt = 0;
-	#saidAt = 0;
+	#takenAt = 0;
 	#endRest: () => void = () => undefined;
 	#stopped = false;
 
@@ -109,8 +109,8 @@ export class RetentionSweeper {
 	/** Whether this node sweeps now. */
 	async #take(early: boolean): Promise<boolean> {
 		const { storage, clock, holder } = this.#options;
-		this.#saidAt = clock.elapsed();
-		if (storage.peers === null) return early || this.#saidAt >= this.#dueAt;
+		this.#takenAt = clock.elapsed();
+		if (storage.peers === null) return early || this.#takenAt >= this.#dueAt;
 		return storage.peers.takeSweep({ holder, termMs: TERM_MS, early });
 	}
 
@@ -123,7 +123,7 @@ export class RetentionSweeper {
 	/** Whether this node still sweeps: it may have been suspended, and replaced. */
 	async #keeps(): Promise<boolean> {
 		const { storage, clock } = this.#options;
-		if (storage.peers === null || clock.elapsed() - this.#saidAt < TERM_MS / 4) return true;
+		if (storage.peers === null || clock.elapsed() - this.#takenAt < TERM_MS / 4) return true;
 		return this.#take(false);
 	}
 

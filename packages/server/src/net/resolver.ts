@@ -78,7 +78,7 @@ const answerOfCode = (error: Error): DnsAnswer =>
 	("code" in error ? ANSWER_BY_CODE.get(String(error.code)) : undefined) ?? "unusable";
 
 /** Of the answers for both families: if one says that the name exists, it does. */
-function worstAnswer(errors: readonly Error[]): DnsAnswer {
+function answerOfBoth(errors: readonly Error[]): DnsAnswer {
 	const answers = errors.map(answerOfCode);
 	return answers.includes("no_address") ? "no_address" : (answers[0] ?? "nxdomain");
 }
@@ -127,7 +127,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 			if (answers !== null && fault === undefined)
 				throw new SendFailure("dns_not_found", `${hostname} does not exist`, {
 					cause: errors[0],
-					details: { dns: worstAnswer(errors) },
+					details: { dns: answerOfBoth(errors) },
 				});
 			if (!(await probe.isAnswered(begun))) throw new ShortageFailure("name_servers", "no name server answers", true);
 			shortages?.passed("name_servers");

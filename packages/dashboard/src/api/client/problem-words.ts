@@ -7,10 +7,10 @@ export interface ProblemWords {
 	readonly detail: string;
 }
 
-type Teller = (error: ApiError) => Partial<ProblemWords>;
+type Wording = (error: ApiError) => Partial<ProblemWords>;
 
 /** Where the API's own words are meant for programs, by code. */
-const WORDS: Readonly<Record<string, Teller>> = {
+const WORDS: Readonly<Record<string, Wording>> = {
 	unauthorized: ({ detail }) =>
 		/API key|session/i.test(detail)
 			? { title: "You're signed out", detail: "Your session has ended. Sign in again." }

@@ -3,7 +3,7 @@
  * pages of frameworks, proxies and hosting services, and the messages of code that checks signatures. The first rule
  * that fits counts.
  */
-import type { Certificate } from "./failure-words.ts";
+import type { Certificate } from "@posthorn/protocol";
 
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
@@ -13,7 +13,7 @@ export interface Advice {
 }
 
 /** What the advice is made from. */
-export interface Told {
+export interface Failure {
 	readonly url: string;
 	readonly host: string;
 	/** Whether it is retried without anyone's help. */
@@ -35,8 +35,8 @@ export const SETTINGS = "in the webhook’s settings";
 export interface AdviceRule {
 	readonly name: string;
 	readonly statuses: (status: number) => boolean;
-	readonly fits: (told: Told) => boolean;
-	readonly advice: (told: Told) => Advice;
+	readonly fits: (failure: Failure) => boolean;
+	readonly advice: (failure: Failure) => Advice;
 }
 
 const among =
@@ -47,7 +47,7 @@ const isFailure = (status: number) => status >= 400;
 /** Statuses with which receivers refuse a request that they have understood. */
 const isRefusal = among(400, 401, 403, 419, 422);
 const isRedirect = (status: number) => status >= 300 && status < 400;
-const body = (pattern: RegExp) => (told: Told) => pattern.test(told.body);
+const body = (pattern: RegExp) => (failure: Failure) => pattern.test(failure.body);
 
 const LOGIN_PATH =
 	/(?:^|[/?&#=._-])(?:log[_-]?in|sign[_-]?in|wp-login|oauth2?|sso|saml|authorize|session)(?:$|[/?&#=._-])/i;
@@ -57,7 +57,7 @@ const BOT_PROTECTION =
 const CLOUDFLARE = /cloudflare/i;
 
 /** Where a redirect leads; null if it doesn't say. */
-function targetOf({ url, headers }: Told): URL | null {
+function targetOf({ url, headers }: Failure): URL | null {
 	const { location } = headers;
 	return location !== undefined && URL.canParse(location, url) ? new URL(location, url) : null;
 }
@@ -160,9 +160,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
 		name: "redirect to login",
 		statuses: isRedirect,
-		fits: (told) => LOGIN_PATH.test(targetOf(told)?.pathname ?? ""),
-		advice: (told) => ({
-			why: `${told.host} redirects to a login page (${targetOf(told)?.pathname}), so this path requires a login.`,
+		fits: (failure) => LOGIN_PATH.test(targetOf(failure)?.pathname ?? ""),
+		advice: (failure) => ({
+			why: `${failure.host} redirects to a login page (${targetOf(failure)?.pathname}), so this path requires a login.`,
 			tries: [
 				"Exclude the webhook’s path from the login. The signature proves where the request comes from.",
 				`Check the path of the URL ${SETTINGS}: it may be a page for people.`,
@@ -172,7 +172,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
 		name: "redirect to http",
 		statuses: isRedirect,
-		fits: (told) => targetOf(told)?.protocol === "http:",
+		fits: (failure) => targetOf(failure)?.protocol === "http:",
 		advice: ({ host }) => ({
 			why: `${host} redirects to an unencrypted address (http). Redirects are never followed.`,
 			tries: [
@@ -183,9 +183,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
 		name: "redirect",
 		statuses: isRedirect,
-		fits: (told) => targetOf(told)?.protocol === "https:",
-		advice: (told) => ({
-			why: `${told.host} redirects to ${targetOf(told)?.href}. Redirects are never followed, so that events can’t be diverted.`,
+		fits: (failure) => targetOf(failure)?.protocol === "https:",
+		advice: (failure) => ({
+			why: `${failure.host} redirects to ${targetOf(failure)?.href}. Redirects are never followed, so that events can’t be diverted.`,
 			tries: [`If that’s your receiver, enter this address ${SETTINGS}.`],
 		}),
 	},

@@ -1,8 +1,8 @@
+import { type Certificate, dnsText } from "@posthorn/protocol";
 import { formatMs } from "../text/numbers.ts";
 import { dateUtc } from "../text/time.ts";
-import { ADVICE_RULES, type Advice, SETTINGS, type Told } from "./advice-rules.ts";
+import { ADVICE_RULES, type Advice, type Failure, SETTINGS } from "./advice-rules.ts";
 import { type ResponseFacts, statusText } from "./attempt-words.ts";
-import { type Certificate, issuerName } from "./failure-words.ts";
 
 export type { Advice };
 
@@ -25,14 +25,11 @@ export interface AdviceFacts extends ResponseFacts {
 /** A delivery's state: `open` while more attempts follow, `over` if none does. */
 export type Prospect = "delivered" | "open" | "over";
 
-type Teller = (told: Told) => Advice;
+type Explanation = (failure: Failure) => Advice;
 
-/** How name servers failed, by the API's stable code. */
-const DNS_FAILED: Readonly<Record<string, string>> = {
-	servfail: "failed (SERVFAIL). Often they don’t run, or DNSSEC is misconfigured",
-	refused: "refused to answer (REFUSED). They may not be responsible for the domain",
-	timeout: "didn’t answer in time",
-};
+/** Who issued it, in short: the common name or the organization. */
+const issuerName = ({ issuer }: Certificate): string =>
+	/(?:^|, )CN=([^,]+)/.exec(issuer)?.[1] ?? /(?:^|, )O=([^,]+)/.exec(issuer)?.[1] ?? "an unknown authority";
 
 function expiryWords(certificate: Certificate | null, startedAt: number): string {
 	const { valid_from = null, valid_to = null } = certificate ?? {};
@@ -43,7 +40,7 @@ function expiryWords(certificate: Certificate | null, startedAt: number): string
 }
 
 /** By the reason why there was no response. */
-const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
+const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 	timeout: ({ host, took }) => ({
 		why: `${host} sent no status line within ${took}, which is all the time an attempt has.`,
 		tries: [
@@ -68,7 +65,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 					],
 				},
 	dns_failed: ({ host, isRetried, dns }) => ({
-		why: `The name servers of ${host} ${DNS_FAILED[dns ?? ""] ?? "gave no usable response"}.`,
+		why: `${host} couldn’t be resolved. ${dnsText(dns ?? "unusable")}`,
 		tries: [
 			isRetried
 				? "Retries usually get through once the name servers respond again."
@@ -186,7 +183,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 };
 
 /** Advice by status code, where it is more specific than advice for the class. */
-const BY_STATUS: Readonly<Record<number, Teller>> = {
+const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	400: ({ host }) => ({
 		why: `${host} rejects the request itself.`,
 		tries: [
@@ -269,17 +266,17 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 	}),
 };
 
-const BEYOND_WORDS: Teller = ({ host }) => ({
+const BEYOND_WORDS: Explanation = ({ host }) => ({
 	why: `${host} couldn’t be reached, for an unknown reason.`,
 	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
 
-function ofStatus(status: number, told: Told): Advice {
-	const rule = ADVICE_RULES.find(({ statuses, fits }) => statuses(status) && fits(told));
-	if (rule !== undefined) return rule.advice(told);
+function ofStatus(status: number, failure: Failure): Advice {
+	const rule = ADVICE_RULES.find(({ statuses, fits }) => statuses(status) && fits(failure));
+	if (rule !== undefined) return rule.advice(failure);
 	const own = BY_STATUS[status];
-	if (own !== undefined) return own(told);
-	const { host, isRetried } = told;
+	if (own !== undefined) return own(failure);
+	const { host, isRetried } = failure;
 	if (status >= 500) {
 		return {
 			why: `${host} failed while it handled the request.`,
@@ -321,11 +318,11 @@ function explain(attempt: AdviceFacts, isRetried: boolean): Advice {
 	const { response_headers: headers = {}, dns = null, certificate = null } = attempt;
 	const about = { url, host: hostOf(url), took: formatMs(response_ms) };
 	const startedAt = attempt.started_at === undefined ? Date.now() : Date.parse(attempt.started_at);
-	const told: Told = { ...about, isRetried, body, headers, dns, certificate, startedAt };
+	const failure: Failure = { ...about, isRetried, body, headers, dns, certificate, startedAt };
 	if (status === "delivered") {
 		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
-		return { why: `${told.host} ${result} after ${told.took}.`, tries: [] };
+		return { why: `${failure.host} ${result} after ${failure.took}.`, tries: [] };
 	}
-	if (status_code !== null) return ofStatus(status_code, told);
-	return (WITHOUT_ANSWER[error_code ?? ""] ?? BEYOND_WORDS)(told);
+	if (status_code !== null) return ofStatus(status_code, failure);
+	return (WITHOUT_ANSWER[error_code ?? ""] ?? BEYOND_WORDS)(failure);
 }

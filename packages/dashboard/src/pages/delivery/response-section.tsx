@@ -1,7 +1,7 @@
 import { Text, Title } from "@mantine/core";
+import { certificateFields, dnsText } from "@posthorn/protocol";
 import type { Attempt } from "../../api/attempts.ts";
 import { statusText } from "../../lib/attempts/attempt-words.ts";
-import { certificateFields, dnsWords } from "../../lib/attempts/failure-words.ts";
 import { formatMs } from "../../lib/text/numbers.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
@@ -29,7 +29,7 @@ function NoResponse({ attempt: { error, dns, certificate } }: { attempt: Attempt
 			<Text size="sm">{error ?? "There was no response."}</Text>
 			{dns === null ? null : (
 				<Text size="sm" mt={6}>
-					{dnsWords(dns)}
+					{dnsText(dns)}
 				</Text>
 			)}
 			{certificate === null ? null : (

@@ -23,8 +23,8 @@ const MOST_HELD = 500;
 const ENTRIES = "SELECT project_no, webhook_no, seq, id";
 type Entry = { project_no: number; webhook_no: number; seq: number; id: string };
 
-/** The step of a pass after its first one, which is 0. */
-const GO_ON = 1;
+/** Where a pass continues after its first step, which is 0. */
+const LATER_STEP = 1;
 
 export class AttemptSweep {
 	/** Projects whose rows another session held in this pass: their attempts stay until the next one. */
@@ -41,10 +41,10 @@ export class AttemptSweep {
 		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null, unattempted: [] };
 		try {
 			const deleted = await sweepDay(connections, oldest.table, Math.min(limit, MOST_HELD), this.#locked);
-			return { deleted: deleted ?? 0, next: deleted === null ? null : GO_ON, unattempted: [] };
+			return { deleted: deleted ?? 0, next: deleted === null ? null : LATER_STEP, unattempted: [] };
 		} catch (error) {
 			// Another node has dropped it meanwhile.
-			if (isTableMissing(error)) return { deleted: 0, next: GO_ON, unattempted: [] };
+			if (isTableMissing(error)) return { deleted: 0, next: LATER_STEP, unattempted: [] };
 			throw error;
 		}
 	}

@@ -1,6 +1,6 @@
-import { exactUtc } from "../text/time.ts";
+/** Why a request got no response, in words: for the dashboard, the command line and the service's own checks. */
 
-/** What name servers answered, in a sentence, by the API's stable code. */
+/** What name servers answered, by the API's stable code. */
 const DNS: Readonly<Record<string, string>> = {
 	nxdomain: "DNS answered that the name doesn't exist (NXDOMAIN).",
 	no_address: "The name exists in DNS, but has no address: no A or AAAA record.",
@@ -13,9 +13,10 @@ const DNS: Readonly<Record<string, string>> = {
 	only_denied: "The name has only addresses that the operator of this service doesn't allow.",
 };
 
-export const dnsWords = (code: string): string => DNS[code] ?? "The name couldn't be resolved.";
+/** What name servers answered, in a sentence. */
+export const dnsText = (code: string): string => DNS[code] ?? "The name couldn't be resolved.";
 
-/** The certificate that a receiver presented and that was rejected. */
+/** A certificate that a receiver presented and that was rejected, as in the API's `Attempt`. */
 export interface Certificate {
 	readonly subject: string;
 	readonly issuer: string;
@@ -24,24 +25,17 @@ export interface Certificate {
 	readonly valid_to: string | null;
 }
 
-/** Who issued it, in short: the common name or the organization. */
-export const issuerName = ({ issuer }: Certificate): string =>
-	/(?:^|, )CN=([^,]+)/.exec(issuer)?.[1] ?? /(?:^|, )O=([^,]+)/.exec(issuer)?.[1] ?? "an unknown authority";
-
-/** A certificate's parts by their names, for a table. */
-export function certificateFields({
-	subject,
-	issuer,
-	names,
-	valid_from,
-	valid_to,
-}: Certificate): Record<string, string> {
-	const time = (at: string | null) => (at === null ? "unknown" : exactUtc(Date.parse(at)));
+/** A certificate's parts by their names: who it is for, who issued it, and its dates. */
+export function certificateFields(certificate: Certificate): Readonly<Record<string, string>> {
+	const { subject, issuer, names, valid_from, valid_to } = certificate;
 	return {
 		"Issued to": subject === "" ? "–" : subject,
-		"Issued by": issuer === subject ? `${issuer} (itself: self-signed)` : issuer === "" ? "–" : issuer,
+		"Issued by": issuer === "" ? "–" : issuer === subject ? `${issuer} (itself: self-signed)` : issuer,
 		"For hosts": names.length === 0 ? "none" : names.join(", "),
-		"Valid from": time(valid_from),
-		"Valid to": time(valid_to),
+		"Valid from": timeText(valid_from),
+		"Valid to": timeText(valid_to),
 	};
 }
+
+const timeText = (at: string | null): string =>
+	at === null ? "unknown" : `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
