@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fileVariableOf, SETTINGS, variableOf } from "@posthorn/server/config";
 import { VERSION } from "@posthorn/server/version";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 // @ts-expect-error: it is plain JavaScript, which has no types
 import { writeArchive } from "../../../scripts/archive.mjs";
 // @ts-expect-error: it is plain JavaScript, which has no types
@@ -38,6 +38,15 @@ test("every variable in these files is a setting", () => {
 	expect(unknown).toEqual([]);
 });
 
+// An unquoted `: ` in the command made it an object, so compose refused the file.
+test("health checks of compose.yaml are commands", () => {
+	const { services } = parse(textOf("compose.yaml")) as {
+		services: Record<string, { healthcheck: { test: unknown[] } }>;
+	};
+	for (const { healthcheck } of Object.values(services))
+		for (const part of healthcheck.test) expect(part).toEqual(expect.any(String));
+});
+
 test("these files name this version", () => {
 	for (const file of ["Containerfile", "compose.yaml", "kubernetes/kustomization.yaml"])
 		expect(textOf(file), file).toContain(VERSION);
@@ -66,6 +75,18 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 		expect(paths.length).toBeGreaterThan(3);
 		for (const [path] of paths) expect(existsSync(join(root, path.slice(PLACE.length))), path).toBe(true);
 		for (const name of ["LICENSE", "README.md", "lib/node.LICENSE"]) expect(existsSync(join(root, name))).toBe(true);
+	});
+
+	test.skipIf(spawnSync("systemd-analyze", ["--version"]).status !== 0)("has what systemd finds in the unit", () => {
+		const unit = join(folder, "posthorn.service");
+		writeFileSync(unit, textOf("posthorn.service").replaceAll(PLACE, `${root}/`));
+		const analyze = (...args: string[]) => {
+			const { status, stdout, stderr } = spawnSync("systemd-analyze", [...args, unit], { encoding: "utf8" });
+			return { status, said: stdout + stderr };
+		};
+		expect(analyze("verify")).toEqual({ status: 0, said: "" });
+		// Exposure, in tenths: 20 is the end of "OK".
+		expect(analyze("security", "--offline=true", "--threshold=20")).toMatchObject({ status: 0 });
 	});
 
 	test("runs through a link, in an empty environment, as one process that a signal reaches", async () => {
