@@ -51,8 +51,12 @@ function runOnInstalledNode() {
 		process.exitCode = 1;
 		return;
 	}
-	const child = spawn(node, [fileURLToPath(import.meta.url), ...args], { stdio: "inherit" });
-	process.on("SIGTERM", () => child.kill("SIGTERM"));
+	const command = [fileURLToPath(import.meta.url), ...args];
+	// Node 22.15 and later: no second process is needed.
+	if (process.execve) process.execve(node, [node, ...command], process.env);
+	const env = { ...process.env, LAUNCHED_BY_POSTHORN: "1" };
+	const child = spawn(node, command, { stdio: "inherit", env });
+	for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 	// At a terminal Ctrl-C also reaches the child directly, and a second signal would stop it immediately.
 	process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
 	child.on("error", (error) => {

@@ -1,16 +1,21 @@
+import { launcherGone } from "./launcher.ts";
+
 /** Signals within this many milliseconds of the first count as one: npm and the terminal may both forward it. */
 const SAME_MOMENT_MS = 1_000;
 
 export interface StopSignals {
-	/** The first SIGTERM or SIGINT (Ctrl-C): stop gracefully. */
-	readonly first: Promise<NodeJS.Signals>;
+	/**
+	 * The first SIGTERM, SIGINT (Ctrl-C) or SIGHUP (the terminal was closed), or the end of the program that started this
+	 * one: stop gracefully.
+	 */
+	readonly first: Promise<NodeJS.Signals | "launcher gone">;
 	/** A second signal: stop immediately. */
 	readonly second: Promise<NodeJS.Signals>;
 }
 
 /** Listens until the process ends, so that no signal kills it by default or gets lost. */
 export function listenForStop(): StopSignals {
-	const first = Promise.withResolvers<NodeJS.Signals>();
+	const first = Promise.withResolvers<NodeJS.Signals | "launcher gone">();
 	const second = Promise.withResolvers<NodeJS.Signals>();
 	let since: number | null = null;
 	const hear = (signal: NodeJS.Signals): void => {
@@ -20,7 +25,10 @@ export function listenForStop(): StopSignals {
 			first.resolve(signal);
 		} else if (now - since >= SAME_MOMENT_MS) second.resolve(signal);
 	};
-	process.on("SIGTERM", hear);
-	process.on("SIGINT", hear);
+	for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, hear);
+	void launcherGone().then(() => {
+		since ??= performance.now();
+		first.resolve("launcher gone");
+	});
 	return { first: first.promise, second: second.promise };
 }

@@ -1,5 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+	chmodSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -232,4 +242,37 @@ test("nodes on PostgreSQL are upgraded one after another", async () => {
 	expect(await upgraded.stop()).toBe(0);
 	await server.dropDatabase(database);
 	await server.stop();
+});
+
+// npm passes its signal to a shell that doesn't pass it on, and SIGKILL to nothing: the service continued without anyone
+// to stop it, and the next start found its database in use.
+test("ends with npx, however that ends, after committing what it does", async () => {
+	mkdirSync(join(folder, "node_modules/.bin"));
+	symlinkSync("../posthorn/bin/posthorn.mjs", join(folder, "node_modules/.bin/posthorn"));
+	chmodSync(join(installed, "bin/posthorn.mjs"), 0o755);
+	const endedBy = async (signal: NodeJS.Signals) => {
+		const npx = spawn("npx", ["--no", "posthorn", "serve", "--port=0", `--database-url=sqlite:${signal}/posthorn.db`], {
+			cwd: folder,
+			env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder },
+			stdio: ["ignore", "pipe", "ignore"],
+			detached: true,
+		});
+		let log = "";
+		// The service has the pipe, too.
+		const closed = once(npx, "close");
+		npx.stdout.setEncoding("utf8").on("data", (text: string) => {
+			log += text;
+			// A terminal sends it to all of its processes. npm alone ignores it.
+			if (text.includes('"msg":"started"')) process.kill(signal === "SIGINT" ? -npx.pid! : npx.pid!, signal);
+		});
+		try {
+			await within(`the service to end after ${signal}`, closed);
+		} catch (error) {
+			process.kill(-npx.pid!, "SIGKILL");
+			throw error;
+		}
+		return log;
+	};
+	const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"] as const;
+	for (const log of await Promise.all(signals.map(endedBy))) expect(log).toContain('"msg":"stopped"');
 });
