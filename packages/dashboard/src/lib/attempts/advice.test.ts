@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { adviceFor } from "./advice.ts";
-import { KNOWN_CODES } from "./attempt-words.ts";
+import { ERROR_LABELS } from "./attempt-words.ts";
 
 const failed = { status: "failed", url: "https://hooks.example.com:8443/in?x=1", response_ms: 84 } as const;
 const answered = (status_code: number) => adviceFor({ ...failed, status_code, error_code: null });
@@ -12,7 +12,7 @@ const wellFormed = ({ why, tries }: ReturnType<typeof adviceFor>) => {
 	expect(new Set(tries).size).toBe(tries.length);
 };
 
-it.each(KNOWN_CODES)("has its own words for %s", (code) => {
+it.each(Object.keys(ERROR_LABELS))("has its own words for %s", (code) => {
 	const advice = unanswered(code);
 	wellFormed(advice);
 	expect(advice.tries.length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { timeOfDay } from "../text/time.ts";
-import { attemptSentence, headline, KNOWN_CODES, saidWord, stationWord, statusText, wasSent } from "./attempt-words.ts";
+import { attemptSentence, ERROR_LABELS, headline, responseWords, statusText, wasSent } from "./attempt-words.ts";
 
 const AT = "2026-11-21T14:02:11.000Z";
 const answered = (status_code: number) => ({ status_code, error_code: null });
@@ -16,15 +16,15 @@ describe("a response", () => {
 		[unanswered("a_code_to_come"), "no response", "got no response"],
 		[{ status_code: null, error_code: null }, "no response", "got no response"],
 	])("%j is %s at a station and %s in a sentence", (answer, station, said) => {
-		expect(stationWord(answer)).toBe(station);
-		expect(saidWord(answer)).toBe(said);
+		expect(responseWords(answer).station).toBe(station);
+		expect(responseWords(answer).said).toBe(said);
 	});
 
-	it.each(KNOWN_CODES)("%s has its own words that fit the sentences around them", (code) => {
+	it.each(Object.keys(ERROR_LABELS))("%s has its own words that fit the sentences around them", (code) => {
 		const answer = unanswered(code);
-		expect(stationWord(answer)).not.toBe("no response");
-		expect(stationWord(answer).length).toBeLessThanOrEqual(10);
-		expect(saidWord(answer)).toMatch(/^[a-z].*[^.]$/);
+		expect(responseWords(answer).station).not.toBe("no response");
+		expect(responseWords(answer).station.length).toBeLessThanOrEqual(10);
+		expect(responseWords(answer).said).toMatch(/^[a-z].*[^.]$/);
 		expect(headline({ ...answer, status: "failed", attempt: 8 })).toMatch(/^[A-Z].*[^.]$/);
 	});
 });
@@ -52,7 +52,7 @@ it("reads an attempt aloud", () => {
 });
 
 it("distinguishes attempts from deliveries that were closed without a request", () => {
-	expect(KNOWN_CODES.filter((code) => !wasSent(unanswered(code)))).toEqual([
+	expect(Object.keys(ERROR_LABELS).filter((code) => !wasSent(unanswered(code)))).toEqual([
 		"expired",
 		"unsubscribed",
 		"deleted",

@@ -15,109 +15,193 @@ interface Words {
 	readonly said: string;
 	/** The drawer's headline: `The receiver didn’t respond in time`. */
 	readonly headline: string;
+	/** Short, for tables: `timed out`. */
+	readonly short: string;
+	/** Begins a sentence: `Timing out`. */
+	readonly now: string;
+	/** Follows a name: `has timed out`. */
+	readonly has: string;
 }
 
 const WORDS: Readonly<Record<string, Words>> = {
-	timeout: { station: "timeout", said: "timed out", headline: "The receiver didn’t respond in time" },
+	timeout: {
+		station: "timeout",
+		said: "timed out",
+		headline: "The receiver didn’t respond in time",
+		short: "timeout",
+		now: "Not responding in time",
+		has: "hasn't responded in time",
+	},
 	dns_not_found: {
 		station: "no host",
 		said: "found no host with that name",
 		headline: "The receiver’s host name doesn’t exist",
+		short: "name not found",
+		now: "Host name not found",
+		has: "hasn't been found in DNS",
 	},
 	dns_failed: {
 		station: "DNS",
 		said: "could not resolve the host name",
 		headline: "The receiver’s host name couldn’t be resolved",
+		short: "DNS failed",
+		now: "Host name can't be resolved",
+		has: "has had DNS failures",
 	},
 	address_not_public: {
 		station: "blocked",
 		said: "was not sent to an address that is not public",
 		headline: "The receiver’s address is not public",
+		short: "address not public",
+		now: "Address isn't public, so nothing is sent",
+		has: "has had an address that isn't public",
 	},
 	address_not_allowed: {
 		station: "blocked",
 		said: "was not sent to an address that the operator doesn’t allow",
 		headline: "The service’s operator doesn’t allow the receiver’s address",
+		short: "address not allowed",
+		now: "Address isn't allowed by the operator, so nothing is sent",
+		has: "has had an address that the operator doesn't allow",
 	},
 	port_not_allowed: {
 		station: "blocked",
 		said: "was not sent to a port that the operator doesn’t allow",
 		headline: "The service’s operator doesn’t allow the URL’s port",
+		short: "port not allowed",
+		now: "Port isn't allowed by the operator, so nothing is sent",
+		has: "has had a port that the operator doesn't allow",
 	},
-	connection_refused: { station: "refused", said: "was refused", headline: "The receiver refused the connection" },
+	connection_refused: {
+		station: "refused",
+		said: "was refused",
+		headline: "The receiver refused the connection",
+		short: "connection refused",
+		now: "Refusing connections",
+		has: "has refused connections",
+	},
 	connection_reset: {
 		station: "closed",
 		said: "was cut off before a response",
 		headline: "The receiver closed the connection without a response",
+		short: "connection closed",
+		now: "Closing connections without a response",
+		has: "has closed connections without a response",
 	},
 	host_unreachable: {
 		station: "no route",
 		said: "could not reach the host",
 		headline: "The receiver’s host couldn’t be reached",
+		short: "unreachable",
+		now: "Unreachable",
+		has: "has been unreachable",
 	},
 	tls_untrusted: {
 		station: "TLS",
 		said: "got an untrusted certificate",
 		headline: "The receiver’s certificate isn’t trusted",
+		short: "untrusted certificate",
+		now: "Using an untrusted certificate",
+		has: "has used an untrusted certificate",
 	},
 	tls_expired: {
 		station: "expired",
 		said: "got an expired certificate",
 		headline: "The receiver’s certificate has expired or isn’t valid yet",
+		short: "expired certificate",
+		now: "Using an expired certificate",
+		has: "has used an expired certificate",
 	},
 	tls_wrong_host: {
 		station: "TLS",
 		said: "got another host’s certificate",
 		headline: "The receiver’s certificate is for another host",
+		short: "certificate of another host",
+		now: "Using another host's certificate",
+		has: "has used another host's certificate",
 	},
 	tls_costly: {
 		station: "TLS",
 		said: "met a costly TLS handshake",
 		headline: "The TLS handshake takes too much work",
+		short: "costly TLS handshake",
+		now: "TLS handshakes take too much work",
+		has: "has required costly TLS handshakes",
 	},
 	tls_failed: {
 		station: "TLS",
 		said: "couldn’t establish a secure connection",
 		headline: "No secure connection could be established",
+		short: "no secure connection",
+		now: "No secure connection can be established",
+		has: "has refused secure connections",
 	},
 	malformed_response: {
 		station: "invalid",
 		said: "got a response that isn't HTTP",
 		headline: "The receiver’s response isn’t valid HTTP",
+		short: "invalid response",
+		now: "Responding with invalid HTTP",
+		has: "has responded with invalid HTTP",
 	},
 	sender_failed: {
 		station: "our fault",
 		said: "was not sent because of an error on our side",
 		headline: "An error on our side prevented the request from being sent",
+		short: "error on our side",
+		now: "Not reached because of an error on our side",
+		has: "hasn't been reached because of an error on our side",
 	},
 	expired: {
 		station: "too old",
 		said: "was not made because the event had expired",
 		headline: "The event’s retention ended before it could be sent",
+		short: "expired",
+		now: "Events expire before they are delivered",
+		has: "has let events expire",
 	},
 	unsubscribed: {
 		station: "not sent",
 		said: "was not made because the webhook is no longer subscribed to this event type",
 		headline: "The webhook is no longer subscribed to this event type",
+		short: "unsubscribed",
+		now: "No longer subscribed to its last event",
+		has: "has skipped an event",
 	},
 	deleted: {
 		station: "not sent",
 		said: "was not made because the webhook had been deleted",
 		headline: "The webhook was deleted",
+		short: "deleted",
+		now: "Deleted before its next attempt",
+		has: "was deleted before an attempt",
 	},
 	skipped: {
 		station: "skipped",
 		said: "was skipped when the webhook was resumed",
 		headline: "The event was skipped when the webhook was resumed",
+		short: "skipped",
+		now: "Its last event was skipped",
+		has: "has skipped an event",
 	},
 	test_cancelled: {
 		station: "cancelled",
 		said: "was cancelled",
 		headline: "The test event was cancelled",
+		short: "cancelled",
+		now: "Its last test was cancelled",
+		has: "has a cancelled test",
 	},
 };
 
-const UNKNOWN: Words = { station: "no response", said: "got no response", headline: "No response" };
+const UNKNOWN: Words = {
+	station: "no response",
+	said: "got no response",
+	headline: "No response",
+	short: "no response",
+	now: "Failing",
+	has: "has failed",
+};
 
 /** Codes of deliveries that were closed without a request. */
 const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted", "test_cancelled"]);
@@ -125,23 +209,23 @@ const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted", "test_
 /** Whether the entry is about a request at all, rather than a delivery closed without one. */
 export const wasSent = ({ error_code }: Pick<ResponseFacts, "error_code">) => !CLOSING.has(error_code ?? "");
 
-const wordsOf = ({ status_code, error_code }: ResponseFacts): Words =>
+/** An attempt's response in words: its status, or why there was none. */
+export const responseWords = ({ status_code, error_code }: ResponseFacts): Words =>
 	status_code === null
 		? (WORDS[error_code ?? ""] ?? UNKNOWN)
 		: {
 				station: String(status_code),
 				said: `returned ${status_code}`,
 				headline: `The receiver returned ${status_code}${reasonPhrase(status_code)}`,
+				short: String(status_code),
+				now: `Returning ${status_code}`,
+				has: `has returned ${status_code}`,
 			};
 
-/** At a station of the track: `500`, `timeout`. */
-export const stationWord = (response: ResponseFacts) => wordsOf(response).station;
-
-/** Within a sentence: `returned 500`, `timed out`. */
-export const saidWord = (response: ResponseFacts) => wordsOf(response).said;
-
-/** The codes that the words above know. */
-export const KNOWN_CODES: readonly string[] = Object.keys(WORDS);
+/** The codes of attempts without a response, with short words for each. */
+export const ERROR_LABELS: Readonly<Record<string, string>> = Object.fromEntries(
+	Object.entries(WORDS).map(([code, { short }]) => [code, short]),
+);
 
 interface Headlined extends ResponseFacts {
 	readonly status: "delivered" | "retrying" | "failed";
@@ -153,7 +237,7 @@ export function headline(attempt: Headlined): string {
 	if (attempt.status === "delivered") {
 		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
 	}
-	return wordsOf(attempt).headline;
+	return responseWords(attempt).headline;
 }
 
 interface Spoken extends ResponseFacts {
@@ -164,7 +248,7 @@ interface Spoken extends ResponseFacts {
 /** An attempt as a screen reader reads it: `attempt 3 of 8, returned 500 at 14:02:11`. */
 export function attemptSentence(attempt: Spoken, total: number): string {
 	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
-	return `attempt ${attempt.attempt} of ${total}, ${saidWord(attempt)} at ${at}`;
+	return `attempt ${attempt.attempt} of ${total}, ${responseWords(attempt).said} at ${at}`;
 }
 
 /** Names of the most common status codes of receivers (RFC 9110, 6585). */

@@ -1,5 +1,5 @@
 import { aboutSpan, timeOfDay } from "../text/time.ts";
-import { attemptSentence, type ResponseFacts, stationWord, wasSent } from "./attempt-words.ts";
+import { attemptSentence, type ResponseFacts, responseWords, wasSent } from "./attempt-words.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
 export interface TrackAttempt extends ResponseFacts {
@@ -170,7 +170,7 @@ function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: num
 	return {
 		number: attempt.attempt,
 		state: attempt.status === "retrying" ? "passed" : attempt.status,
-		response: stationWord(attempt),
+		response: responseWords(attempt).station,
 		at: Date.parse(attempt.started_at),
 		estimated: false,
 		wait: before === undefined ? null : (plannedWait(before) ?? Date.parse(attempt.started_at) - endOf(before)),

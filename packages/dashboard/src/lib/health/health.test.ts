@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { responseWords } from "../attempts/attempt-words.ts";
 import {
 	failingSince,
 	type HealthFacts,
@@ -10,7 +11,6 @@ import {
 	webhookSentence,
 } from "./health.ts";
 import { checklist, outcomesInWords, sumOutcomes } from "./health-figures.ts";
-import { responsePhrases } from "./health-words.ts";
 
 /** 14:30 local time, so that times of that day appear without a date. */
 const NOW = new Date(2026, 10, 21, 14, 30).getTime();
@@ -46,12 +46,12 @@ const UNSTABLE: HealthFacts = {
 const webhook = (id: string, description = "") => ({ id, description, url: `https://${id}.example/hooks` });
 const health = (id: string, facts: HealthFacts): HealthFacts => ({ ...facts, webhook_id: id });
 
-describe("responsePhrases", () => {
+describe("responseWords", () => {
 	it("names the status, or why there was no response, or that there was none", () => {
-		expect(responsePhrases({ status_code: 503, error_code: null }).short).toBe("503");
-		expect(responsePhrases({ status_code: null, error_code: "tls_expired" }).now).toBe("Using an expired certificate");
-		expect(responsePhrases({ status_code: null, error_code: "new_code" }).short).toBe("no response");
-		expect(responsePhrases({ status_code: null, error_code: null }).has).toBe("has failed");
+		expect(responseWords({ status_code: 503, error_code: null }).short).toBe("503");
+		expect(responseWords({ status_code: null, error_code: "tls_expired" }).now).toBe("Using an expired certificate");
+		expect(responseWords({ status_code: null, error_code: "new_code" }).short).toBe("no response");
+		expect(responseWords({ status_code: null, error_code: null }).has).toBe("has failed");
 	});
 });
 

@@ -1,7 +1,7 @@
+import { type ResponseFacts, responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { coarseSpan, relativeTime, shortTime } from "../text/time.ts";
-import { type ResponseFacts, responsePhrases } from "./health-words.ts";
 
 interface AttemptFacts extends ResponseFacts {
 	readonly started_at: string;
@@ -47,10 +47,10 @@ export const deletedName = (url: string | undefined) =>
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";
-	const { now: words } = responsePhrases(last);
+	const { now: words } = responseWords(last);
 	if (first === null || health.recent.delivered > 0) return recentFailures(health, now);
 	const since = shortTime(Date.parse(first.started_at), now);
-	return responsePhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
+	return responseWords(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
 }
 
 /** `9 of 60 attempts have failed in the last 15 minutes`. */
@@ -69,9 +69,9 @@ export function unstableWords(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first, recent } = health;
 	const isFailing = last !== null && first !== null;
 	if (recent.delivered + recent.failed === 0)
-		return isFailing ? `${responsePhrases(last).now} at the last attempt` : "Unstable";
+		return isFailing ? `${responseWords(last).now} at the last attempt` : "Unstable";
 	const words = recentFailures(health, now);
-	return isFailing ? `${words}. ${responsePhrases(last).now} now` : words;
+	return isFailing ? `${words}. ${responseWords(last).now} now` : words;
 }
 
 /** `Accounting has returned 500 since 14:02`. */
@@ -82,9 +82,9 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 		const words = recentFailures(health, now);
 		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
 	}
-	const words = responsePhrases(last).has;
+	const words = responseWords(last).has;
 	const since = shortTime(Date.parse(first.started_at), now);
-	return responsePhrases(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
+	return responseWords(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
 }
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");

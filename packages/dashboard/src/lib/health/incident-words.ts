@@ -1,6 +1,6 @@
+import { responseWords } from "../attempts/attempt-words.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { shortTime, timeOfDay } from "../text/time.ts";
-import { responsePhrases } from "./health-words.ts";
 
 /** The fields of an incident that its words need. */
 export interface IncidentFacts {
@@ -31,7 +31,7 @@ export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now
 
 /** `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. */
 export function incidentCause({ state, status_code, error_code }: IncidentFacts): string {
-	const { now, short } = responsePhrases({ status_code, error_code });
+	const { now, short } = responseWords({ status_code, error_code });
 	if (state === "ongoing") return now;
 	return status_code === null ? `${short[0]?.toUpperCase()}${short.slice(1)}` : `Returned ${short}`;
 }

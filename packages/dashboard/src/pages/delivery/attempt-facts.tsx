@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Attempt } from "../../api/attempts.ts";
-import { responsePhrases } from "../../lib/health/health-words.ts";
+import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../lib/text/numbers.ts";
 import { exactLocal, exactUtc, isLocalUtc } from "../../lib/text/time.ts";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
@@ -14,7 +14,7 @@ export function AttemptFacts({ attempt }: { attempt: Attempt }) {
 			<Fact name="Outcome">
 				<Outcome kind={attempt.status} />
 			</Fact>
-			<Fact name="Response">{responsePhrases(attempt).short}</Fact>
+			<Fact name="Response">{responseWords(attempt).short}</Fact>
 			<Fact name="Duration">{formatMs(attempt.response_ms)}</Fact>
 			<Fact name="Started">
 				<Exact at={attempt.started_at} />

@@ -5,8 +5,8 @@ import { useState } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
+import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { webhookName } from "../../lib/health/health.ts";
-import { responsePhrases } from "../../lib/health/health-words.ts";
 import { formatMs, plural } from "../../lib/text/numbers.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
@@ -136,7 +136,7 @@ function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: s
 		<>
 			<Text size="sm">
 				{status_code === null
-					? (error ?? `No response: ${responsePhrases(attempt).short}.`)
+					? (error ?? `No response: ${responseWords(attempt).short}.`)
 					: `Returned ${status_code} in ${formatMs(response_ms)}.`}
 				{next_retry_at === null ? null : (
 					<>

@@ -2,9 +2,9 @@ import { Tooltip } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
+import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
 import { webhookName } from "../../lib/health/health.ts";
-import { responsePhrases } from "../../lib/health/health-words.ts";
 import { compactCount, formatMs, formatRate, plural } from "../../lib/text/numbers.ts";
 import { coarseSpan } from "../../lib/text/time.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
@@ -86,7 +86,7 @@ export function ResponseCell({ health }: { health: Health | undefined }) {
 	if (last === null) return <span className={classes.quiet}>–</span>;
 	return (
 		<>
-			{responsePhrases(last).short}
+			{responseWords(last).short}
 			<br />
 			<span className={classes.quiet}>
 				<When at={last.started_at} />

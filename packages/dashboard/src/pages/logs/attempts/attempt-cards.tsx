@@ -1,6 +1,6 @@
 import { memo } from "react";
 import type { AttemptSummary } from "../../../api/attempts.ts";
-import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
@@ -60,7 +60,7 @@ const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyP
 			<div className={classes.cardLine}>
 				<EventCell attempt={row} />
 				<span className={classes.quiet}>
-					{responsePhrases(row).short}, {formatMs(row.response_ms)}
+					{responseWords(row).short}, {formatMs(row.response_ms)}
 				</span>
 			</div>
 			<div className={classes.cardLine}>

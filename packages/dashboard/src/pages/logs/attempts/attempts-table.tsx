@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core";
 import { useMemo } from "react";
 import type { AttemptSummary } from "../../../api/attempts.ts";
-import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
@@ -77,7 +77,7 @@ const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short, width: 104 },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 104 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 128 },
 	{
 		key: "duration",

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { AttemptSummary } from "../../../api/attempts.ts";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId } from "../../../api/session.ts";
-import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
@@ -121,7 +121,7 @@ const columnsOf = (
 	{
 		key: "response",
 		header: "Response",
-		render: ({ last_attempt }) => (last_attempt === null ? "" : responsePhrases(last_attempt).short),
+		render: ({ last_attempt }) => (last_attempt === null ? "" : responseWords(last_attempt).short),
 		width: 98,
 	},
 	{

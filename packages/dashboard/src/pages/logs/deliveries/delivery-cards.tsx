@@ -1,4 +1,4 @@
-import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { useListKeys } from "../../../ui/hooks/use-list-keys.ts";
 import { SkeletonRows } from "../../../ui/page/states.tsx";
@@ -44,7 +44,7 @@ export function DeliveryCards(props: DeliveriesProps) {
 						<DeliveryEvent row={row} />
 						<div className={classes.cardLine}>
 							<NameCell name={nameOf(webhook_id)} />
-							<span className={classes.quiet}>{last_attempt === null ? "" : responsePhrases(last_attempt).short}</span>
+							<span className={classes.quiet}>{last_attempt === null ? "" : responseWords(last_attempt).short}</span>
 						</div>
 						<div className={classes.cardLine}>
 							{last_attempt === null ? <span /> : <TrackMini attempt={last_attempt} />}

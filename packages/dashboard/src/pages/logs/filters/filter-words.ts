@@ -1,5 +1,5 @@
 import type { AttemptCount, AttemptStatus, Span } from "../../../api/attempts.ts";
-import { ERROR_LABELS } from "../../../lib/health/health-words.ts";
+import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { shortId } from "../../../lib/text/ids.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";

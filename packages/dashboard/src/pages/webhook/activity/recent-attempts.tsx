@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type AttemptSummary, newestAttemptsQuery } from "../../../api/attempts.ts";
 import { useSession } from "../../../api/session.ts";
+import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
-import { responsePhrases } from "../../../lib/health/health-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
-	{ key: "response", header: "Response", render: (attempt) => responsePhrases(attempt).short },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short },
 	{
 		key: "attempt",
 		header: "Attempt",

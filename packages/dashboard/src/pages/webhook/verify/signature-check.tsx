@@ -15,8 +15,7 @@ import { IconAlertTriangle, IconCheck, IconQuestionMark } from "@tabler/icons-re
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { checkSignature, type Diagnosis, newestAttemptsQuery, type SignatureSeen } from "../../../api/attempts.ts";
-import { wasSent } from "../../../lib/attempts/attempt-words.ts";
-import { responsePhrases } from "../../../lib/health/health-words.ts";
+import { responseWords, wasSent } from "../../../lib/attempts/attempt-words.ts";
 import { shortTime } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -96,7 +95,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 							onChange={change(setAttemptId)}
 							data={sent.map((attempt) => ({
 								value: attempt.id,
-								label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responsePhrases(attempt).short}, …${attempt.event_id.slice(-6)}`,
+								label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responseWords(attempt).short}, …${attempt.event_id.slice(-6)}`,
 							}))}
 						/>
 						<SimpleGrid cols={{ base: 1, sm: 3 }}>
