@@ -39,8 +39,12 @@ export const LIMITS = {
 	webhooks: 20,
 	/** Hours whose minutes are read in one call. */
 	hoursPerRead: 6,
-	/** Failed attempts of each kind (to be retried, failed for good) that are examined per incident, the newest. */
-	attempts: 200,
+	/** Deliveries that are examined per incident: those with the newest failed attempts. */
+	deliveries: 200,
+	/** Failed attempts of each kind (to be retried, failed for good) that are read to find them, the newest. */
+	attempts: 1_600,
+	/** Attempts in one read. */
+	page: 200,
 } as const;
 
 /** Newest first. */
@@ -117,7 +121,7 @@ async function examine(
 ): Promise<FoundIncident> {
 	const { attempts, isCut } = await readFailures(storage, projectId, webhookId, span);
 	const all = [...new Set(attempts.map(({ seq }) => seq))];
-	const seqs = all.slice(0, LIMITS.attempts);
+	const seqs = all.slice(0, LIMITS.deliveries);
 	const latest =
 		seqs.length === 0
 			? []
@@ -152,22 +156,34 @@ async function readFailures(
 	webhookId: string,
 	{ from, until, isOngoing }: Span,
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
-	const pages = await Promise.all(
-		(["retrying", "failed"] as const).map((status) => {
-			const filter: AttemptFilter = {
-				webhookIds: [webhookId],
-				statuses: [status],
-				since: from,
-				...(!isOngoing && { until }),
-			};
-			return storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMITS.attempts } });
-		}),
+	const range = { since: from, ...(!isOngoing && { until }) };
+	const read = await Promise.all(
+		(["retrying", "failed"] as const).map((status) =>
+			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),
+		),
 	);
-	const attempts = pages
-		.flatMap(({ rows }) => rows)
-		.filter(({ seq, errorCode }) => seq > 0 && !isClosing(errorCode))
-		.sort((a, b) => (a.id < b.id ? 1 : -1));
-	return { attempts, isCut: pages.some(({ next }) => next !== null) };
+	const attempts = read.flatMap(({ attempts: some }) => some).sort((a, b) => (a.id < b.id ? 1 : -1));
+	return { attempts, isCut: read.some(({ isCut }) => isCut) };
+}
+
+/** Reads until it has enough deliveries: each may have failed several times. */
+async function readNewest(storage: SearchStorage, projectId: string, filter: AttemptFilter) {
+	const attempts: AttemptSummary[] = [];
+	const seqs = new Set<number>();
+	let before: string | undefined;
+	for (let examined = 0; examined < LIMITS.attempts && seqs.size <= LIMITS.deliveries; examined += LIMITS.page) {
+		const { rows, next } = await storage.listAttemptSummaries({
+			projectId,
+			filter,
+			page: { limit: LIMITS.page, ...(before !== undefined && { before }) },
+		});
+		const real = rows.filter(({ seq, errorCode }) => seq > 0 && !isClosing(errorCode));
+		attempts.push(...real);
+		for (const { seq } of real) seqs.add(seq);
+		if (next === null) return { attempts, isCut: false };
+		before = next;
+	}
+	return { attempts, isCut: true };
 }
 
 function mostFrequent(attempts: readonly AttemptSummary[]): FoundIncident["response"] {

@@ -47,7 +47,7 @@ describe("auditSentence", () => {
 		[entry("member.joined", { target: person, detail: { role: "viewer" } }), "Anna joined the project as a viewer."],
 		[
 			entry("member.invited", { target: null, detail: { role: "developer" } }),
-			"Anna invited anyone with the link as a developer.",
+			"Anna created an invitation link for a developer.",
 		],
 		[
 			entry("deliveries.replayed", { target: null, detail: { count: 1_234 } }),

@@ -101,6 +101,15 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"deliveries.replayed": (detail) => [`replayed ${countOf(detail)} deliveries of `],
 };
 
+/** Of invitations for anyone who has the link, which name nobody. */
+const OPEN_INVITATION: typeof PHRASES = {
+	"member.invited": ({ role }) => [`created an invitation link for ${aRole(role)}`],
+	"invitation.revoked": () => ["revoked an invitation link"],
+};
+
+const isOpenInvitation = ({ action, target }: AuditEntry) =>
+	Object.hasOwn(OPEN_INVITATION, action) && (target?.name ?? "a link") === "a link";
+
 /** Actions whose target is the actor, which the sentence already names. */
 const WITHOUT_TARGET = new Set(["member.joined"]);
 
@@ -118,16 +127,19 @@ function targetName({ action, target }: AuditEntry): string | null {
 	if (WITHOUT_TARGET.has(action)) return null;
 	const name = target?.name ?? target?.id ?? null;
 	if (name !== null) return target?.kind === "app" ? (APP_NAMES[name] ?? name) : name;
-	if (action === "member.invited" || action === "invitation.revoked") return "anyone with the link";
 	if (/^deliveries\.(replayed|retried|dismissed)$/.test(action)) return "the project";
 	return null;
 }
 
 /** An entry of the audit log as a sentence. An unknown action appears under its own name. */
 export function auditSentence(entry: AuditEntry): AuditSentence {
-	const phrase = Object.hasOwn(PHRASES, entry.action) ? PHRASES[entry.action] : undefined;
+	const phrase = isOpenInvitation(entry)
+		? OPEN_INVITATION[entry.action]
+		: Object.hasOwn(PHRASES, entry.action)
+			? PHRASES[entry.action]
+			: undefined;
 	const [before, after = ""] = phrase === undefined ? [`did ${entry.action} to `] : phrase(entry.detail);
-	const target = targetName(entry);
+	const target = isOpenInvitation(entry) ? null : targetName(entry);
 	return {
 		actor: actorName(entry.actor),
 		before: target === null ? before.replace(/ (of|to)? ?$/, "") : before,

@@ -23,6 +23,7 @@ const HEALTHY: HealthFacts = {
 	state: "healthy",
 	last_attempt: answered(200, at(14, 28)),
 	failing_since: null,
+	failed_in_a_row: 0,
 	recent: { since: at(14, 15), delivered: 40, failed: 0 },
 	last_delivered_at: at(14, 28),
 	waiting: { count: 0, next_at: null },
@@ -35,6 +36,7 @@ const FAILING: HealthFacts = {
 	state: "failing",
 	last_attempt: answered(500, at(14, 25)),
 	failing_since: answered(500, at(14, 2)),
+	failed_in_a_row: 9,
 	recent: { since: at(14, 15), delivered: 0, failed: 9 },
 	waiting: { count: 37, next_at: at(14, 42) },
 };
@@ -69,8 +71,13 @@ describe("failingSince", () => {
 		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
 		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. Refusing connections now");
 		expect(failingSince({ ...FAILING, recent: { since: at(14, 15), delivered: 1, failed: 40 } }, NOW)).toBe(
-			"40 of 41 attempts have failed in the last 15 minutes",
+			"Returning 500 since 14:02",
 		);
+		const few = { ...FAILING, failed_in_a_row: 2, recent: { since: at(14, 15), delivered: 1, failed: 40 } };
+		expect(failingSince(few, NOW)).toBe("40 of 41 attempts have failed in the last 15 minutes");
+		const brief = { ...few, failed_in_a_row: 9, failing_since: answered(500, at(14, 29)) };
+		expect(failingSince(brief, NOW)).toBe("Returning 500 since 14:29");
+		expect(failingSince(brief, NOW - 1)).toBe(failingSince(few, NOW));
 		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
 	});
 });

@@ -22,6 +22,7 @@ export interface HealthFacts {
 	readonly state: WebhookState;
 	readonly last_attempt: AttemptFacts | null;
 	readonly failing_since: AttemptFacts | null;
+	readonly failed_in_a_row: number;
 	readonly recent: { readonly since: string; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
 	readonly waiting: { readonly count: number; readonly next_at: string | null };
@@ -40,15 +41,23 @@ export function webhookName({ description, url }: Omit<WebhookFacts, "id">): str
 export const deletedName = (url: string | undefined) =>
 	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} (deleted)`;
 
+/** As for the health `failing`: this many attempts in a row that failed, over this long. */
+const RUN = { attempts: 3, ms: 60_000 } as const;
+
+/** Whether nothing has been accepted for so long that the last success says nothing anymore. */
+const isDown = ({ failing_since: first, failed_in_a_row, recent }: HealthFacts, now: number) =>
+	recent.delivered === 0 ||
+	(first !== null && failed_in_a_row >= RUN.attempts && now - Date.parse(first.started_at) >= RUN.ms);
+
 /**
  * `Returning 500 since 14:02`. Names both failures if the first one was different, and how many attempts were accepted if
- * some were.
+ * some were just now.
  */
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";
 	const { now: words } = responseWords(last);
-	if (first === null || health.recent.delivered > 0) return recentFailures(health, now);
+	if (first === null || !isDown(health, now)) return recentFailures(health, now);
 	const since = shortTime(Date.parse(first.started_at), now);
 	return responseWords(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
 }
@@ -78,7 +87,7 @@ export function unstableWords(health: HealthFacts, now: number): string {
 function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
 	const name = webhookName(webhook);
 	const { last_attempt: last, failing_since: first } = health;
-	if (last === null || first === null || health.recent.delivered > 0) {
+	if (last === null || first === null || !isDown(health, now)) {
 		const words = recentFailures(health, now);
 		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
 	}

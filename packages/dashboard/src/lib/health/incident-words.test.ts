@@ -42,11 +42,17 @@ describe("an incident", () => {
 			"1 delivery held up, delivered by 11:31.",
 		);
 		expect(incidentResult(ONGOING, NOW)).toBe("80 deliveries held up: 72 waiting, 8 failed for good.");
+		expect(incidentResult(withDeliveries({ delivered: 0, waiting: 80 }), NOW)).toBe(
+			"80 deliveries held up, all waiting.",
+		);
+		expect(incidentResult(withDeliveries({ count: 1, delivered: 0, failed: 1 }), NOW)).toBe(
+			"1 delivery held up: 1 failed for good.",
+		);
 		expect(incidentResult(withDeliveries({ delivered: 78, dismissed: 2 }), NOW)).toBe(
 			"80 deliveries held up: 78 delivered, 2 dismissed.",
 		);
 		expect(incidentResult(withDeliveries({ capped: true }), NOW)).toBe(
-			"At least 80 deliveries held up: of the newest, 80 delivered.",
+			"At least 80 deliveries held up. Of the newest 80: 80 delivered.",
 		);
 		expect(incidentResult(withDeliveries({ count: 0, delivered: 0 }), NOW)).toMatch(/no longer in the log/);
 	});

@@ -52,7 +52,9 @@ export function incidentResult({ deliveries, last_delivered_at }: IncidentFacts,
 		[dismissed, "dismissed"],
 	] as const;
 	const rest = parts.filter(([number]) => number > 0).map(([number, words]) => `${formatCount(number)} ${words}`);
-	return `${held}: ${capped ? "of the newest, " : ""}${rest.join(", ")}.`;
+	if (rest.length === 1 && count > 1 && !capped)
+		return `${held}, ${count === 2 ? "both" : "all"} ${parts.find(([number]) => number > 0)?.[1]}.`;
+	return `${held}${capped ? `. Of the newest ${formatCount(count)}` : ""}: ${rest.join(", ")}.`;
 }
 
 /**

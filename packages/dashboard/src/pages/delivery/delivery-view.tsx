@@ -4,15 +4,18 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
-import { useSession } from "../../api/session.ts";
+import { useProjectId, useSession } from "../../api/session.ts";
 import type { Webhook } from "../../api/webhooks.ts";
+import { referencesOf } from "../../lib/attempts/references.ts";
 import { buildTrack } from "../../lib/attempts/track.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
+import { inertText } from "../../lib/text/json-text-inert.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { RetryNow } from "../../ui/deliveries/retry-now.tsx";
 import { Track } from "../../ui/deliveries/track.tsx";
 import { Ident } from "../../ui/ident.tsx";
+import { type Choice, searchFor } from "../logs/filters/search-choices.ts";
 import type { LogsSearch } from "../logs/search.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import classes from "./delivery.module.css";
@@ -44,6 +47,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 	const plan = useSession();
 	const lines = useMemo(() => buildTrack(attempts, delivery, plan), [attempts, delivery, plan]);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
+	const { order, customer } = useMemo(() => referencesOf(attempt.request_body), [attempt.request_body]);
 	return (
 		<Stack gap="xl">
 			<Group gap="xs" justify="space-between">
@@ -91,6 +95,10 @@ export function DeliveryView(props: DeliveryViewProps) {
 							</Anchor>
 						</dd>
 					</div>
+					{order === null ? null : <Found name="Order" choice={{ kind: "order", value: order, label: order }} />}
+					{customer === null ? null : (
+						<Found name="Customer" choice={{ kind: "customer", value: customer, label: customer }} />
+					)}
 				</dl>
 				<Group gap="xs">
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
@@ -131,6 +139,27 @@ export function DeliveryView(props: DeliveryViewProps) {
 			<RequestSection attempt={attempt} />
 			<ResponseSection attempt={attempt} />
 		</Stack>
+	);
+}
+
+/** What the event is found by, linked to all that the log has about it. */
+function Found({ name, choice }: { name: string; choice: Choice }) {
+	const projectId = useProjectId();
+	return (
+		<div>
+			<dt>{name}</dt>
+			<dd>
+				<Anchor
+					size="sm"
+					className={classes.found}
+					renderRoot={(rest) => (
+						<Link {...rest} to="/p/$projectId/logs" params={{ projectId }} search={searchFor(choice)} />
+					)}
+				>
+					{inertText(choice.label)}
+				</Anchor>
+			</dd>
+		</div>
 	);
 }
 

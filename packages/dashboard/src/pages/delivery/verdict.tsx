@@ -2,6 +2,7 @@ import { IconAlertTriangle, IconCheck, IconRefresh } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
 import { adviceFor } from "../../lib/attempts/advice.ts";
 import { headline, wasSent } from "../../lib/attempts/attempt-words.ts";
+import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./delivery.module.css";
@@ -20,6 +21,8 @@ const ICONS = { delivered: IconCheck, retrying: IconRefresh, failed: IconAlertTr
 export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 	const { why, tries } = adviceFor(attempt, prospectOf(state));
 	const Icon = ICONS[attempt.status];
+	const excerpt =
+		attempt.status === "delivered" || attempt.status_code === null ? "" : responseExcerpt(attempt.response_body);
 	return (
 		<section className={classes.verdict} data-tone={attempt.status} aria-label="What happened" aria-live="polite">
 			<Icon size={20} stroke={2} aria-hidden />
@@ -28,6 +31,11 @@ export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 				<p>
 					{why} <Outlook attempt={attempt} state={state} isNewest={isNewest} />
 				</p>
+				{excerpt === "" ? null : (
+					<p className={classes.said}>
+						It said: <code>{excerpt}</code>
+					</p>
+				)}
 				{tries.length === 0 ? null : (
 					<>
 						<p className={classes.tryTitle}>What to try</p>

@@ -101,8 +101,7 @@ function NoDelivery({ onClear }: { onClear: () => void }) {
 				</Button>
 			}
 		>
-			No attempt in the log matches all filters. Remove one, or choose a longer time. Attempts are kept for 30 days by
-			default.
+			Nothing in the log matches all filters. Remove one, or choose a longer time. The log goes back 30 days by default.
 		</EmptyState>
 	);
 }

@@ -68,6 +68,7 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 					<Select
 						size="xs"
 						w={136}
+						flex="none"
 						aria-label={`Role of ${member.name}`}
 						data={ROLE_OPTIONS}
 						value={member.role}

@@ -2,8 +2,11 @@ import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health } from "../../api/health.ts";
+import type { Incident } from "../../api/incidents.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health/health.ts";
+import { backlogSentence, failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health/health.ts";
+import { incidentResult } from "../../lib/health/incident-words.ts";
+import { shortTime } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import classes from "./failing-list.module.css";
@@ -16,6 +19,8 @@ export interface FailingWebhook {
 interface FailingListProps {
 	projectId: string;
 	failing: readonly FailingWebhook[];
+	/** Ongoing ones, each of which belongs to a webhook's row. */
+	ongoing: readonly Incident[];
 	now: number;
 }
 
@@ -27,8 +32,17 @@ const titleOf = (states: ReadonlySet<Health["state"]>): string => {
 	return states.has("failing") ? "Failing and unstable webhooks" : "Unstable webhooks";
 };
 
+/** What the outage holds up; without one, what waits and what failed. */
+function outlook(health: Health, incident: Incident | undefined, now: number): string {
+	if (incident === undefined) return waitingSentence(health, now);
+	const { next_at } = health.waiting;
+	const next = next_at === null ? "" : ` Next retry at ${shortTime(Date.parse(next_at), now)}.`;
+	const late = backlogSentence(health.backlog, now);
+	return `${incidentResult(incident, now)}${next}${late === null ? "" : ` ${late}.`}`;
+}
+
 /** The webhooks that need attention, each with what is wrong and how to fix it. */
-export function FailingList({ projectId, failing, now }: FailingListProps) {
+export function FailingList({ projectId, failing, ongoing, now }: FailingListProps) {
 	const [all, setAll] = useState(false);
 	const shown = all ? failing : failing.slice(0, SHOWN);
 	const more = failing.length - shown.length;
@@ -53,7 +67,11 @@ export function FailingList({ projectId, failing, now }: FailingListProps) {
 							</div>
 							<p>
 								{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}.{" "}
-								{waitingSentence(health, now)}
+								{outlook(
+									health,
+									ongoing.find(({ webhook_id }) => webhook_id === webhook.id),
+									now,
+								)}
 							</p>
 						</div>
 						<Button

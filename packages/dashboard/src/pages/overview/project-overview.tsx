@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Health, healthQuery, waitingQuery } from "../../api/health.ts";
+import { type Incident, incidentsQuery } from "../../api/incidents.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { projectSentence, webhookName } from "../../lib/health/health.ts";
@@ -23,7 +24,7 @@ import { FirstHour } from "./first-hour.tsx";
 import { validateOverviewSearch } from "./search.ts";
 
 const WAITING_SHOWN = 6;
-const INCIDENTS_SHOWN = 3;
+const INCIDENTS_SHOWN = 5;
 
 /** How a project's webhooks are doing, starting with a sentence. */
 export function ProjectOverview({ projectId, name }: { projectId: string; name: string }) {
@@ -33,6 +34,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const webhooks = useQuery(webhooksQuery(projectId));
 	const healths = useQuery(healthQuery(projectId));
 	const stats = useQuery(statsQuery(projectId, { range }));
+	const incidents = useQuery(incidentsQuery(projectId, { limit: INCIDENTS_SHOWN }));
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
 	const anySeen = healths.data?.some(({ last_attempt }) => last_attempt !== null);
 	// Only a new project needs to know whether anything was ever published, or sent as a test that failed.
@@ -49,6 +51,9 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			return webhook !== undefined && health.state === state ? [{ webhook, health }] : [];
 		});
 	const failing = [...inState("failing"), ...inState("unstable")];
+	// An outage is told once: while it lasts, in its webhook's row.
+	const isListed = ({ state, webhook_id }: Incident) =>
+		state === "ongoing" && failing.some(({ webhook }) => webhook.id === webhook_id);
 	const retries = (healths.data ?? []).reduce((sum, health) => sum + health.waiting.count, 0);
 	const facts = {
 		appInstalled: true,
@@ -80,7 +85,14 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), healths.refetch()])} />
 			)}
 			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
-			{failing.length === 0 ? null : <FailingList projectId={projectId} failing={failing} now={now} />}
+			{failing.length === 0 ? null : (
+				<FailingList
+					projectId={projectId}
+					failing={failing}
+					ongoing={incidents.data?.filter(isListed) ?? []}
+					now={now}
+				/>
+			)}
 			<FigureTiles
 				projectId={projectId}
 				stats={stats.data}
@@ -88,7 +100,12 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
 				failed={stats.error !== null}
 			/>
-			<IncidentsSection projectId={projectId} webhooks={active} healths={healths.data ?? []} limit={INCIDENTS_SHOWN} />
+			<IncidentsSection
+				projectId={projectId}
+				webhooks={active}
+				healths={healths.data ?? []}
+				incidents={incidents.data?.filter((incident) => !isListed(incident)) ?? []}
+			/>
 			<Section
 				title="Attempts by outcome"
 				description={`Every attempt of ${RANGE_WORDS[range].last}, without tests`}

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { attemptQuery } from "../../api/attempts.ts";
 import type { Health } from "../../api/health.ts";
 import { adviceFor } from "../../lib/attempts/advice.ts";
+import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
 import { failingSince, unstableWords, waitingSentence } from "../../lib/health/health.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
@@ -29,7 +30,8 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 	// Its body and headers say more than its status.
 	const { data: whole } = useQuery({ ...attemptQuery(projectId, failed?.id ?? ""), enabled: failed !== null });
 	const { tries } = failed === null ? { tries: [] } : adviceFor(whole ?? failed);
-	const [advice = "Open the log to see the responses."] = tries;
+	const [advice = failed === null ? "Its last attempt was accepted." : "Open the log to see the responses."] = tries;
+	const excerpt = whole === undefined || failed?.status_code == null ? "" : responseExcerpt(whole.response_body);
 	return (
 		<section className={classes.banner} aria-label="What is wrong" data-state={health.state}>
 			<div className={classes.words}>
@@ -39,6 +41,11 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 						{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}
 					</p>
 					{waits === "" ? null : <p className={classes.text}>{waits}</p>}
+					{excerpt === "" ? null : (
+						<p className={classes.text}>
+							It said: <code className={classes.said}>{excerpt}</code>
+						</p>
+					)}
 					<p className={classes.text}>{advice}</p>
 				</div>
 			</div>
@@ -62,7 +69,12 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				{health.dead_letters === 0 ? null : (
 					<ForRole needs="developer">
 						{(disabled) => (
-							<Button onClick={onReplay} disabled={disabled}>
+							// While it is failing, a replay fails, too.
+							<Button
+								variant={health.state === "failing" ? "default" : "filled"}
+								onClick={onReplay}
+								disabled={disabled}
+							>
 								Replay {plural(health.dead_letters, "failed event")}
 							</Button>
 						)}

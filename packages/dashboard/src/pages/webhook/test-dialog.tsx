@@ -8,7 +8,9 @@ import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { formatMs, plural } from "../../lib/text/numbers.ts";
+import { ForRole } from "../../ui/account/for-role.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { Ident } from "../../ui/ident.tsx";
@@ -21,20 +23,25 @@ interface TestDialogProps {
 	webhook: Webhook;
 	/** How many events wait for a retry. */
 	retries: number;
+	/** How many failed for good. */
+	failed: number;
 	opened: boolean;
+	/** Asks whether to replay those. */
+	onReplay: () => void;
 	onClose: () => void;
 }
 
 /** Sends a sample event to one webhook and shows the response as it arrives. */
-export function TestDialog({ opened, onClose, webhook, projectId, retries }: TestDialogProps) {
+export function TestDialog({ opened, ...props }: TestDialogProps) {
+	const { onClose, webhook } = props;
 	return (
 		<Modal opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
-			<TestBody projectId={projectId} webhook={webhook} retries={retries} onClose={onClose} />
+			<TestBody {...props} />
 		</Modal>
 	);
 }
 
-function TestBody({ projectId, webhook, retries, onClose }: Omit<TestDialogProps, "opened">) {
+function TestBody({ projectId, webhook, retries, failed, onReplay, onClose }: Omit<TestDialogProps, "opened">) {
 	const [type, setType] = useState(webhook.events[0]!);
 	const [eventId, setEventId] = useState<string | null>(null);
 	const [busy, setBusy] = useState(false);
@@ -82,6 +89,8 @@ function TestBody({ projectId, webhook, retries, onClose }: Omit<TestDialogProps
 						webhookId={webhook.id}
 						eventId={eventId}
 						retries={retries}
+						failed={failed}
+						onReplay={onReplay}
 					/>
 				)}
 			</div>
@@ -99,9 +108,11 @@ interface TestResponseProps {
 	webhookId: string;
 	eventId: string;
 	retries: number;
+	failed: number;
+	onReplay: () => void;
 }
 
-function TestResponse({ projectId, webhookId, eventId, retries }: TestResponseProps) {
+function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay }: TestResponseProps) {
 	const { data, error, refetch } = useQuery(
 		watchedDeliveryQuery(projectId, { webhook_id: webhookId, event_id: eventId }),
 	);
@@ -112,10 +123,13 @@ function TestResponse({ projectId, webhookId, eventId, retries }: TestResponsePr
 			<Group gap="sm">
 				{last === undefined ? (
 					<Outcome kind="waiting" label="Sent, waiting for the response" />
+				) : last.error_code === "test_cancelled" ? (
+					<Outcome kind="paused" label="Cancelled" />
 				) : (
 					<Outcome kind={last.status} />
 				)}
 				<Ident id={eventId} />
+				{last?.status === "retrying" ? <CancelTest projectId={projectId} delivery={last} /> : null}
 			</Group>
 			{last === undefined ? null : <ResponseResult attempt={last} projectId={projectId} />}
 			{last?.status !== "delivered" || retries === 0 ? null : (
@@ -124,6 +138,21 @@ function TestResponse({ projectId, webhookId, eventId, retries }: TestResponsePr
 						It works again. {plural(retries, "event")} {retries === 1 ? "waits" : "wait"} for a retry.
 					</Text>
 					<RetryAllNow projectId={projectId} webhookId={webhookId} count={retries} variant="filled" />
+				</Group>
+			)}
+			{last?.status !== "delivered" || failed === 0 ? null : (
+				<Group gap="sm">
+					<Text size="sm">
+						{retries === 0 ? "It works again. " : ""}
+						{plural(failed, "event")} failed for good.
+					</Text>
+					<ForRole needs="developer">
+						{(disabled) => (
+							<Button variant={retries === 0 ? "filled" : "default"} disabled={disabled} onClick={onReplay}>
+								Replay {plural(failed, "failed event")}
+							</Button>
+						)}
+					</ForRole>
 				</Group>
 			)}
 		</Stack>
@@ -141,7 +170,7 @@ function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: s
 				{next_retry_at === null ? null : (
 					<>
 						{" "}
-						Tried again <When at={next_retry_at} />.
+						Next retry <When at={next_retry_at} />.
 					</>
 				)}
 			</Text>

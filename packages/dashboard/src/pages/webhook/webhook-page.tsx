@@ -78,8 +78,9 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				badge={state === undefined ? null : <HealthState state={state} />}
 				actions={
 					<Actions
-						// The banner of a failing or unstable webhook says so and has the action.
-						action={failing ? null : (sentence?.action ?? null)}
+						// The banner of an unstable webhook says so and has the action.
+						// A test shows whether it works again, and then offers what's next.
+						action={state === "failing" ? "test" : failing ? null : (sentence?.action ?? null)}
 						failed={health?.dead_letters ?? 0}
 						paused={webhook.status === "paused"}
 						onAct={setDialog}
@@ -137,7 +138,9 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				projectId={projectId}
 				webhook={webhook}
 				retries={health?.waiting.count ?? 0}
+				failed={health?.dead_letters ?? 0}
 				opened={dialog === "test"}
+				onReplay={() => setDialog("replay")}
 				onClose={close}
 			/>
 			{secret.shown === null ? null : (

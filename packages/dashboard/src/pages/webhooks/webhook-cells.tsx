@@ -37,14 +37,6 @@ export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: 
 
 /** How many event types it receives; their names on hover. */
 export function EventsCell({ webhook: { events } }: { webhook: Webhook }) {
-	const [only, ...others] = events;
-	if (only !== undefined && others.length === 0) {
-		return (
-			<span className={classes.events} title={only}>
-				{only}
-			</span>
-		);
-	}
 	return (
 		<Tooltip label={events.join(", ")}>
 			<span>{plural(events.length, "type")}</span>

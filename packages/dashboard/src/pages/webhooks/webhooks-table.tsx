@@ -17,25 +17,26 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		render: ({ webhook, health }) => (
 			<HealthState state={webhook.status === "paused" ? "paused" : (health?.state ?? "idle")} />
 		),
-		width: 112,
+		width: 116,
 	},
 	{ key: "webhook", header: "Webhook", render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} /> },
-	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 104 },
+	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 84 },
 	{
 		key: "day",
 		header: "Last 24 hours",
 		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
-		width: 176,
+		width: 164,
+		from: "lg",
 	},
 	{
 		key: "success",
 		header: "Success",
 		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 118,
+		width: 108,
 	},
-	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 100 },
-	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 124 },
+	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 116 },
+	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 164 },
 ];
 
 /** Webhooks as a table, for wide screens. */
@@ -55,7 +56,8 @@ export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 			rowKey={({ webhook }) => webhook.id}
 			skeletonRows={3}
 			fixed
-			minWidth={940}
+			dense
+			minWidth={700}
 			onOpen={(row) => void navigate(placeOf(row))}
 			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>

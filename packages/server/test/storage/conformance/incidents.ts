@@ -166,17 +166,28 @@ export function describeIncidents(harness: StorageHarness): void {
 			expect(await listIncidents(world.storage, project, [webhook, other], late)).toEqual([found[0]]);
 		});
 
+		// "At least 35" was said of an outage with 35 deliveries, because each had failed eight times.
+		test("counts deliveries that failed many times", async () => {
+			const { project, webhook, course } = await begin(80);
+			for (let retry = 0; retry < 5; retry++)
+				for (let nth = 0; nth < 80; nth++) course.add(nth, 60 - 5 * retry, "retrying");
+			await course.settle(await world.lease(project));
+			expect(await list(project, [webhook])).toMatchObject([
+				{ failed: 400, held: { count: 80, capped: false, waiting: 80 } },
+			]);
+		});
+
 		test("of a long outage, the newest deliveries are examined", async () => {
-			const count = 2 * LIMITS.attempts + 50;
+			const count = 2 * LIMITS.deliveries + 50;
 			const { project, webhook, course } = await begin(count);
 			for (let nth = 0; nth < count; nth++)
-				course.add(nth, 90 - nth / 10, nth < LIMITS.attempts ? "failed" : "retrying");
+				course.add(nth, 90 - nth / 10, nth < LIMITS.deliveries ? "failed" : "retrying");
 			await course.settle(await world.lease(project));
 			const [incident] = await list(project, [webhook]);
 			expect(incident).toMatchObject({
 				failed: count,
 				isOngoing: true,
-				held: { count: LIMITS.attempts, capped: true, waiting: LIMITS.attempts, failed: 0 },
+				held: { count: LIMITS.deliveries, capped: true, waiting: LIMITS.deliveries, failed: 0 },
 			});
 		});
 	});

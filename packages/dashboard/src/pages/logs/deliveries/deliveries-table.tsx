@@ -43,7 +43,7 @@ export interface DeliveriesProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 960;
+const MIN_WIDTH = 980;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
 export function DeliveriesTable({
@@ -122,17 +122,17 @@ const columnsOf = (
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : responseWords(last_attempt).short),
-		width: 98,
+		width: 132,
 	},
 	{
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 128,
+		width: 122,
 	},
 	{
 		key: "next",
-		header: "Next retry",
+		header: "Next",
 		render: (row) => (
 			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),

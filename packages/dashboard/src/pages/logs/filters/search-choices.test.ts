@@ -10,6 +10,11 @@ it.each([
 	["Ada@example.com ", ["customer Ada@example.com", "text Ada@example.com"]],
 	["out of stock", ["text out of stock", "order out of stock"]],
 	["7", ["order 7"]],
+	["#1234", ["order 1234", "order #1234", "text #1234"]],
+	["Order #1234", ["order 1234", "order Order #1234", "text Order #1234"]],
+	["order 1234", ["order 1234", "order order 1234", "text order 1234"]],
+	["orders", ["order orders", "text orders"]],
+	["#", ["order #"]],
 	["  ", []],
 ])("offers what %j may mean", (typed, choices) => {
 	expect(choicesOf(typed).map(({ kind, value }) => `${kind} ${value}`)).toEqual(choices);

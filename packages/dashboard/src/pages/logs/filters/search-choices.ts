@@ -17,12 +17,17 @@ export function choicesOf(typed: string): readonly Choice[] {
 	if (id === "") return [];
 	if (kind !== "unknown") return [{ kind, value: id, label: `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${id}` }];
 	const value = typed.trim();
-	const order: Choice = { kind: "order", value: id, label: `Order id: ${id}` };
+	const order = orderChoice(id);
 	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;
 	const text: Choice[] = isText ? [{ kind: "text", value, label: `Text in bodies: ${value}` }] : [];
 	if (ADDRESS.test(id)) return [{ kind: "customer", value: id, label: `Customer: ${id}` }, ...text];
+	// People write "#1234" and "order 1234" of an order whose id is 1234.
+	const bare = /^(?:order(?:\s+|(?=#)))?#?\s*(\S+)$/i.exec(id)?.[1];
+	if (bare !== undefined && bare !== id) return [orderChoice(bare), order, ...text];
 	return /\s/.test(id) ? [...text, order] : [order, ...text];
 }
+
+const orderChoice = (value: string): Choice => ({ kind: "order", value, label: `Order id: ${value}` });
 
 /** The log's filters with this choice added. Attempts and projects have pages of their own. */
 export function searchFor({ kind, value }: Choice, search: LogsSearch = {}): LogsSearch {

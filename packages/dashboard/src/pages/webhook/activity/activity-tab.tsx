@@ -2,6 +2,7 @@ import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Health } from "../../../api/health.ts";
+import { incidentsQuery } from "../../../api/incidents.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../../api/stats.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../../ui/charts/charts.tsx";
@@ -23,6 +24,9 @@ const INCIDENTS_SHOWN = 5;
 /** A webhook's requests and responses, its backlog, and its next attempts. */
 export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
 	const { data: stats, error, refetch } = useQuery(statsQuery(projectId, { range, webhookId: webhook.id }));
+	const { data: incidents = [] } = useQuery(
+		incidentsQuery(projectId, { webhookId: webhook.id, limit: INCIDENTS_SHOWN }),
+	);
 	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
 	const show = (next: StatsRange) =>
 		void navigate({
@@ -40,8 +44,8 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 				projectId={projectId}
 				webhooks={[webhook]}
 				healths={health === undefined ? [] : [health]}
-				webhookId={webhook.id}
-				limit={INCIDENTS_SHOWN}
+				incidents={incidents}
+				ofOne
 			/>
 			<Group justify="flex-end">
 				<RangeControl range={range} onChange={show} />

@@ -1,10 +1,9 @@
 import { Button, Text } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health } from "../../../api/health.ts";
-import { type Incident, incidentsQuery } from "../../../api/incidents.ts";
+import type { Incident } from "../../../api/incidents.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { webhookName } from "../../../lib/health/health.ts";
 import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
@@ -22,16 +21,14 @@ interface IncidentsSectionProps {
 	webhooks: readonly Webhook[];
 	/** Health of those for which it is loaded. */
 	healths: readonly Health[];
-	/** Only this webhook's. */
-	webhookId?: string;
-	limit: number;
+	/** Newest first. */
+	incidents: readonly Incident[];
+	/** Whether all are of one webhook, so that it needn't be named. */
+	ofOne?: boolean;
 }
 
 /** Outages of the last two days, each as one thing, with the one action that closes it. Nothing if there were none. */
-export function IncidentsSection({ projectId, webhooks, healths, webhookId, limit }: IncidentsSectionProps) {
-	const { data: incidents = [] } = useQuery(
-		incidentsQuery(projectId, { limit, ...(webhookId !== undefined && { webhookId }) }),
-	);
+export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOne = false }: IncidentsSectionProps) {
 	const [replayed, setReplayed] = useState<Incident | null>(null);
 	const now = useNow(0);
 	const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
@@ -60,7 +57,7 @@ export function IncidentsSection({ projectId, webhooks, healths, webhookId, limi
 								>
 									{incidentSpan(incident, now)}
 								</Link>
-								{webhookId === undefined ? <span>{webhookName(webhook)}</span> : null}
+								{ofOne ? null : <span>{webhookName(webhook)}</span>}
 							</div>
 							<p>
 								{incidentCause(incident)}. {incidentResult(incident, now)}
@@ -119,7 +116,9 @@ function Closing({ projectId, incident, webhook, waiting, onReplay }: ClosingPro
 			<ForRole needs="developer">
 				{(disabled) => (
 					<Button size="xs" variant="default" disabled={disabled} onClick={onReplay}>
-						Replay {plural(incident.deliveries.failed, "failed delivery", "failed deliveries")}
+						{incident.deliveries.capped
+							? "Replay failed deliveries"
+							: `Replay ${plural(incident.deliveries.failed, "failed delivery", "failed deliveries")}`}
 					</Button>
 				)}
 			</ForRole>

@@ -1,11 +1,11 @@
-import { Badge, Button, Checkbox, Input, Skeleton, Text, Tooltip } from "@mantine/core";
+import { Badge, Button, Checkbox, Input, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { type EventTypeEntry, eventTypesQuery } from "../../../api/event-types.ts";
 import type { EventType } from "../../../api/model.ts";
 import { CodeBlock } from "../../../ui/code-block.tsx";
 import { InlineCode } from "../../../ui/inline-code.tsx";
-import { ErrorState } from "../../../ui/page/states.tsx";
+import { ErrorState, SkeletonRows } from "../../../ui/page/states.tsx";
 import { groupEventTypes, inCatalogueOrder } from "./event-groups.ts";
 import classes from "./event-picker.module.css";
 
@@ -43,7 +43,7 @@ export function EventPicker({ value, onChange, error, disabled = false, onLook }
 				It receives these events, starting with the first one after you save.
 			</Input.Description>
 			{entries === undefined ? (
-				<Skeleton height={420} radius="md" />
+				<SkeletonRows count={9} height={52} />
 			) : (
 				<div className={classes.picker} data-invalid={Boolean(error) || undefined}>
 					<div className={classes.all}>

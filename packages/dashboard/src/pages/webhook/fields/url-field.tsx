@@ -20,7 +20,7 @@ const REST_MS = 400;
 const LABELS: readonly (readonly [UrlCheckName, string])[] = [
 	["https", "Uses https"],
 	["reachable_name", "Host name resolves"],
-	["public_address", "Address is public"],
+	["public_address", "Address can be reached"],
 ];
 
 const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: IconCircleDashed } as const;

@@ -32,7 +32,7 @@ export const Incident = Type.Object(
 			{
 				count: count("How many had a failed attempt in the incident. The counts below sum up to it."),
 				capped: Type.Boolean({
-					description: `Whether there are more: of each incident, the newest ${LIMITS.attempts} deliveries are examined.`,
+					description: `Whether there are more: of each incident, the newest ${LIMITS.deliveries} deliveries are examined.`,
 				}),
 				delivered: count("Delivered by now."),
 				waiting: count("Waiting for a retry or a replay."),

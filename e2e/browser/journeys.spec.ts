@@ -1,0 +1,110 @@
+import { expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
+
+const completed = (order: string, email: string) => ({
+	type: "purchase.completed",
+	data: { order_id: order, customer_email: email, amount_cents: 999, currency: "EUR", items: [{ name: "Mug" }] },
+});
+const DOWN = { status: 500, body: '{"error":"the database is read-only"}' };
+
+test.describe("after the last attempt", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2" } });
+
+	test("an owner finds out why an order wasn't delivered, and sends it again", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const [erp, mail] = [await shop.receiver(), await shop.receiver()];
+		erp.respondWith(() => DOWN);
+		await shop.webhook(erp.url("/hooks"), { description: "ERP" });
+		await shop.webhook(mail.url("/hooks"), { description: "Newsletter" });
+		await dashboard.setUp();
+		for (const order of ["1233", "1234"]) await shop.post(shop.path("/events"), completed(order, "anna@example.com"));
+		await Promise.all([erp.count(4), mail.count(2)]);
+		await page.goto(dashboard.project());
+		await page.getByLabel("E-mail").fill("operator@example.com");
+		await page.getByLabel(/^Password/).fill(PASSWORD);
+		await page.keyboard.press("Enter");
+
+		// From any page, as people write it.
+		await page.getByRole("textbox", { name: "Find an id, order or customer" }).fill("#1234");
+		await page.keyboard.press("Enter");
+		const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
+		await expect(rows).toHaveCount(1 + 2);
+		await rows.filter({ hasText: "ERP" }).click();
+		const drawer = page.getByRole("dialog");
+		await expect(drawer).toContainText('It said: {"error":"the database is read-only"}');
+		erp.respondWith(() => ({}));
+		await drawer.getByRole("button", { name: "Replay" }).click();
+		await expect(drawer).toContainText("Delivered on the first attempt");
+		expect(erp.requests.at(-1)?.body).toMatchObject({ data: { order_id: "1234" } });
+
+		// The drawer leads on to all that the log has about the customer.
+		await expect(drawer.getByRole("link", { name: "1234", exact: true })).toBeVisible();
+		await drawer.getByRole("link", { name: "anna@example.com" }).click();
+		await expect(drawer).toHaveCount(0);
+		await expect(page).toHaveURL(/customer_email=anna/);
+		await expect(rows).toHaveCount(1 + 5);
+	});
+
+	test("a failing webhook quotes the response, and a test that succeeds offers a replay", async ({
+		dashboard,
+		page,
+	}) => {
+		const { shop } = dashboard;
+		const erp = await shop.receiver();
+		erp.respondWith(() => DOWN);
+		const { id } = await shop.webhook(erp.url("/hooks"), { description: "ERP" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), completed(`ord_${n}`, "anna@example.com"));
+		await erp.count(6);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const banner = page.getByRole("region", { name: "What is wrong" });
+		await expect(banner).toContainText('It said: {"error":"the database is read-only"}');
+		await expect(banner.getByRole("button", { name: "Replay 3 failed events" })).toBeVisible();
+		erp.respondWith(() => ({}));
+		await page.getByRole("button", { name: "Send test event" }).click();
+		const dialog = page.getByRole("dialog");
+		await dialog.getByRole("button", { name: "Send", exact: true }).click();
+		await expect(dialog).toContainText("It works again. 3 events failed for good.");
+		await expectAccessible(page);
+		await dialog.getByRole("button", { name: "Replay 3 failed events" }).click();
+		await dialog.getByRole("button", { name: "Replay 3 deliveries" }).click();
+		await erp.count(6 + 1 + 3);
+		await expect(dialog).toContainText("3 deliveries are being sent again");
+	});
+});
+
+test.describe("with long delays", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+	test("a test that fails can be cancelled where it was sent", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const erp = await shop.receiver();
+		erp.respondWith(() => DOWN);
+		const { id } = await shop.webhook(erp.url("/hooks"), { description: "ERP" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await page.getByRole("button", { name: "Send test event" }).click();
+		const dialog = page.getByRole("dialog");
+		await dialog.getByRole("button", { name: "Send", exact: true }).click();
+		await expect(dialog).toContainText("Returned 500");
+		await dialog.getByRole("button", { name: "Cancel test" }).click();
+		await expect(dialog.getByText("Cancelled", { exact: true })).toBeVisible();
+		await expectAccessible(page);
+	});
+
+	test("a row's action stays in sight on a small laptop", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const erp = await shop.receiver();
+		erp.respondWith(() => DOWN);
+		await shop.webhook(erp.url("/hooks"), { description: "ERP" });
+		await dashboard.setUp();
+		await page.setViewportSize({ width: 1024, height: 768 });
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), completed("ord_1", "anna@example.com"));
+		await page.goto(dashboard.project("/logs"));
+		await expect(page.getByRole("button", { name: /^Retry now: purchase/ })).toBeInViewport({ ratio: 1 });
+		await page.goto(dashboard.project("/webhooks"));
+		await expect(page.getByRole("table", { name: "Webhooks" }).getByText("500")).toBeInViewport({ ratio: 1 });
+	});
+});
