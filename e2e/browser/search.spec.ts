@@ -32,7 +32,7 @@ test("orders, customers and text are found from the search box, and their filter
 	await box.fill("grace@example.COM");
 	await expect(page.getByRole("option")).toHaveText([
 		"Customer: grace@example.COM",
-		"Text in bodies: grace@example.COM",
+		"Text in events and responses: grace@example.COM",
 	]);
 	await shot(page, "menu");
 	await page.keyboard.press("Enter");
@@ -80,7 +80,7 @@ test("orders, customers and text are found from the search box, and their filter
 	await page.getByRole("textbox", { name: "Find an id, order or customer" }).fill("glass jar");
 	await page.keyboard.press("Enter");
 	await expect(page).toHaveURL(/text=glass/);
-	await expect(page.getByRole("status")).toHaveText("Searched the whole log, 5 events: 1 found.");
+	await expect(page.getByRole("status")).toHaveText(/^Searched the whole log, 5 events and \d+ responses?: 1 found\.$/);
 	await expect(page.getByRole("list", { name: "Events" }).locator("mark")).toHaveText("Glass jar");
 	await expectAccessible(page);
 	await shot(page, "text");
@@ -106,7 +106,7 @@ test("a search for text shows how far it has come, and can be stopped and contin
 	const status = page.getByRole("status");
 	await expect(status).toContainText("none found so far");
 	gates[0]!.resolve();
-	await expect(status).toContainText(/^Searching the newest 3 events, back to .*: 1 found so far\.$/);
+	await expect(status).toContainText(/^Searching the newest 3 events and 0 responses, back to .*: 1 found so far\.$/);
 	await page.getByRole("button", { name: "Stop" }).click();
 	await expect(status).toContainText(/^Searched the newest .*: 1 found\.$/);
 	await expectAccessible(page);

@@ -244,7 +244,7 @@ export interface paths {
         };
         /**
          * Search events
-         * @description Newest first: by order id and customer e-mail from an index (the newest 200), or by `text` in their bodies. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
+         * @description Newest first: by order id and customer e-mail from an index (the newest 200), or by `text` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
          */
         readonly get: operations["searchEvents"];
         readonly put?: never;
@@ -537,7 +537,7 @@ export interface paths {
         };
         /**
          * Read the delivery log
-         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code` or `error`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code` or `error`, a page examines at most 500 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttempts"];
         readonly put?: never;
@@ -557,7 +557,7 @@ export interface paths {
         };
         /**
          * Read the delivery log without headers and bodies
-         * @description Newest first. Filters combine. With `status_code` or `error`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first. Filters combine. With `status_code` or `error`, a page examines at most 500 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttemptSummaries"];
         readonly put?: never;
@@ -577,7 +577,7 @@ export interface paths {
         };
         /**
          * Count attempts
-         * @description How many attempts match, up to 10,000. With `status_code` or `error`, only the newest 1,000 attempts that match the other filters are examined; `capped` is true if there may be more.
+         * @description How many attempts match, up to 10,000. With `status_code` or `error`, only the newest 500 attempts that match the other filters are examined; `capped` is true if there may be more.
          */
         readonly get: operations["countAttempts"];
         readonly put?: never;
@@ -614,7 +614,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Newest first, by the last attempt, which the filters by response and time are about. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 1,000 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first, by the last attempt, which the filters by response and time are about. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listDeliveries"];
         readonly put?: never;
@@ -2655,7 +2655,54 @@ export interface components {
          *     }
          */
         readonly SampleRequest: components["schemas"]["SampleCustomerCreated"] | components["schemas"]["SamplePurchaseCompleted"] | components["schemas"]["SamplePurchaseRefunded"] | components["schemas"]["SampleDeliverySuccess"] | components["schemas"]["SampleDeliveryFailed"] | components["schemas"]["SampleBasketAbandoned"] | components["schemas"]["SampleSubscriptionCreated"] | components["schemas"]["SampleSubscriptionCanceled"] | components["schemas"]["SampleChargebackCreated"];
-        /** @description An event that a search has found. */
+        /** @description An attempt without its headers and bodies. */
+        readonly AttemptSummary: {
+            /**
+             * @description The attempt's identifier.
+             * @example att_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+            readonly event_type: components["schemas"]["EventType"];
+            /** @description Its number within its series. */
+            readonly attempt: number;
+            /** @description 0 for the first series, then 1, 2 … for each replay. */
+            readonly replay: number;
+            /** @description Whether the event is a test event. */
+            readonly test: boolean;
+            /** @enum {string} */
+            readonly method: "POST";
+            readonly url: string;
+            readonly status_code: number | null;
+            /** @description A stable code for `error`. */
+            readonly error_code: string | null;
+            /** @description What went wrong, in words. */
+            readonly error: string | null;
+            /** @description From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count. */
+            readonly response_ms: number;
+            /**
+             * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
+             * @enum {string}
+             */
+            readonly status: "delivered" | "retrying" | "failed";
+            readonly next_retry_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly started_at: string;
+        };
+        /** @description An event that a search has found, by its body or by a response to it. */
         readonly EventMatch: {
             /**
              * @description The event's identifier. Receivers deduplicate by it.
@@ -2670,12 +2717,14 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly created_at: string;
-            /** @description With `text`: the first match in the body, and what is around it. */
+            /** @description With `text`: the first match in the body or response, and what is around it. */
             readonly excerpt: {
                 readonly before: string;
                 readonly match: string;
                 readonly after: string;
             } | null;
+            /** @description With `text`: the attempt whose response contains it; null if the event's body does. */
+            readonly attempt: components["schemas"]["AttemptSummary"] | null;
         };
         /** @description With `order_id` or `customer_email`: how much of the log was searched for them. */
         readonly SearchedEvents: {
@@ -2683,7 +2732,7 @@ export interface components {
             readonly complete: boolean;
             /** @description If older events aren't indexed yet: only those created from this time on were searched. */
             readonly since: string | null;
-            /** @description Whether only the newest 200 events of a value were considered. */
+            /** @description Whether only the newest events of a value were considered: 200, or as many as have 500 attempts. */
             readonly capped: boolean;
         };
         /**
@@ -3236,53 +3285,6 @@ export interface components {
                 readonly valid_from: string | null;
                 readonly valid_to: string | null;
             } | null;
-            /**
-             * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
-             * @enum {string}
-             */
-            readonly status: "delivered" | "retrying" | "failed";
-            readonly next_retry_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601 in UTC with milliseconds.
-             * @example 2026-11-21T03:47:36.123Z
-             */
-            readonly started_at: string;
-        };
-        /** @description An attempt without its headers and bodies. */
-        readonly AttemptSummary: {
-            /**
-             * @description The attempt's identifier.
-             * @example att_01kbjh6mrxe3q8z1v2t4w5y6a7
-             */
-            readonly id: string;
-            /**
-             * @description The webhook's identifier.
-             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
-             */
-            readonly webhook_id: string;
-            /**
-             * @description The event's identifier. Receivers deduplicate by it.
-             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
-             */
-            readonly event_id: string;
-            readonly event_type: components["schemas"]["EventType"];
-            /** @description Its number within its series. */
-            readonly attempt: number;
-            /** @description 0 for the first series, then 1, 2 … for each replay. */
-            readonly replay: number;
-            /** @description Whether the event is a test event. */
-            readonly test: boolean;
-            /** @enum {string} */
-            readonly method: "POST";
-            readonly url: string;
-            readonly status_code: number | null;
-            /** @description A stable code for `error`. */
-            readonly error_code: string | null;
-            /** @description What went wrong, in words. */
-            readonly error: string | null;
-            /** @description From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count. */
-            readonly response_ms: number;
             /**
              * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
              * @enum {string}
@@ -5009,7 +5011,7 @@ export interface operations {
                 readonly order_id?: readonly string[];
                 /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
                 readonly customer_email?: readonly string[];
-                /** @description Searches the bodies for this text, in upper or lower case, as it is or as JSON writes it in a string. */
+                /** @description Searches events' bodies and recorded responses (their first 1,024 bytes) for this text, in upper or lower case, as it is or as JSON writes it in a string. */
                 readonly text?: string;
                 /** @description Rows per page. */
                 readonly limit?: number;
@@ -5035,10 +5037,12 @@ export interface operations {
                         readonly data: readonly components["schemas"]["EventMatch"][];
                         /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
-                        /** @description With `text`: when the oldest event that this call has read was created. */
+                        /** @description With `text`: everything from this time on has been searched. */
                         readonly searched_back_to: string | null;
                         /** @description With `text`: how many events this call has read. */
                         readonly events_searched: number;
+                        /** @description With `text`: how many attempts' responses this call has read. */
+                        readonly attempts_searched: number;
                         readonly searched?: components["schemas"]["SearchedEvents"];
                     };
                 };
@@ -6207,8 +6211,10 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts. */
                 readonly unhandled?: "true";
+                /** @description `false` leaves out test events, as statistics do; `true` leaves out all others. */
+                readonly test?: "true" | "false";
                 /** @description Rows per page. */
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
@@ -6401,8 +6407,10 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts. */
                 readonly unhandled?: "true";
+                /** @description `false` leaves out test events, as statistics do; `true` leaves out all others. */
+                readonly test?: "true" | "false";
             };
             readonly header?: never;
             readonly path: {
@@ -6468,8 +6476,10 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events. */
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts. */
                 readonly unhandled?: "true";
+                /** @description `false` leaves out test events, as statistics do; `true` leaves out all others. */
+                readonly test?: "true" | "false";
             };
             readonly header?: never;
             readonly path: {

@@ -26,6 +26,8 @@ export interface DeliveryFilter extends CommonFilter {
 	readonly state?: readonly DeliverySummary["state"][];
 	/** Only what needs a decision. */
 	readonly unhandled?: "true";
+	/** Without test events. */
+	readonly test?: "false";
 }
 
 const LIST = "/v1/projects/{project_id}/deliveries";

@@ -22,6 +22,6 @@ export const referencedEventsQuery = (projectId: string, filter: ReferenceFilter
 		refetchInterval: ({ state: { data } }) => (data?.searched?.complete === false ? INDEXING_MS : false),
 	});
 
-/** One step of a search for a text in bodies, newest first; `cursor` is null for the first one. */
-export const searchBodies = (projectId: string, text: string, cursor: string | null, signal: AbortSignal) =>
+/** One step of a search for a text in events and responses, newest first; `cursor` is null for the first one. */
+export const searchTexts = (projectId: string, text: string, cursor: string | null, signal: AbortSignal) =>
 	api.get(SEARCH, { path: { project_id: projectId }, query: { text, cursor, limit: 50 }, signal });

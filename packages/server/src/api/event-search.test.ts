@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
+import { answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
 let attempts = 0;
@@ -123,10 +124,44 @@ test("a text is searched newest first, page by page, with how far it has looked"
 	});
 });
 
-test.each(["", "text=a", "text=ab&order_id=7", "order_id=", "text=ab&cursor=eA", "customer_email=a%00b"])(
-	"a search for %j is refused",
-	async (query) => {
-		const { status } = await api.call("GET", `${await api.project()}/events/search?${query}`);
-		expect(status).toBe(422);
-	},
-);
+test("a text is found in recorded responses, too, but not without the Developer app", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	api.receiver.answer = answered(422, '{"error":"No such plan"}');
+	const refused = await publish(project, { plan: "gold" }, 1);
+	api.receiver.answer = answered(200);
+	const other = await publish(project, { note: "There is no such plan." }, 1);
+	const search = (query = "") => get(`${project}/events/search?text=no%20such%20PLAN${query}`);
+	const page = await search();
+	expect(page).toMatchObject({ next_cursor: null, events_searched: 2, attempts_searched: 2 });
+	expect(page.data).toMatchObject([
+		{ id: other, attempt: null, excerpt: { match: "no such plan" } },
+		{
+			...{
+				id: refused,
+				type: "delivery.success",
+				excerpt: { before: '{"error":"', match: "No such plan", after: '"}' },
+			},
+			attempt: { event_id: refused, status_code: 422, status: "failed", attempt: 1 },
+		},
+	]);
+	const first = await search("&limit=1");
+	expect(ids(first)).toEqual([other]);
+	const second = await search(`&limit=1&cursor=${first.next_cursor}`);
+	expect([ids(second), second.next_cursor]).toEqual([[refused], null]);
+	await api.call("DELETE", `${project}/apps/developer`);
+	expect(await search()).toMatchObject({ data: [{ id: other }], attempts_searched: 0, next_cursor: null });
+});
+
+test.each([
+	"",
+	"text=a",
+	"text=ab&order_id=7",
+	"order_id=",
+	"text=ab&cursor=eA",
+	"text=ab&cursor=NA",
+	"customer_email=a%00b",
+])("a search for %j is refused", async (query) => {
+	const { status } = await api.call("GET", `${await api.project()}/events/search?${query}`);
+	expect(status).toBe(422);
+});

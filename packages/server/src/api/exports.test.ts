@@ -102,22 +102,22 @@ test("a principal runs one export at a time", async () => {
 
 test("an export says that it may lack events that aren't indexed yet, or that are too many", async () => {
 	const project = await api.project();
-	const real = api.parts.references.find;
-	const found = { events: [], since: null };
+	const real = api.parts.references.findAttempted;
+	const found = { seqs: [], since: null };
 	try {
 		for (const [given, last] of [
 			[{ complete: true, capped: false }, null],
 			[{ complete: false, capped: false }, "Not complete: some events aren't indexed yet. Export again in a moment."],
 			[
 				{ complete: true, capped: true },
-				"Not complete: only the newest 200 events of each order id or customer are searched.",
+				"Not complete: only the newest events of each order id or customer are searched.",
 			],
 		] as const) {
-			api.parts.references.find = async () => ({ ...found, ...given }) as never;
+			api.parts.references.findAttempted = async () => ({ ...found, ...given }) as never;
 			const { text } = await api.call("GET", `${project}/deliveries/export.jsonl?order_id=1042`);
 			expect(text).toBe(last === null ? "" : `${JSON.stringify({ incomplete: last })}\n`);
 		}
 	} finally {
-		api.parts.references.find = real;
+		api.parts.references.findAttempted = real;
 	}
 });

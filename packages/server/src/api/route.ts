@@ -270,7 +270,7 @@ export interface ApiParts {
 	readonly dashboardFolder: string | null;
 	readonly changes: Changes;
 	readonly longPolls: LongPolls;
-	readonly references: Pick<References, "find">;
+	readonly references: Pick<References, "find" | "findAttempted">;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
 	readonly ids: IdSource;

@@ -104,7 +104,7 @@ export const EXPORTS = {
 /** Limits on a call's reads of the delivery log. */
 export const LOG_READS = {
 	/** Attempts scanned for a filter by status code, which has no index, among those that the other filters match. */
-	attemptsScanned: 1_000,
+	attemptsScanned: 500,
 	/** Combinations of a list's filter values, each of which is a query. */
 	combinations: 30,
 	/** Attempts read per step of a list of deliveries, of all combinations together, even if fewer are requested. */
@@ -121,11 +121,13 @@ export const SEARCH = {
 	catchUpSteps: 8,
 	/** The newest events of an order id or an e-mail address that a filter considers. */
 	eventsOfReference: 200,
+	/** … for a list of their attempts, the newest of them with as many attempts together: all are sorted for each page. */
+	attemptsOfReference: 500,
 	/** Values of one filter. */
 	values: 20,
 	/**
-	 * Events read per step of a search for text, and the bytes of their bodies: a few milliseconds, for which other reads of
-	 * the node wait. They have a turn in between.
+	 * Events or attempts read per step of a search for text, and the bytes of their bodies or responses: a few
+	 * milliseconds, for which other reads of the node wait. They have a turn in between.
 	 */
 	textStep: { maxEvents: 250, maxBytes: 131_072 },
 	/** How long one call searches for text, milliseconds. */

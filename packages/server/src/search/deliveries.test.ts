@@ -1,20 +1,21 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AttemptSummary, Params } from "../storage/port.ts";
+import type { AttemptSummary, FollowedAttempt, LatestAttempt, Params, WaitingRetry } from "../storage/port.ts";
 import { DELIVERY_STATES, type DeliveryFilter, listDeliveries } from "./deliveries.ts";
 
 const WEBHOOKS = ["wh_1", "wh_2"];
 const TYPES = Array.from({ length: 15 }, (_, i) => `type_${i}`);
 const ALL: DeliveryFilter = {
-	...{ webhookIds: WEBHOOKS, types: TYPES, states: DELIVERY_STATES, unhandled: false },
+	...{ webhookIds: WEBHOOKS, types: TYPES, states: DELIVERY_STATES, tests: null, unhandled: false },
 };
 
 /** A log that counts how often it is listed. The entry `i` is older than `i - 1`. */
 class CountedLog {
-	readonly #entries: readonly AttemptSummary[];
+	readonly entries: readonly AttemptSummary[];
 	lists = 0;
 
 	constructor(count: number, entry: (i: number) => Partial<AttemptSummary>) {
-		this.#entries = Array.from({ length: count }, (_, i) => {
+		this.entries = Array.from({ length: count }, (_, i) => {
 			const id = `att_${String(count - i).padStart(6, "0")}`;
 			const of = { webhookId: WEBHOOKS[0]!, eventType: TYPES[0]!, status: "delivered" as const };
 			return {
@@ -30,30 +31,35 @@ class CountedLog {
 		});
 	}
 
-	async listAttemptSummaries({ filter, page }: Params<"listAttemptSummaries">) {
+	async listFollowedAttempts({ filter, page }: Params<"listFollowedAttempts">) {
 		this.lists++;
 		const { webhookIds, types, statuses } = filter;
 		const { before = "~", limit } = page;
-		const matching = this.#entries.filter(
+		const matching = this.entries.filter(
 			(one) =>
 				one.id < before &&
 				webhookIds?.includes(one.webhookId) !== false &&
 				types?.includes(one.eventType) !== false &&
 				statuses?.includes(one.status) !== false,
 		);
-		const rows = matching.slice(0, limit);
+		const rows = matching.slice(0, limit).map((entry) => this.follow(entry));
 		return { rows, next: rows.length < matching.length ? rows.at(-1)!.id : null };
 	}
 
 	/** Each was followed by another attempt. */
-	async readLatest({ deliveries }: Params<"readLatest">) {
+	follow(entry: AttemptSummary): FollowedAttempt {
+		return { ...entry, isFollowed: true, dismissed: false, webhookDeleted: false, next: null };
+	}
+
+	async readLatest({ deliveries }: Params<"readLatest">): Promise<LatestAttempt[]> {
 		return deliveries.map(() => ({ newest: null, dismissed: false, next: null }));
 	}
 
 	readonly waitingAsked: number[] = [];
+	/** Of each webhook, replays that wait for their first attempt. */
+	unattempted = 150;
 
-	/** Of each webhook, 150 replays wait for their first attempt. */
-	async listWaitingRetries({ webhookId, limit }: Params<"listWaitingRetries">) {
+	async listWaitingRetries({ webhookId, limit }: Params<"listWaitingRetries">): Promise<WaitingRetry[]> {
 		this.waitingAsked.push(limit);
 		const of = {
 			webhookId: webhookId!,
@@ -63,16 +69,94 @@ class CountedLog {
 			replay: 1,
 			dueAt: 0,
 		};
-		return Array.from({ length: Math.min(limit, 150) }, (_, seq) => ({ ...of, seq, eventId: `evt_${seq}` }));
+		return Array.from({ length: Math.min(limit, this.unattempted) }, (_, seq) => ({
+			...of,
+			seq,
+			eventId: `evt_${seq}`,
+		}));
 	}
 }
 
-test("a page with limit=1 examines a thousand attempts in few queries", async () => {
+test("a page with limit=1 examines a bounded number of attempts in few queries", async () => {
 	const log = new CountedLog(3_000, () => ({ status: "retrying" }));
 	const { rows, next } = await listDeliveries(log, "p", ALL, { limit: 1 });
 	expect([rows, next]).toEqual([[], expect.any(String)]);
 	// What the page needs, and then 100 attempts at a time.
-	expect(log.lists).toBe(1 + 10);
+	expect(log.lists).toBe(1 + 5);
+});
+
+/** Of each delivery the newest attempt, and pending retries; some were delivered. */
+class SeriesLog extends CountedLog {
+	readonly #pending: readonly { readonly seq: number; readonly last: AttemptSummary }[];
+	readonly #newest = new Map<number, AttemptSummary>();
+	/** How many of the attempts that were read weren't the last of their delivery. */
+	passed = 0;
+
+	/** @param series by `seq`: the attempts of a delivery as the times at which they were made, newest first */
+	constructor(series: readonly { readonly ends: boolean; readonly times: readonly number[] }[]) {
+		const all = series
+			.flatMap(({ ends, times }, seq) => {
+				const isLast = (i: number) => i === 0 && ends;
+				return times.map((time, i) => ({
+					time,
+					seq,
+					attempt: times.length - i,
+					status: isLast(i) ? "delivered" : "retrying",
+				}));
+			})
+			.sort((a, b) => b.time - a.time);
+		super(all.length, (i) => ({ ...all[i]!, eventId: `evt_${all[i]!.seq}` }) as Partial<AttemptSummary>);
+		for (const entry of this.entries) if (!this.#newest.has(entry.seq)) this.#newest.set(entry.seq, entry);
+		this.#pending = [...this.#newest].flatMap(([seq, last]) => (last.status === "retrying" ? [{ seq, last }] : []));
+	}
+
+	override async listFollowedAttempts(p: Params<"listFollowedAttempts">) {
+		const page = await super.listFollowedAttempts(p);
+		this.passed += page.rows.filter(({ id, seq }) => this.#newest.get(seq)!.id !== id).length;
+		return page;
+	}
+
+	override follow(entry: AttemptSummary): FollowedAttempt {
+		return { ...super.follow(entry), isFollowed: this.#newest.get(entry.seq)!.id !== entry.id };
+	}
+
+	override async readLatest({ deliveries }: Params<"readLatest">) {
+		return deliveries.map(({ seq }) => {
+			const newest = this.#newest.get(seq)!;
+			const next = newest.status === "retrying" ? { attempt: newest.attempt + 1, replay: 0, dueAt: 0 } : null;
+			return { newest, dismissed: false, next };
+		});
+	}
+
+	override async listWaitingRetries({ limit }: Params<"listWaitingRetries">) {
+		const of = { webhookId: WEBHOOKS[0]!, queue: "retry" as const, eventType: TYPES[0]!, replay: 0, dueAt: 0 };
+		return this.#pending
+			.slice(0, limit)
+			.map(({ seq, last }) => ({ ...of, seq, eventId: `evt_${seq}`, attempt: last.attempt + 1 }));
+	}
+}
+
+test("few pending deliveries come from the queues, so no attempt is read that another one followed", async () => {
+	const times = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 5 });
+	const series = fc.array(fc.record({ ends: fc.boolean(), times }), { maxLength: 40 });
+	await fc.assert(
+		fc.asyncProperty(series, fc.integer({ min: 1, max: 9 }), async (given, limit) => {
+			const log = new SeriesLog(given.map(({ ends, times }) => ({ ends, times: [...times].sort((a, b) => b - a) })));
+			const filter = { ...ALL, webhookIds: [WEBHOOKS[0]!], types: [TYPES[0]!] };
+			const seen: string[] = [];
+			const positions: string[] = [];
+			for (let before: string | null | undefined; before !== null; ) {
+				const page = await listDeliveries(log, "p", filter, { limit, before });
+				expect(page.rows.length).toBeLessThanOrEqual(limit);
+				seen.push(...page.rows.map(({ eventId, state }) => `${eventId} ${state}`));
+				positions.push(...page.rows.map(({ last }) => last!.id));
+				before = page.next;
+			}
+			expect(positions).toEqual([...positions].sort().reverse());
+			expect(seen.sort()).toEqual(given.map(({ ends }, seq) => `evt_${seq} ${ends ? "delivered" : "waiting"}`).sort());
+			expect(log.passed).toBe(0);
+		}),
+	);
 });
 
 test("pages have everything, newest first, once", async () => {

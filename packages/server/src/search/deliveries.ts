@@ -11,6 +11,7 @@ import {
 	type AttemptFilter,
 	type AttemptStatus,
 	type AttemptSummary,
+	type FollowedAttempt,
 	fitsResponse,
 	type LatestAttempt,
 	type Storage,
@@ -23,8 +24,10 @@ export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
 /** Conditions on a series' last attempt and on its state. */
 export interface DeliveryFilter extends Omit<AttemptFilter, "statuses"> {
 	readonly states: readonly DeliveryStateName[];
-	/** Leaves out failed deliveries that were replayed or dismissed, and those of test events. */
+	/** Leaves out failed deliveries that were replayed or dismissed, those of test events and of deleted webhooks. */
 	readonly unhandled: boolean;
+	/** Only test events, or all others; null for both. */
+	readonly tests: boolean | null;
 }
 
 export interface FoundDelivery {
@@ -42,6 +45,8 @@ export interface FoundDelivery {
 	readonly nextAt: number | null;
 	/** Whether a failed delivery was replayed or dismissed; null if neither. */
 	readonly handled: "replayed" | "dismissed" | null;
+	/** Whether its webhook was deleted, so that a failed one can't be replayed. */
+	readonly isClosed: boolean;
 }
 
 /** Newest first, by the last attempt. `next`: the attempt id to continue before, or null at the end. */
@@ -57,10 +62,13 @@ interface Search {
 	readonly isGone?: (() => boolean) | undefined;
 }
 
-type SearchStorage = Pick<Storage, "listAttemptSummaries" | "listWaitingRetries" | "readLatest">;
+type SearchStorage = Pick<Storage, "listFollowedAttempts" | "listWaitingRetries" | "readLatest">;
 
 /** Up to this many pending deliveries are listed from the queues. */
 const FEW = 200;
+/** Entries that a further step reads at least, and how much more than it seems to need. */
+const SHORTEST_STEP = 10;
+const MARGIN = 1.25;
 const STATUS_OF = { delivered: "delivered", waiting: "retrying", failed: "failed" } as const satisfies Record<
 	DeliveryStateName,
 	AttemptStatus
@@ -72,76 +80,84 @@ export async function listDeliveries(
 	filter: DeliveryFilter,
 	{ limit, before, isGone = () => false }: Search,
 ): Promise<DeliveryPage> {
-	const isOnlyWaiting = filter.states.length === 1 && filter.states[0] === "waiting";
-	if (isOnlyWaiting) {
-		const few = await listFewWaiting(storage, projectId, filter);
-		if (few !== null) return pageOf(few, limit, before);
-	}
+	const few = readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
+	if (few !== null && filter.states.length === 1) return pageOf(few, limit, before);
+	// Read before the log, so one that ends meanwhile is in both.
+	const waiting = (few ?? []).filter(({ last }) => last !== null && (before === undefined || last.id < before));
+	const ended = new Set<string>();
 	const rows: FoundDelivery[] = [];
-	const attempts = attemptsOf(filter);
+	const attempts = attemptsOf(filter, few !== null);
 	let next: string | null | undefined = before;
-	// Most entries are shown, so the first step reads what a page needs. If many are left out, the others read more.
+	// Most entries are shown, so the first step reads what a page needs.
 	let step = limit;
-	for (let scanned = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
+	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
 		const page = { limit: step, ...(next !== undefined && { before: next }) };
-		const read = await storage.listAttemptSummaries({ projectId, filter: attempts, page });
+		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });
 		next = read.next;
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
 		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
-		step = Math.max(limit, LOG_READS.attemptsPerStep);
-		const found = await resolve(storage, projectId, filter, read.rows);
-		for (const row of found) {
+		// Without those that don't match by now.
+		const these = read.rows.map(deliveryOf).filter((row) => row !== null && fits(filter, row)) as FoundDelivery[];
+		found += these.length;
+		for (const row of these) ended.add(keyOf(row));
+		const end = next;
+		const passed = waiting.findIndex(({ last }) => end !== null && last!.id < end);
+		const among = waiting.splice(0, passed === -1 ? waiting.length : passed);
+		const fitting = [...these, ...among.filter((row) => !ended.has(keyOf(row)))].sort(newestFirst);
+		for (const row of fitting) {
 			rows.push(row);
-			if (rows.length === limit && (row !== found.at(-1) || next !== null)) return { rows, next: row.last!.id };
+			if (rows.length === limit && (row !== fitting.at(-1) || next !== null)) return { rows, next: row.last!.id };
 		}
+		step = nextStep(limit, limit - rows.length, found / scanned);
 	}
 	return { rows, next: next ?? null };
 }
 
-/** The log entries that may be the last of a matching delivery. */
-function attemptsOf({ states, unhandled: _, ...filter }: DeliveryFilter): AttemptFilter {
-	const statuses = states.map((state) => STATUS_OF[state]);
+/**
+ * Whether few pending deliveries are found from the queues: then the log's many entries of earlier attempts aren't read.
+ * The few attempts of given events are read from the log.
+ */
+const readsQueues = ({ states, eventId, seqs }: DeliveryFilter): boolean =>
+	states.includes("waiting") && (states.length === 1 || (eventId === undefined && seqs === undefined));
+
+/** How many entries to read for the rest of a page, of which this share has been shown so far. */
+function nextStep(limit: number, missing: number, share: number): number {
+	const most = Math.max(limit, LOG_READS.attemptsPerStep);
+	return Math.min(most, Math.max(SHORTEST_STEP, Math.ceil((missing / share) * MARGIN)));
+}
+
+/** The log entries that may be the last of a matching delivery; only of those that ended, if pending ones are known. */
+function attemptsOf(
+	{ states, unhandled: _, tests: __, ...filter }: DeliveryFilter,
+	waitingKnown: boolean,
+): AttemptFilter {
+	const statuses = states.filter((state) => !waitingKnown || state !== "waiting").map((state) => STATUS_OF[state]);
 	return { ...filter, ...(statuses.length < DELIVERY_STATES.length && { statuses }) };
 }
 
-/** The deliveries whose last attempts these are, without those that don't match by now. */
-async function resolve(
-	storage: SearchStorage,
-	projectId: string,
-	filter: DeliveryFilter,
-	rows: readonly AttemptSummary[],
-): Promise<FoundDelivery[]> {
-	const open = rows.filter(({ status }) => status !== "delivered");
-	const deliveries = open.map(({ webhookId, seq }) => ({ webhookId, seq }));
-	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
-	const byRow = new Map(open.map((row, i) => [row.id, latest[i]!]));
-	return rows.flatMap((row) => {
-		const found = deliveryOf(row, byRow.get(row.id) ?? null);
-		return found !== null && fits(filter, found) ? [found] : [];
-	});
-}
-
-/** Null if a later attempt of the same series was made. */
-function deliveryOf(last: AttemptSummary, latest: LatestAttempt | null): FoundDelivery | null {
+/** The delivery whose last attempt this is; null if a later attempt of the same series was made. */
+function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, ...last }: FollowedAttempt): FoundDelivery | null {
 	const { webhookId, seq, eventId, eventType, replay, attempt, status } = last;
-	const of = { webhookId, seq, eventId, eventType, replay, attempts: attempt, last };
+	const of = { webhookId, seq, eventId, eventType, replay, attempts: attempt, last, isClosed: webhookDeleted };
 	if (status === "delivered") return { ...of, state: "delivered", nextAt: null, handled: null };
-	const isNewest = latest?.newest?.id === last.id;
-	const next = latest?.next ?? null;
 	if (status === "failed") {
-		const isReplayed = !isNewest || (next !== null && next.replay > replay);
-		const handled = isReplayed ? "replayed" : latest?.dismissed ? "dismissed" : null;
-		return { ...of, state: "failed", nextAt: null, handled };
+		const isReplayed = isFollowed || (next !== null && next.replay > replay);
+		return { ...of, state: "failed", nextAt: null, handled: isReplayed ? "replayed" : dismissed ? "dismissed" : null };
 	}
-	if (!isNewest) return null;
+	if (isFollowed) return null;
 	// Without a pending attempt it won't be retried: its webhook was deleted.
 	if (next === null) return { ...of, state: "failed", nextAt: null, handled: null };
 	return { ...of, state: "waiting", nextAt: next.dueAt, handled: null };
 }
 
-/** Failed tests need no decision. */
-const fits = ({ states, unhandled }: DeliveryFilter, { state, handled, seq }: FoundDelivery): boolean =>
-	states.includes(state) && !(unhandled && (handled !== null || seq < 0));
+/** What needs a decision is what a webhook's dead letters count. */
+const fits = (
+	{ states, unhandled, tests }: DeliveryFilter,
+	{ state, handled, isClosed, seq }: FoundDelivery,
+): boolean =>
+	states.includes(state) &&
+	(tests === null || tests === seq < 0) &&
+	!(unhandled && (handled !== null || isClosed || seq < 0));
 
 /** All that wait, newest first; null if there are more than {@link FEW}. */
 async function listFewWaiting(
@@ -161,6 +177,7 @@ async function listFewWaiting(
 	const { types, eventId, seqs, response, since = 0, until = Number.POSITIVE_INFINITY } = filter;
 	const matching = found.filter(
 		(one) =>
+			fits(filter, one) &&
 			types?.includes(one.eventType) !== false &&
 			seqs?.includes(one.seq) !== false &&
 			(eventId === undefined || one.eventId === eventId) &&
@@ -168,7 +185,7 @@ async function listFewWaiting(
 			startOf(one) >= since &&
 			startOf(one) < until,
 	);
-	return matching.sort((a, b) => (positionOf(a) < positionOf(b) ? 1 : -1));
+	return matching.sort(newestFirst);
 }
 
 function waitingDelivery(
@@ -177,7 +194,7 @@ function waitingDelivery(
 ): FoundDelivery {
 	const last = newest === null || newest.replay !== replay ? null : { ...newest, eventId, eventType };
 	const of = { webhookId, seq, eventId, eventType, replay, attempts: attempt - 1, last };
-	return { ...of, state: "waiting", nextAt: dueAt, handled: null };
+	return { ...of, state: "waiting", nextAt: dueAt, handled: null, isClosed: false };
 }
 
 /** Deliveries without an attempt were only now requested. */
@@ -185,6 +202,8 @@ const startOf = ({ last, nextAt }: FoundDelivery): number => last?.startedAt ?? 
 /** Sorts after every attempt id. */
 const UNATTEMPTED = "~";
 const positionOf = ({ last }: FoundDelivery): string => last?.id ?? UNATTEMPTED;
+const newestFirst = (a: FoundDelivery, b: FoundDelivery): number => (positionOf(a) < positionOf(b) ? 1 : -1);
+const keyOf = ({ webhookId, seq, replay }: FoundDelivery): string => `${webhookId} ${seq} ${replay}`;
 
 function pageOf(found: readonly FoundDelivery[], limit: number, before: string | undefined): DeliveryPage {
 	const rest = before === undefined ? found : found.filter((one) => positionOf(one) < before);

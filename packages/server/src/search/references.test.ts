@@ -36,7 +36,11 @@ class SlowIndex {
 		this.mostLookups = Math.max(this.mostLookups, ++this.lookups);
 		await new Promise((resolve) => setImmediate(resolve));
 		this.lookups--;
-		return { events: [], capped: false, complete: true, since: null };
+		return { seqs: [], capped: false, complete: true, since: null };
+	}
+
+	async takeByAttempts({ seqs, maxAttempts }: Params<"takeByAttempts">) {
+		return seqs.slice(0, maxAttempts);
 	}
 
 	sweeps = 0;

@@ -11,7 +11,7 @@
 import { SEARCH } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { EventReference, EventSummary, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
+import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
 
 /** How long to collect projects with new events. */
 const COLLECT_MS = 5_000;
@@ -28,8 +28,8 @@ export interface Sought {
 }
 
 export interface FoundEvents extends IndexCoverage {
-	/** Newest first. */
-	readonly events: readonly EventSummary[];
+	/** Their numbers, newest first. */
+	readonly seqs: readonly number[];
 	/** Whether older events of a value were left out. */
 	readonly capped: boolean;
 }
@@ -37,7 +37,7 @@ export interface FoundEvents extends IndexCoverage {
 export interface ReferencesOptions {
 	readonly storage: Pick<
 		Storage,
-		"readUnindexed" | "indexReferences" | "findReferences" | "sweepReferences" | "listProjects"
+		"readUnindexed" | "indexReferences" | "findReferences" | "takeByAttempts" | "sweepReferences" | "listProjects"
 	>;
 	readonly clock: Clock;
 	readonly logger: Logger;
@@ -96,8 +96,16 @@ export class References {
 		for (const list of lists) found.push(await this.#findAny(projectId, list));
 		const [first, ...others] = found;
 		if (first === undefined) throw new Error("A search needs a value.");
-		const isInOthers = ({ seq }: EventSummary) => others.every(({ events }) => events.some((one) => one.seq === seq));
-		return { ...first, events: first.events.filter(isInOthers), capped: found.some(({ capped }) => capped) };
+		const isInOthers = (seq: number) => others.every(({ seqs }) => seqs.includes(seq));
+		return { ...first, seqs: first.seqs.filter(isInOthers), capped: found.some(({ capped }) => capped) };
+	}
+
+	/** The same for a list of their attempts: no more events than have {@link SEARCH.attemptsOfReference} together. */
+	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents> {
+		const found = await this.find(projectId, sought);
+		const maxAttempts = SEARCH.attemptsOfReference;
+		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: found.seqs, maxAttempts });
+		return { ...found, seqs, capped: found.capped || seqs.length < found.seqs.length };
 	}
 
 	async #findAny(projectId: string, references: readonly EventReference[]): Promise<FoundEvents> {
@@ -106,11 +114,10 @@ export class References {
 		// One after the other: a filter counts as one read.
 		for (const reference of references)
 			found.push(await this.#options.storage.findReferences({ projectId, reference, limit }));
-		const events = new Map(found.flatMap(({ events }) => events.map((event) => [event.seq, event])));
-		const newestFirst = [...events.values()].sort((a, b) => b.seq - a.seq);
+		const newestFirst = [...new Set(found.flatMap(({ seqs }) => seqs))].sort((a, b) => b - a);
 		const capped = newestFirst.length > limit || found.some((one) => one.capped);
 		const { complete, since } = found[0]!;
-		return { events: newestFirst.slice(0, limit), capped, complete, since };
+		return { seqs: newestFirst.slice(0, limit), capped, complete, since };
 	}
 
 	async #catchUp(projectId: string): Promise<void> {

@@ -1,13 +1,21 @@
-/** Searches the bodies of events for a text, newest first, in steps between which other reads have their turn. */
+/**
+ * Searches the bodies of events and the recorded responses of attempts for a text, newest first, in steps between which
+ * other reads have their turn. Each step reads the one of the two logs in which the search has come less far back.
+ */
 import { SEARCH } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
-import type { FoundText, Storage } from "../storage/port.ts";
+import type { FoundResponse, FoundText, ReadLimit, Storage } from "../storage/port.ts";
+
+/** Where to continue in each log: before this, from its end if undefined, or nowhere if null. */
+export interface TextPosition {
+	readonly bodies?: number | null | undefined;
+	readonly responses?: string | null | undefined;
+}
 
 interface TextSearch {
 	readonly projectId: string;
 	readonly text: string;
-	/** Continue before this number; null from the end of the log. */
-	readonly before: number | null;
+	readonly from: TextPosition;
 	/** The most to find. */
 	readonly limit: number;
 	/** Runs a step in the caller's turn. */
@@ -16,36 +24,141 @@ interface TextSearch {
 	readonly isGone: () => boolean;
 }
 
+export type TextMatch =
+	| { readonly in: "body"; readonly match: FoundText }
+	| { readonly in: "response"; readonly match: FoundResponse };
+
 export interface TextPage {
-	readonly found: readonly FoundText[];
-	/** How many events were read. */
+	/** Newest first: bodies by when their events were created, responses by when their attempts started. */
+	readonly found: readonly TextMatch[];
+	/** How many events and attempts were read. */
 	readonly events: number;
-	/** When the oldest of them was created; null if none was read. */
+	readonly attempts: number;
+	/** Everything from this time on was read; null if nothing was. */
 	readonly reached: number | null;
-	readonly next: number | null;
+	/** Null at the end. */
+	readonly next: TextPosition | null;
 }
 
-/** Ends at the limit, at the beginning of the log, or after {@link SEARCH.textMs}, but not before one step. */
+/** Ends at the limit, at the beginning of both logs, or after {@link SEARCH.textMs}, but not before a step of each. */
 export async function searchText(
-	{ storage, clock }: { readonly storage: Pick<Storage, "searchBodies">; readonly clock: Clock },
-	{ projectId, text, before, limit, inTurn, isGone }: TextSearch,
+	{ storage, clock }: { readonly storage: Pick<Storage, "searchBodies" | "searchResponses">; readonly clock: Clock },
+	{ projectId, text, from, limit, inTurn, isGone }: TextSearch,
 ): Promise<TextPage> {
 	const end = clock.elapsed() + SEARCH.textMs;
-	const found: FoundText[] = [];
-	let events = 0;
-	let reached: number | null = null;
-	let next = before;
-	do {
-		const step = await inTurn(() => storage.searchBodies({ projectId, text, before: next, limit: SEARCH.textStep }));
-		events += step.events;
-		reached = step.reached ?? reached;
-		found.push(...step.found);
-		if (found.length > limit || (found.length === limit && step.next !== null)) {
-			const page = found.slice(0, limit);
-			const last = page.at(-1)!;
-			return { found: page, events, reached: last.createdAt, next: last.seq };
-		}
-		next = step.next;
-	} while (next !== null && clock.elapsed() < end && !isGone());
-	return { found, events, reached, next };
+	const bodies = new LogSearch<number, FoundText>(from.bodies, {
+		read: async (before, limit) => {
+			const { events, ...step } = await storage.searchBodies({ projectId, text, before, limit });
+			return { ...step, count: events };
+		},
+		timeOf: ({ createdAt }) => createdAt,
+		positionOf: ({ seq }) => seq,
+	});
+	const responses = new LogSearch<string, FoundResponse>(from.responses, {
+		read: async (before, limit) => {
+			const { attempts, ...step } = await storage.searchResponses({ projectId, text, before, limit });
+			return { ...step, count: attempts };
+		},
+		timeOf: ({ attempt }) => attempt.startedAt,
+		positionOf: ({ attempt }) => attempt.id,
+	});
+	const isFull = () => bodies.foundSince(responses.reached) + responses.foundSince(bodies.reached) >= limit;
+	for (let step = 0; !(bodies.isOver && responses.isOver) && !isFull() && !isGone(); step++) {
+		if (step >= 2 && clock.elapsed() >= end) break;
+		await inTurn(() => (bodies.reached >= responses.reached ? bodies.step() : responses.step()));
+	}
+	// What is older than the other log was read back to is found again by the next call.
+	const reached = Math.max(bodies.reached, responses.reached);
+	const found: TextMatch[] = [];
+	let last = reached;
+	while (found.length < limit && (bodies.isLeft || responses.isLeft)) {
+		const newest = Math.max(bodies.newest, responses.newest);
+		if (newest < reached) break;
+		last = newest;
+		found.push(
+			bodies.newest === newest ? { in: "body", match: bodies.take() } : { in: "response", match: responses.take() },
+		);
+	}
+	const next = { bodies: bodies.next, responses: responses.next };
+	const isOver = next.bodies === null && next.responses === null;
+	const until = isOver ? Math.min(bodies.oldest, responses.oldest) : found.length === limit ? last : reached;
+	return {
+		...{ found, events: bodies.count, attempts: responses.count },
+		reached: Number.isFinite(until) ? until : null,
+		next: isOver ? null : next,
+	};
+}
+
+interface Step<P, F> {
+	readonly found: readonly F[];
+	readonly count: number;
+	readonly reached: number | null;
+	readonly next: P | null;
+}
+
+interface Log<P, F> {
+	readonly read: (before: P | null, limit: ReadLimit) => Promise<Step<P, F>>;
+	readonly timeOf: (found: F) => number;
+	readonly positionOf: (found: F) => P;
+}
+
+/** The search of one log. Times are milliseconds since the Unix epoch. */
+class LogSearch<P, F> {
+	readonly #log: Log<P, F>;
+	readonly #from: P | null | undefined;
+	readonly #found: F[] = [];
+	#before: P | null | undefined;
+	#taken = 0;
+	/** How many entries were read, and when the oldest of them was written: infinity if none was. */
+	count = 0;
+	oldest = Number.POSITIVE_INFINITY;
+
+	constructor(from: P | null | undefined, log: Log<P, F>) {
+		this.#log = log;
+		this.#from = from;
+		this.#before = from;
+	}
+
+	async step(): Promise<void> {
+		const { found, count, reached, next } = await this.#log.read(this.#before ?? null, SEARCH.textStep);
+		this.#found.push(...found);
+		this.count += count;
+		this.oldest = reached ?? this.oldest;
+		this.#before = next;
+	}
+
+	get isOver(): boolean {
+		return this.#before === null;
+	}
+
+	/** From when on everything was read: infinity before the first step, negative infinity at the end. */
+	get reached(): number {
+		return this.isOver ? Number.NEGATIVE_INFINITY : this.oldest;
+	}
+
+	/** How many of those found were written at this time or later, up to the first that wasn't. */
+	foundSince(time: number): number {
+		const end = this.#found.findIndex((found) => this.#log.timeOf(found) < time);
+		return end === -1 ? this.#found.length : end;
+	}
+
+	/** Whether some of those found weren't taken. */
+	get isLeft(): boolean {
+		return this.#taken < this.#found.length;
+	}
+
+	/** When the next one to take was written; negative infinity if there is none. */
+	get newest(): number {
+		return this.isLeft ? this.#log.timeOf(this.#found[this.#taken]!) : Number.NEGATIVE_INFINITY;
+	}
+
+	take(): F {
+		return this.#found[this.#taken++]!;
+	}
+
+	/** Where to continue: what wasn't taken has to be found again. */
+	get next(): P | null | undefined {
+		if (!this.isLeft) return this.#before;
+		return this.#taken === 0 ? this.#from : this.#log.positionOf(this.#found[this.#taken - 1]!);
+	}
 }

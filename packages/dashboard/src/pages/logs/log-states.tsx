@@ -57,7 +57,7 @@ export function SearchedNote({ searched }: { searched: Searched | null }) {
 	return (
 		<Text size="sm" c="dimmed" role="status">
 			{complete ? "" : `Some events aren't indexed yet. The list will be complete in a moment.${from} `}
-			{capped ? "Only the newest 200 events of each order or customer are searched." : ""}
+			{capped ? "Only the newest events of each order or customer are searched." : ""}
 		</Text>
 	);
 }

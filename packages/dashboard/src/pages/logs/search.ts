@@ -31,7 +31,9 @@ export interface LogsSearch {
 	readonly until?: string;
 	readonly span?: Span;
 	readonly unhandled?: true;
-	/** Shows the events with this text in their bodies instead. */
+	/** Of deliveries: leaves out test events, as the statistics do. */
+	readonly test?: false;
+	/** Shows the events with this text in their bodies or in responses instead. */
 	readonly text?: string;
 }
 
@@ -130,6 +132,7 @@ export function deliveryFilter(search: LogsSearch): Moving<DeliveryFilter> {
 		...commonFilter(search),
 		...(state.length === 0 ? {} : { state }),
 		...(search.unhandled ? { unhandled: "true" } : {}),
+		...(search.test === false ? { test: "false" } : {}),
 	};
 }
 
@@ -150,6 +153,7 @@ export function validateLogsSearch(search: Record<string, unknown>): LogsSearch 
 		...(search.view === "attempts" ? { view: "attempts" } : {}),
 		...Object.fromEntries(lists),
 		...(search.unhandled === true ? { unhandled: true } : {}),
+		...(search.test === false ? { test: false } : {}),
 		...(matches(event_id, ID) ? { event_id } : {}),
 		...(isSpan(span) ? { span } : { ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }),
 		...(hasText ? { text } : {}),
@@ -163,7 +167,8 @@ export function withoutTime({ span: _span, since: _since, until: _until, ...rest
 
 /** The filters that the other view has as well. */
 export function sharedFilters(search: LogsSearch): LogsSearch {
-	const { view: _view, state: _state, status: _status, unhandled: _unhandled, text: _text, ...shared } = search;
+	const { view: _view, state: _state, status: _status, unhandled: _unhandled, ...rest } = search;
+	const { test: _test, text: _text, ...shared } = rest;
 	return shared;
 }
 

@@ -83,6 +83,18 @@ export interface Delivery {
 	readonly attempts: readonly Attempt[];
 }
 
+/** An entry of the log, and what has become of its delivery since. For a delivered one, only what a summary has. */
+export interface FollowedAttempt extends AttemptSummary {
+	/** Whether a later attempt of the same delivery, in any series, is in the log. */
+	readonly isFollowed: boolean;
+	/** Whether it is a dead letter that was dismissed. */
+	readonly dismissed: boolean;
+	/** Whether the webhook was deleted. */
+	readonly webhookDeleted: boolean;
+	/** The pending attempt of a retry or replay of the delivery; null if there is none. */
+	readonly next: { readonly replay: number; readonly dueAt: number } | null;
+}
+
 /** One event's deliveries to one webhook. */
 export interface DeliveryRef {
 	readonly webhookId: string;
@@ -274,6 +286,10 @@ export interface InsightStorage {
 	listAttemptSummaries(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
 	): Promise<AttemptRows<AttemptSummary>>;
+	/** Like `listAttemptSummaries`, with what has become of each delivery. */
+	listFollowedAttempts(
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
+	): Promise<AttemptRows<FollowedAttempt>>;
 	/** How many attempts match, counted up to `max`. `capped` is true if others may match that weren't counted. */
 	countAttempts(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly max: number },

@@ -1,3 +1,4 @@
+import type { AttemptSummary } from "./history.ts";
 import type { ProjectRef } from "./registry.ts";
 
 /** An order id or a customer's e-mail address, by which the events that contain it are found. */
@@ -23,10 +24,10 @@ export interface EventSummary {
 	readonly createdAt: number;
 }
 
-/** Events that contain a reference. */
+/** Events that contain a reference, by their numbers. Those that retention has deleted may be among them. */
 export interface ReferencedEvents extends IndexCoverage {
 	/** Newest first, `limit` at most. */
-	readonly events: readonly EventSummary[];
+	readonly seqs: readonly number[];
 	/** Whether older ones were left out. */
 	readonly capped: boolean;
 }
@@ -46,12 +47,21 @@ export interface ReadLimit {
 	readonly maxBytes: number;
 }
 
-export interface FoundText extends EventSummary {
-	/** Part of the body around the first match. */
+/** Part of a body around the first match. */
+export interface Excerpt {
 	readonly excerpt: string;
 	/** The match within it, in UTF-16 units. */
 	readonly matchStart: number;
 	readonly matchLength: number;
+}
+
+export interface FoundText extends EventSummary, Excerpt {}
+
+/** A text in a response. */
+export interface FoundResponse extends Excerpt {
+	readonly attempt: AttemptSummary;
+	/** When its event was generated; milliseconds since the Unix epoch. */
+	readonly createdAt: number;
 }
 
 /** One step of a search through the bodies of a log, newest first. */
@@ -62,6 +72,16 @@ export interface TextStep {
 	readonly reached: number | null;
 	/** Continue before this number; null at the beginning of the log. */
 	readonly next: number | null;
+}
+
+/** One step of a search through the recorded responses of the delivery log, newest first. */
+export interface ResponseStep {
+	readonly found: readonly FoundResponse[];
+	readonly attempts: number;
+	/** When the oldest attempt that was read started; null if none was. */
+	readonly reached: number | null;
+	/** Continue before this attempt id; null at the beginning of the log. */
+	readonly next: string | null;
 }
 
 /**
@@ -80,10 +100,23 @@ export interface SearchStorage {
 	findReferences(
 		p: ProjectRef & { readonly reference: EventReference; readonly limit: number },
 	): Promise<ReferencedEvents>;
+	/** Events by their numbers, in the same order, without those that don't exist. */
+	describeEvents(p: ProjectRef & { readonly seqs: readonly number[] }): Promise<EventSummary[]>;
+	/** The first of these events that have no more than `maxAttempts` attempts together, but at least one event. */
+	takeByAttempts(p: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Promise<number[]>;
 	/** Deletes references of events that retention has deleted, in steps. Returns whether more are left. */
 	sweepReferences(p: ProjectRef): Promise<boolean>;
 	/** Searches bodies for a text, from before the number `before` (or from the end) backwards. */
 	searchBodies(
 		p: ProjectRef & { readonly text: string; readonly before: number | null; readonly limit: ReadLimit },
 	): Promise<TextStep>;
+	/**
+	 * Searches recorded responses for a text, from before the attempt `before` (or from the end) backwards. Those of test
+	 * events are left out.
+	 *
+	 * @param limit attempts instead of events
+	 */
+	searchResponses(
+		p: ProjectRef & { readonly text: string; readonly before: string | null; readonly limit: ReadLimit },
+	): Promise<ResponseStep>;
 }

@@ -7,8 +7,16 @@ import type { Connections, PoolName } from "./connection/connections.ts";
 import { findProject, findWebhook } from "./connection/names.ts";
 import { type Session, type Statement, sql } from "./connection/session.ts";
 import { addOrders, appendFacts, findOrders } from "./facts.ts";
-import { countAttempts, getAttempt, getDelivery, listAttemptSummaries, listAttempts } from "./history/attempts.ts";
+import {
+	countAttempts,
+	getAttempt,
+	getDelivery,
+	listAttemptSummaries,
+	listAttempts,
+	listFollowedAttempts,
+} from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
+import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import { readBacklogs } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
@@ -84,7 +92,9 @@ const NATIVE = {
 	getAttempt: read(getAttempt),
 	getDelivery: snapshot(getDelivery),
 	listAttemptSummaries: read(listAttemptSummaries),
+	listFollowedAttempts: read(listFollowedAttempts),
 	countAttempts: read(countAttempts),
+	searchResponses: read(searchResponses),
 	readStats: snapshot(readStats),
 	readHealth: snapshot(readHealth),
 	listWaitingRetries: read(listWaitingRetries),

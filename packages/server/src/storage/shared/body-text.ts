@@ -1,13 +1,10 @@
-/** Finding a text in an event's body. */
+/** Finding a text in an event's body, or in a response. */
+import type { Excerpt } from "../port/search.ts";
+
+export type { Excerpt };
 
 /** UTF-16 units shown before and after a match. */
 const AROUND = 60;
-
-export interface Excerpt {
-	readonly excerpt: string;
-	readonly matchStart: number;
-	readonly matchLength: number;
-}
 
 /**
  * Finds the first match in a body, with some text around it; null if there is none. The text matches in any case, as it

@@ -7,6 +7,7 @@ import {
 	type CodeRange,
 	type CountedPage,
 	type Delivery,
+	type FollowedAttempt,
 	type LaneState,
 	type NewAttempt,
 	type RetryQueue,
@@ -101,6 +102,19 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 		url: row.url as string,
 	};
 }
+
+/**
+ * An entry of the log with what has become of its delivery.
+ *
+ * @param dueAt of the pending attempt, on the node's clock; null if there is none
+ */
+export const followedOf = (summary: AttemptSummary, row: AttemptRow, dueAt: number | null): FollowedAttempt => ({
+	...summary,
+	isFollowed: Boolean(row.is_followed),
+	dismissed: row.dismissed_at !== null,
+	webhookDeleted: Boolean(row.webhook_deleted),
+	next: dueAt === null ? null : { replay: row.next_replay as number, dueAt },
+});
 
 /** An attempt's details as they are stored. */
 export const storedDetails = ({ details }: NewAttempt): string | null =>

@@ -22,8 +22,16 @@ import {
 	unpackSettlements,
 } from "./connection/wire.ts";
 import { addOrders, appendFacts, findOrders } from "./facts.ts";
-import { countAttempts, getAttempt, getDelivery, listAttemptSummaries, listAttempts } from "./history/attempts.ts";
+import {
+	countAttempts,
+	getAttempt,
+	getDelivery,
+	listAttemptSummaries,
+	listAttempts,
+	listFollowedAttempts,
+} from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
+import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import { readBacklogs, readGauges } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
@@ -114,7 +122,9 @@ const NATIVE = {
 	getAttempt: read(getAttempt),
 	getDelivery: read(getDelivery),
 	listAttemptSummaries: read(listAttemptSummaries),
+	listFollowedAttempts: read(listFollowedAttempts),
 	countAttempts: read(countAttempts),
+	searchResponses: read(searchResponses),
 	readStats: read(readStats),
 	readHealth: read(readHealth),
 	listWaitingRetries: read(listWaitingRetries),

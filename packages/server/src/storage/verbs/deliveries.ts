@@ -3,13 +3,14 @@ import type { DeliveryKey } from "../port/delivery.ts";
 import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import { type AttemptRow, STATUS_CODE, statusOf, summaryOf } from "../shared/deliveries.ts";
-import { type Query, sql } from "./sql.ts";
+import { Fragment, type Query, recordsOf, sql } from "./sql.ts";
 import {
 	findProject,
 	findWebhook,
 	forgetDeadLetters,
 	holdProject,
 	type Part,
+	rows,
 	type Steps,
 	together,
 	toNodeTime,
@@ -35,6 +36,45 @@ export const nextOf = (project: number, webhook: number, seq: number): Query<Nex
 		AND (seq, webhook_no) <= (${seq}, ${webhook})
 	ORDER BY seq, webhook_no LIMIT 1`;
 
+/** Deliveries as rows `g (no, webhook, seq)`: the project's number, the webhook's, and the event's. */
+const [given, endGiven] = recordsOf("no", "webhook", "seq");
+
+/** Joins the newest attempt `a` and the pending one `r` of each, or nulls: a step in an index for each. */
+const THEIR_LATEST = new Fragment({
+	postgres: `
+		LEFT JOIN LATERAL (
+			SELECT * FROM posthorn.attempts WHERE project_no = g.no AND seq = g.seq AND webhook_no = g.webhook
+			ORDER BY replay DESC, attempt DESC LIMIT 1
+		) a ON true
+		LEFT JOIN LATERAL (
+			SELECT attempt, replay, due_at FROM posthorn.retries
+			WHERE project_no = g.no AND (seq, webhook_no) BETWEEN (g.seq, g.webhook) AND (g.seq, g.webhook)
+			ORDER BY seq, webhook_no LIMIT 1
+		) r ON true`,
+	sqlite: `
+		LEFT JOIN attempts a ON a.no = (
+			SELECT no FROM attempts WHERE project_no = g.no AND seq = g.seq AND webhook_no = g.webhook
+			ORDER BY replay DESC, attempt DESC LIMIT 1
+		)
+		LEFT JOIN retries r ON r.project_no = g.no AND r.seq = g.seq AND r.webhook_no = g.webhook`,
+});
+
+interface Latest extends AttemptRow {
+	readonly given_seq: number;
+	readonly given_webhook: number;
+	readonly dismissed_at: number | null;
+	/** Null if none is pending. */
+	readonly next_attempt: number | null;
+	readonly next_replay: number;
+	readonly next_due_at: number;
+}
+
+const latestOf = (deliveries: string): Query<Latest> => sql`
+	SELECT g.seq AS given_seq, g.webhook AS given_webhook, a.id, a.seq, a.attempt, a.replay, a.status, a.status_code,
+		a.error_code, a.error, a.started_at, a.response_ms, a.next_retry_at, a.url, a.dismissed_at,
+		r.attempt AS next_attempt, r.replay AS next_replay, r.due_at AS next_due_at
+	FROM ${given}${deliveries}${endGiven} ${THEIR_LATEST}`;
+
 function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["newest"] {
 	const { eventId: _, eventType: __, ...newest } = summaryOf(row, { webhookId, eventType: "" });
 	return newest;
@@ -48,21 +88,22 @@ export function* readLatest({
 	const numbers = new Map<string, number | null>();
 	for (const { webhookId } of project === null ? [] : deliveries)
 		if (!numbers.has(webhookId)) numbers.set(webhookId, yield* findWebhook(project!, webhookId));
-	const asked = deliveries.map(({ webhookId, seq }) => ({ webhook: numbers.get(webhookId) ?? null, seq }));
-	const known = asked.filter(({ webhook }) => webhook !== null) as { webhook: number; seq: number }[];
-	const newest = (yield* together(
-		...known.map(({ webhook, seq }) => newestOf(project!, webhook, seq)),
-	)) as AttemptRow[][];
-	const next = (yield* together(...known.map(({ webhook, seq }) => nextOf(project!, webhook, seq)))) as Next[][];
+	const asked = deliveries.map(({ webhookId, seq }) => ({ no: project, webhook: numbers.get(webhookId) ?? null, seq }));
+	const known = asked.filter(({ webhook }) => webhook !== null);
+	const found = known.length === 0 ? [] : yield* rows(latestOf(JSON.stringify(known)));
+	const byDelivery = new Map(found.map((row) => [`${row.given_webhook} ${row.given_seq}`, row]));
 	const latest: LatestAttempt[] = [];
-	let at = 0;
-	for (const [i, { webhook }] of asked.entries()) {
-		const [last, retry] = webhook === null ? [] : [newest[at]![0], next[at]![0]];
-		if (webhook !== null) at++;
+	for (const [i, { webhook, seq }] of asked.entries()) {
+		const row = byDelivery.get(`${webhook} ${seq}`);
+		if (row === undefined) {
+			latest.push({ newest: null, dismissed: false, next: null });
+			continue;
+		}
+		const { next_attempt: attempt, next_replay: replay, next_due_at: dueAt } = row;
 		latest.push({
-			newest: last === undefined ? null : newestAttemptOf(last, deliveries[i]!.webhookId),
-			dismissed: last !== undefined && last.dismissed_at !== null,
-			next: retry === undefined ? null : { ...retry, dueAt: yield* toNodeTime(retry.dueAt) },
+			newest: row.id === null ? null : newestAttemptOf(row, deliveries[i]!.webhookId),
+			dismissed: row.dismissed_at !== null,
+			next: attempt === null ? null : { attempt, replay, dueAt: yield* toNodeTime(dueAt) },
 		});
 	}
 	return latest;

@@ -115,6 +115,8 @@ const SEARCH = {
 	indexReferences: write(search.indexReferences),
 	findReferences: read(search.findReferences),
 	sweepReferences: write(search.sweepReferences),
+	describeEvents: read(search.describeEvents),
+	takeByAttempts: read(search.takeByAttempts),
 	searchBodies: read(search.searchBodies),
 } satisfies Readonly<Record<string, Verb>>;
 

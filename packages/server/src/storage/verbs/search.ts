@@ -18,7 +18,7 @@ import type {
 } from "../port/search.ts";
 import { textFinder } from "../shared/body-text.ts";
 import { BUCKET, referenceNumber, referencesIn } from "../shared/references.ts";
-import { Fragment, forUpdate, fragment, joinByKey, type Query, sql } from "./sql.ts";
+import { Fragment, forUpdate, fragment, joinByKey, type Query, recordsOf, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, together } from "./verb.ts";
 
 interface Range {
@@ -28,18 +28,14 @@ interface Range {
 	readonly kept: number;
 }
 
-/** A JSON array of objects as rows `g (no, seq)`: `FROM ${given}${json}${endGiven}`. */
-const given = new Fragment({
-	postgres: "json_to_recordset(",
-	sqlite: "(SELECT value ->> 'no' AS no, value ->> 'seq' AS seq FROM json_each(",
-});
-const endGiven = new Fragment({ postgres: "::json) AS g (no bigint, seq bigint)", sqlite: ")) AS g" });
+/** A JSON array of objects as rows `g (no, seq)`. */
+const [given, endGiven] = recordsOf("no", "seq");
 
 const GIVEN_EVENT = joinByKey("events e", "e.project_no = g.no AND e.seq = g.seq");
 const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");
 
 const PER_BUCKET = fragment(String(BUCKET));
-/** Buckets visited per statement. */
+/** Buckets visited per statement at most. */
 const BUCKETS = 256;
 const bucketOf = (seq: number): number => Math.floor(seq / BUCKET);
 
@@ -147,6 +143,10 @@ export function* indexReferences({
 
 const ENTRIES_OF = joinByKey("event_references e", "e.project_no = b.project_no AND e.bucket = b.no AND e.ref = b.ref");
 
+const newestIn = (project: number, ref: number, bucket: number, limit: number) => sql<{ seq: number }>`
+	SELECT seq FROM posthorn.event_references WHERE project_no = ${project} AND bucket = ${bucket} AND ref = ${ref}
+	ORDER BY seq DESC LIMIT ${limit}`;
+
 /** Rows in the order of the buckets, which the recursion gives; within one by `seq`. */
 const entriesIn = (project: number, ref: number, from: number, to: number, limit: number) => sql<{ seq: number }>`
 	WITH RECURSIVE buckets (project_no, ref, no, last) AS (
@@ -165,26 +165,74 @@ export function* findReferences({
 	const [[range], [last], [first]] =
 		project === null ? [[], [], []] : yield* together(rangeOf(project), newest(project), oldest(project));
 	if (project === null || range === undefined)
-		return { events: [], capped: false, complete: last === undefined, since: null };
+		return { seqs: [], capped: false, complete: last === undefined, since: null };
 	const ref = referenceNumber(projectId, reference);
-	const seqs: number[] = [];
-	let bucket = bucketOf(range.through);
 	const end = bucketOf(Math.max(range.after, range.kept));
+	let bucket = bucketOf(range.through);
+	// A value that many events have is found in the last buckets, so the first steps read few, and the others more.
+	const [last1, last2] = yield* together(
+		newestIn(project, ref, bucket, limit + 1),
+		newestIn(project, ref, bucket - 1, limit + 1),
+	);
+	const seqs = [...last1, ...last2].map(({ seq }) => seq);
+	bucket -= 2;
 	// If there are more rows than that, the last bucket may be cut, but the whole ones before it have enough.
 	const most = BUCKET + limit + 1;
-	while (bucket >= end && seqs.length <= limit) {
-		const to = Math.max(end, bucket - BUCKETS + 1);
+	for (let width = 4; bucket >= end && seqs.length <= limit; width = Math.min(4 * width, BUCKETS)) {
+		const to = Math.max(end, bucket - width + 1);
 		const found = yield* rows(entriesIn(project, ref, bucket, to, most));
 		seqs.push(...found.map(({ seq }) => seq));
 		bucket = to - 1;
 	}
 	seqs.sort((a, b) => b - a);
 	const coverage = yield* coverageOf(project, range, last?.seq, first?.seq);
-	const newestFirst = seqs.slice(0, limit).map((seq) => ({ no: project, seq }));
-	const events = yield* rows<EventSummary>(sql`
+	return { seqs: seqs.slice(0, limit), capped: seqs.length > limit, ...coverage };
+}
+
+export function* describeEvents({
+	projectId,
+	seqs,
+}: ProjectRef & { readonly seqs: readonly number[] }): Steps<EventSummary[]> {
+	const project = yield* findProject(projectId);
+	if (project === null || seqs.length === 0) return [];
+	const found = yield* rows<EventSummary>(sql`
 		SELECT e.seq, e.id, t.name AS type, e.created_at AS "createdAt"
-		FROM ${given}${JSON.stringify(newestFirst)}${endGiven} ${GIVEN_EVENT} ${ITS_TYPE}`);
-	return { events: events.toSorted((a, b) => b.seq - a.seq), capped: seqs.length > limit, ...coverage };
+		FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT} ${ITS_TYPE}`);
+	const events = new Map(found.map((event) => [event.seq, event]));
+	return seqs.flatMap((seq) => events.get(seq) ?? []);
+}
+
+/** In the order of the primary key, with its other columns at the end, so that no other index is considered. */
+const ITS_ATTEMPTS = new Fragment({
+	postgres: `CROSS JOIN LATERAL (
+		SELECT FROM posthorn.attempts WHERE project_no = g.no AND seq = g.seq
+		ORDER BY webhook_no, replay, attempt, id OFFSET 0
+	) a`,
+	sqlite: "CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = g.seq",
+});
+
+export function* takeByAttempts({
+	projectId,
+	seqs,
+	maxAttempts,
+}: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Steps<number[]> {
+	const project = yield* findProject(projectId);
+	if (project === null || seqs.length <= 1) return [...seqs];
+	const counted = yield* rows<{ seq: number; attempts: number }>(sql`
+		SELECT c.seq, count(*) AS attempts FROM (
+			SELECT g.seq FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${ITS_ATTEMPTS}
+			LIMIT ${maxAttempts + 1}
+		) c GROUP BY c.seq`);
+	const counts = new Map(counted.map(({ seq, attempts }) => [seq, attempts]));
+	if (counted.reduce((sum, { attempts }) => sum + attempts, 0) <= maxAttempts) return [...seqs];
+	// The last one's attempts may not all have been counted.
+	return seqs.slice(
+		0,
+		Math.max(
+			1,
+			seqs.findLastIndex((seq) => counts.has(seq)),
+		),
+	);
 }
 
 function* coverageOf(project: number, { after, through }: Range, last = 0, first = 0): Steps<IndexCoverage> {

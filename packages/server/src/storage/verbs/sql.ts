@@ -130,3 +130,15 @@ export const each = new Fragment({
 	sqlite: "(SELECT value FROM json_each(",
 });
 export const endEach = new Fragment({ postgres: "::json))", sqlite: "))" });
+
+/** A JSON array of objects with numbers as rows `g`, in its order: `FROM ${given}${json}${endGiven}`. */
+export function recordsOf(...columns: readonly string[]): readonly [given: Fragment, endGiven: Fragment] {
+	const read = columns.map((name) => `value ->> '${name}' AS ${name}`).join(", ");
+	return [
+		new Fragment({ postgres: "json_to_recordset(", sqlite: `(SELECT ${read} FROM json_each(` }),
+		new Fragment({
+			postgres: `::json) AS g (${columns.map((name) => `${name} bigint`).join(", ")})`,
+			sqlite: ")) AS g",
+		}),
+	];
+}

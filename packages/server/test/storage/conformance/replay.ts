@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { NewAttempt } from "../../../src/storage/port.ts";
+import type { AttemptFilter, LatestAttempt, NewAttempt } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -98,18 +98,60 @@ export function describeReplay(harness: StorageHarness): void {
 			const shown = ({ sent: _, responseBody: __, responseTruncated: ___, eventType: ____, ...rest }: NewAttempt) =>
 				rest;
 			const none = { newest: null, dismissed: false, next: null };
-			expect(await read()).toEqual([
-				{ newest: shown(failed), dismissed: false, next: null },
-				{ newest: shown(retrying), dismissed: false, next: { attempt: 2, replay: 0, dueAt: START + 30_000 } },
-				none,
-				none,
-			]);
+			const latestOf = (attempt: NewAttempt, next: LatestAttempt["next"] = null) => {
+				return { ...none, newest: shown(attempt), next };
+			};
+			const pending = { attempt: 2, replay: 0, dueAt: START + 30_000 };
+			expect(await read()).toEqual([latestOf(failed), latestOf(retrying, pending), none, none]);
 			await world.storage.replayDelivery({ projectId: project, webhookId: other, eventId: event!.id, at: START + 5 });
-			expect((await read())[0]).toEqual({
-				newest: shown(failed),
-				dismissed: false,
-				next: { attempt: 1, replay: 1, dueAt: START + 5 },
+			expect((await read())[0]).toEqual(latestOf(failed, { attempt: 1, replay: 1, dueAt: START + 5 }));
+		});
+
+		test("an entry of the log is listed with what has become of its delivery", async () => {
+			const project = await world.project();
+			const [one, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event, later] = await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			const first = world.attempt(one, event!, { status: "retrying", startedAt: START });
+			const second = world.attempt(one, event!, { status: "retrying", startedAt: START + 1, attempt: 2 });
+			await world.settle(lease, {
+				attempts: [first, second],
+				schedule: [{ webhookId: one, seq: 1, queue: "retry", replay: 0, attempt: 3, dueAt: START + 30_000 }],
 			});
+			const delivered = await world.finish(lease, one, later!, "delivered", { startedAt: START + 2 });
+			const failed = await world.finish(lease, other, event!, "failed", { startedAt: START + 3 });
+			const list = async (filter: AttemptFilter = {}) => {
+				const page = await world.storage.listFollowedAttempts({ projectId: project, filter, page: { limit: 10 } });
+				const plain = await world.storage.listAttemptSummaries({ projectId: project, filter, page: { limit: 10 } });
+				expect(page.next).toBe(plain.next);
+				expect(
+					page.rows.map(({ isFollowed: _, dismissed: __, webhookDeleted: ___, next: ____, ...row }) => row),
+				).toEqual(plain.rows);
+				return page.rows.map(({ id, isFollowed, dismissed, webhookDeleted, next }) => {
+					return { id, isFollowed, dismissed, webhookDeleted, next };
+				});
+			};
+			const nothing = { isFollowed: false, dismissed: false, webhookDeleted: false, next: null };
+			const retry = { replay: 0, dueAt: START + 30_000 };
+			const pending = { ...nothing, id: second.id, next: retry };
+			const followed = { ...nothing, id: first.id, isFollowed: true, next: retry };
+			const success = { ...nothing, id: delivered.id };
+			expect(await list()).toEqual([{ ...nothing, id: failed.id }, success, pending, followed]);
+			expect(await list({ statuses: ["retrying"], webhookIds: [one] })).toEqual([pending, followed]);
+			expect(await list({ eventId: event!.id, webhookIds: [other] })).toEqual([{ ...nothing, id: failed.id }]);
+			const ofOther = { projectId: project, webhookId: other };
+			const deliveries = [{ webhookId: other, eventId: event!.id }];
+			await world.storage.dismissDeliveries({ projectId: project, deliveries, at: START + 4 });
+			expect((await list())[0]).toEqual({ ...nothing, id: failed.id, dismissed: true });
+			await world.storage.replayDelivery({ ...ofOther, eventId: event!.id, at: START + 5 });
+			expect((await list())[0]).toMatchObject({ isFollowed: false, next: { replay: 1, dueAt: START + 5 } });
+			const again = await world.finish(lease, other, event!, "failed", { startedAt: START + 6, replay: 1 });
+			expect(await list({ webhookIds: [other] })).toMatchObject([
+				{ ...nothing, id: again.id },
+				{ id: failed.id, isFollowed: true, next: null },
+			]);
+			await world.storage.deleteWebhook(ofOther);
+			expect((await list())[0]).toEqual({ ...nothing, id: again.id, webhookDeleted: true });
 		});
 
 		test("an event that was never sent to a webhook isn't a delivery", async () => {

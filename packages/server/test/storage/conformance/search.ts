@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EventReference, ReadLimit } from "../../../src/storage/port.ts";
+import type { EventReference, ReadLimit, ResponseStep } from "../../../src/storage/port.ts";
 import { BUCKET } from "../../../src/storage/shared/references.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
@@ -37,8 +37,8 @@ export function describeSearch(harness: StorageHarness): void {
 		}
 
 		async function find(projectId: string, reference: EventReference, limit = 10) {
-			const { events, ...rest } = await world.storage.findReferences({ projectId, reference, limit });
-			return [events.map(({ seq }) => seq), rest] as const;
+			const { seqs, ...rest } = await world.storage.findReferences({ projectId, reference, limit });
+			return [seqs, rest] as const;
 		}
 		const WHOLE = { capped: false, complete: true, since: null };
 
@@ -60,14 +60,33 @@ export function describeSearch(harness: StorageHarness): void {
 			expect(await find(project, order("7"))).toEqual([[4], WHOLE]);
 			expect(await find(project, customer(" ADA@example.com"))).toEqual([[2, 1], WHOLE]);
 			expect(await find(project, customer("ord_1"))).toEqual([[], WHOLE]);
-			const { events } = await world.storage.findReferences({
-				projectId: project,
-				reference: order("ord_2"),
-				limit: 1,
-			});
-			expect(events).toEqual([{ seq: 2, id: expect.stringMatching(/^evt_/), type: "a", createdAt: START }]);
+			expect(await world.storage.describeEvents({ projectId: project, seqs: [9, 2] })).toEqual([
+				{ seq: 2, id: expect.stringMatching(/^evt_/), type: "a", createdAt: START },
+			]);
 			expect(await find(await world.project(), order("ord_1"))).toEqual([[], WHOLE]);
 			expect(await find(world.id("project"), order("ord_1"))).toEqual([[], WHOLE]);
+		});
+
+		test("as many events are taken as have so many attempts together", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a");
+			const lease = await world.lease(project);
+			const counts = [3, 0, 2, 1];
+			const attempts = events.flatMap((event, i) =>
+				Array.from({ length: counts[i]! }, (_, n) =>
+					world.attempt(webhook, event, { attempt: n + 1, status: "retrying", statusCode: 500 }),
+				),
+			);
+			await world.settle(lease, { attempts });
+			const take = (maxAttempts: number, seqs = [4, 3, 2, 1]) =>
+				world.storage.takeByAttempts({ projectId: project, seqs, maxAttempts });
+			expect(await take(6)).toEqual([4, 3, 2, 1]);
+			expect(await take(5)).toEqual([4, 3, 2]);
+			expect(await take(3)).toEqual([4, 3, 2]);
+			expect(await take(2)).toEqual([4]);
+			expect(await take(1, [1, 2])).toEqual([1]);
+			expect(await take(1, [])).toEqual([]);
 		});
 
 		test("test events aren't found", async () => {
@@ -157,7 +176,8 @@ export function describeSearch(harness: StorageHarness): void {
 			await index(project);
 			expect((await find(project, order("ord_1")))[0]).toEqual([3, 2, 1]);
 			await sweep(world.clock.time);
-			expect((await find(project, order("ord_1")))[0]).toEqual([3]);
+			// Until their references are deleted, they lead to nothing.
+			expect(await world.storage.describeEvents({ projectId: project, seqs: [3, 2, 1] })).toHaveLength(1);
 			while (await world.storage.sweepReferences({ projectId: project }));
 			expect(await find(project, order("ord_1"))).toEqual([[3], WHOLE]);
 			await sweep(world.clock.time + DAY);
@@ -201,6 +221,55 @@ export function describeSearch(harness: StorageHarness): void {
 			});
 			expect(first).toMatchObject({ events: 2, reached: world.clock.now(), next: 4 });
 			expect(first.found[0]).toMatchObject({ seq: 4, type: "a", excerpt: expect.stringContaining('"ZOË again"') });
+		});
+
+		test("finds a text in recorded responses, newest first, without those of tests", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a", "b"]);
+			const events = await world.publish(project, "a", "b", "a");
+			const lease = await world.lease(project);
+			const at = world.clock.now();
+			const bodies = ["No such plan", "ok", '{"error":"no such PLAN"}'];
+			const attempts = events.map((event, i) =>
+				world.attempt(webhook, event, {
+					...{ startedAt: at + i, status: i === 1 ? "delivered" : "retrying", responseBody: Buffer.from(bodies[i]!) },
+				}),
+			);
+			await world.settle(lease, { attempts });
+			const { createdAtGiven: _, ...test } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: test });
+			const queued = (await world.queues(project, webhook)).find(({ seq }) => seq < 0)!;
+			const about = { startedAt: at + 3, responseBody: Buffer.from("No such plan") };
+			await world.finish(lease, webhook, { seq: queued.seq, type: "a" }, "failed", about);
+			const search = async (limit: ReadLimit) => {
+				const found: unknown[] = [];
+				let read = 0;
+				for (let before: string | null = null; ; ) {
+					const step: ResponseStep = await world.storage.searchResponses({
+						...{ projectId: project, text: "no such plan", before, limit },
+					});
+					found.push(...step.found.map(({ attempt, createdAt }) => [attempt.id, attempt.eventId, createdAt]));
+					for (const { excerpt, matchStart, matchLength } of step.found)
+						expect(excerpt.slice(matchStart, matchStart + matchLength)).toMatch(/^no such plan$/i);
+					read += step.attempts;
+					if (step.next === null) return [found, read];
+					before = step.next;
+				}
+			};
+			const matching = [2, 0].map((i) => [attempts[i]!.id, events[i]!.id, events[i]!.createdAt]);
+			expect(await search(ANY)).toEqual([matching, 4]);
+			for (const maxEvents of [1, 2, 4]) expect(await search({ maxEvents, maxBytes: 1e6 })).toEqual([matching, 4]);
+			expect(await search({ maxEvents: 10, maxBytes: 1 })).toEqual([matching, 4]);
+			const first = await world.storage.searchResponses({
+				...{ projectId: project, text: "plan", before: null, limit: { maxEvents: 2, maxBytes: 1e6 } },
+			});
+			expect(first).toMatchObject({ attempts: 2, reached: at + 2, next: attempts[2]!.id });
+			expect(first.found[0]!.attempt).toMatchObject({ webhookId: webhook, status: "retrying", attempt: 1 });
+			const nothing = { found: [], attempts: 0, reached: null, next: null };
+			for (const other of [await world.project(), world.id("project")])
+				expect(
+					await world.storage.searchResponses({ projectId: other, text: "plan", before: null, limit: ANY }),
+				).toEqual(nothing);
 		});
 	});
 }

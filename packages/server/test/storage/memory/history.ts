@@ -5,21 +5,23 @@ import type {
 	AttemptRows,
 	AttemptSummary,
 	Delivery,
+	FollowedAttempt,
 	Params,
 } from "../../../src/storage/port.ts";
 import {
 	deliveryOf,
 	idRange,
 	MAX_DELIVERY_ATTEMPTS,
+	STATUS_CODE,
 	toAttemptId,
 	toStoredId,
 } from "../../../src/storage/shared/deliveries.ts";
 import { toAttempt, toSummary } from "./attempt-rows.ts";
 import { ALL_STATUSES, type Walk, walkAttempts } from "./attempt-walk.ts";
-import { attemptsOf, progressOf } from "./delivery.ts";
+import { attemptsOf, newestAttempt, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
-import { eventKey } from "./tables.ts";
+import { deliveryKey, eventKey } from "./tables.ts";
 
 export function listAttempts(
 	node: MemoryNode,
@@ -46,6 +48,26 @@ export function listAttemptSummaries(
 		found.rows.slice(0, page.limit).map((row) => toSummary(node, row)),
 		found,
 	);
+}
+
+export function listFollowedAttempts(
+	node: MemoryNode,
+	{ projectId, filter, page }: Params<"listFollowedAttempts">,
+): AttemptRows<FollowedAttempt> {
+	const found = findPage(node, projectId, filter, page);
+	const rows = found.rows.slice(0, page.limit).map((row): FollowedAttempt => {
+		const { projectNo, webhookNo, seq, dismissedAt } = row;
+		const isOver = row.status === STATUS_CODE.delivered;
+		const next = isOver ? undefined : node.tables.retries.get(deliveryKey(webhookNo, seq));
+		return {
+			...toSummary(node, row),
+			isFollowed: !isOver && newestAttempt(node, webhookNo, { projectNo, seq })?.id !== row.id,
+			dismissed: dismissedAt !== null,
+			webhookDeleted: !isOver && node.tables.lanes.get(webhookNo) === undefined,
+			next: next === undefined ? null : { replay: next.replay, dueAt: node.offset.toNode(next.dueAt) },
+		};
+	});
+	return pageOf(rows, found);
 }
 
 /** A page, newest first, plus one extra row. */

@@ -1,13 +1,18 @@
 import type {
+	EventSummary,
 	IndexCoverage,
 	Params,
 	ReadLimit,
 	ReferencedEvents,
+	ResponseStep,
 	TextStep,
 	UnindexedPart,
 } from "../../../src/storage/port.ts";
 import { textFinder } from "../../../src/storage/shared/body-text.ts";
+import { idRange, toAttemptId, toStoredId } from "../../../src/storage/shared/deliveries.ts";
 import { referenceNumber, referencesIn } from "../../../src/storage/shared/references.ts";
+import { toSummary } from "./attempt-rows.ts";
+import { walkAttempts } from "./attempt-walk.ts";
 import type { MemoryNode } from "./node.ts";
 import type { EventRow } from "./rows.ts";
 
@@ -62,12 +67,32 @@ export function findReferences(
 	const project = node.database.project(projectId);
 	const log = project === undefined ? [] : logOf(node, project.no);
 	const range = project && node.tables.references.get(project.no);
-	if (range === undefined) return { events: [], capped: false, complete: log.length === 0, since: null };
+	if (range === undefined) return { seqs: [], capped: false, complete: log.length === 0, since: null };
 	const ref = referenceNumber(projectId, reference);
-	const events = log
+	const seqs = log
 		.filter(({ seq, body }) => seq > range.after && seq <= range.through && referencesIn(projectId, body).includes(ref))
-		.map(({ seq, id, type, createdAt }) => ({ seq, id, type, createdAt }));
-	return { events: events.slice(0, limit), capped: events.length > limit, ...coverageOf(log, range) };
+		.map(({ seq }) => seq);
+	return { seqs: seqs.slice(0, limit), capped: seqs.length > limit, ...coverageOf(log, range) };
+}
+
+export function describeEvents(node: MemoryNode, { projectId, seqs }: Params<"describeEvents">): EventSummary[] {
+	const project = node.database.project(projectId);
+	return seqs.flatMap((seq) => {
+		const event = project && node.tables.events.by.seq.get({ projectNo: project.no, seq });
+		return event === undefined ? [] : [{ seq, id: event.id, type: event.type, createdAt: event.createdAt }];
+	});
+}
+
+export function takeByAttempts(node: MemoryNode, { projectId, seqs, maxAttempts }: Params<"takeByAttempts">): number[] {
+	const project = node.database.project(projectId);
+	const begin = { projectNo: project?.no ?? 0, webhookNo: 0, replay: 0, attempt: 0 };
+	let attempts = 0;
+	const taken = seqs.findIndex((seq) => {
+		const range = node.tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 });
+		attempts += [...range].length;
+		return attempts > maxAttempts;
+	});
+	return taken === -1 ? [...seqs] : seqs.slice(0, Math.max(1, taken));
 }
 
 function coverageOf(
@@ -94,4 +119,31 @@ export function searchBodies(node: MemoryNode, { projectId, text, before, limit 
 	});
 	const isOver = read.length === log.length && read.length < limit.maxEvents;
 	return { found, events: read.length, reached: read.at(-1)!.createdAt, next: isOver ? null : read.at(-1)!.seq };
+}
+
+export function searchResponses(
+	node: MemoryNode,
+	{ projectId, text, before, limit }: Params<"searchResponses">,
+): ResponseStep {
+	const project = node.database.project(projectId);
+	const { from, to } = idRange({});
+	const range = { from, to: before === null ? to : toStoredId(before) };
+	const rows =
+		project === undefined ? [] : walkAttempts(node, project.no, {}, range, "descending", limit.maxEvents).rows;
+	let bytes = 0;
+	const read = rows.filter(({ entry }, i) => {
+		bytes += entry.responseBody.length;
+		return i === 0 || bytes <= limit.maxBytes;
+	});
+	const last = read.at(-1);
+	if (last === undefined) return { found: [], attempts: 0, reached: null, next: null };
+	const find = textFinder(text);
+	const found = read.flatMap((row) => {
+		const match = row.seq < 0 ? null : find(row.entry.responseBody);
+		if (match === null) return [];
+		const { createdAt } = node.tables.events.by.seq.get({ projectNo: row.projectNo, seq: row.seq })!;
+		return [{ attempt: toSummary(node, row), createdAt, ...match }];
+	});
+	const isOver = read.length === rows.length && read.length < limit.maxEvents;
+	return { found, attempts: read.length, reached: last.entry.startedAt, next: isOver ? null : toAttemptId(last.id) };
 }

@@ -37,6 +37,7 @@ export const FREE_VERBS = {
 	indexReferences: search.indexReferences,
 	listAttempts: history.listAttempts,
 	listAttemptSummaries: history.listAttemptSummaries,
+	listFollowedAttempts: history.listFollowedAttempts,
 	listProjects: registry.listProjects,
 	listWaitingRetries: health.listWaitingRetries,
 	listWebhooks: registry.listWebhooks,
@@ -54,10 +55,13 @@ export const FREE_VERBS = {
 	readUnindexed: search.readUnindexed,
 	removeBasket: baskets.removeBasket,
 	renameProject: registry.renameProject,
+	describeEvents: search.describeEvents,
 	searchBodies: search.searchBodies,
+	searchResponses: search.searchResponses,
 	sweepAttempts: retention.sweepAttempts,
 	sweepEvents: retention.sweepEvents,
 	sweepReferences: search.sweepReferences,
+	takeByAttempts: search.takeByAttempts,
 	takeDueBaskets: baskets.takeDueBaskets,
 };
 

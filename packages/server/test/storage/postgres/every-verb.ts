@@ -144,6 +144,7 @@ export async function readAll(storage: Storage, project: string, webhook: string
 			const { rows } = await storage.listAttempts({ projectId: project, filter, page: PAGE });
 			await storage.listAttempts({ projectId: project, filter, page: { ...PAGE, before: rows.at(-1)?.id ?? "att_0" } });
 			await storage.listAttemptSummaries({ projectId: project, filter, page: PAGE });
+			await storage.listFollowedAttempts({ projectId: project, filter, page: PAGE });
 			await storage.countAttempts({ projectId: project, filter, max: 10 });
 			await storage.countMatching({ projectId: project, selection: filter, at: START, limit: 10 });
 			await storage.replayMatching({
@@ -162,7 +163,10 @@ export async function readAll(storage: Storage, project: string, webhook: string
 		if (part !== null) await storage.indexReferences({ projectId: project, part });
 	}
 	await storage.findReferences({ projectId: project, reference: { kind: "order", value: "1" }, limit: 10 });
+	await storage.describeEvents({ projectId: project, seqs: [event!.seq, event!.seq + 1] });
+	await storage.takeByAttempts({ projectId: project, seqs: [event!.seq, event!.seq + 1], maxAttempts: 10 });
 	await storage.searchBodies({ projectId: project, text: "ab", before: null, limit });
+	await storage.searchResponses({ projectId: project, text: "ok", before: null, limit });
 	await storage.sweepReferences({ projectId: project });
 	const [attempt] = (await storage.listAttempts({ projectId: project, filter: {}, page: PAGE })).rows;
 	await storage.getAttempt({ projectId: project, attemptId: attempt!.id });
@@ -178,7 +182,10 @@ export async function readAll(storage: Storage, project: string, webhook: string
 		deliveries: [{ webhookId: webhook, eventId: event!.id }],
 		at: 1,
 	});
-	await storage.readLatest({ projectId: project, deliveries: [{ webhookId: webhook, seq: event!.seq }] });
+	await storage.readLatest({
+		projectId: project,
+		deliveries: [{ webhookId: webhook, seq: event!.seq }],
+	});
 	await storage.readHealth({ projectId: project, since: Number.MAX_SAFE_INTEGER });
 	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });
 	await storage.readBacklogs({ projectId: project, webhookIds: [webhook] });

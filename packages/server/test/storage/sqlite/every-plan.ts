@@ -92,6 +92,7 @@ function runEveryOperation(c: Connection): void {
 		for (const filter of [by, { ...by, webhookIds: ["w"], since: 0, until: 9 }, { ...by, response }]) {
 			verbs.listAttempts({ projectId: "p", filter, page: PAGE });
 			verbs.listAttemptSummaries({ projectId: "p", filter, page: PAGE });
+			verbs.listFollowedAttempts({ projectId: "p", filter, page: PAGE });
 			verbs.countAttempts({ projectId: "p", filter, max: 10 });
 			verbs.countMatching({ projectId: "p", selection: filter, at: 100, limit: 10, after: "att_0" });
 		}
@@ -102,7 +103,10 @@ function runEveryOperation(c: Connection): void {
 		part = verbs.readUnindexed({ projectId: "p", limit });
 	}
 	verbs.findReferences({ projectId: "p", reference: { kind: "order", value: "1" }, limit: 10 });
+	verbs.describeEvents({ projectId: "p", seqs: [1, 2] });
+	verbs.takeByAttempts({ projectId: "p", seqs: [1, 2], maxAttempts: 10 });
 	verbs.searchBodies({ projectId: "p", text: "ab", before: null, limit });
+	verbs.searchResponses({ projectId: "p", text: "ok", before: null, limit });
 	verbs.sweepReferences({ projectId: "p" });
 	verbs.getAttempt({ projectId: "p", attemptId: "att_1" });
 	verbs.getDelivery({ projectId: "p", webhookId: "w", eventId: "evt_1" });

@@ -78,6 +78,10 @@ export interface FilterChip {
 	readonly without: LogsSearch;
 }
 
+function withTests({ test: _, ...search }: LogsSearch): LogsSearch {
+	return search;
+}
+
 export function filterChips(search: LogsSearch): readonly FilterChip[] {
 	const { event_id, ...rest } = search;
 	const each = (name: "order_id" | "customer_email", label: (value: string) => string) => {
@@ -95,5 +99,6 @@ export function filterChips(search: LogsSearch): readonly FilterChip[] {
 		...(event_id === undefined ? [] : [{ label: `Event ${shortId(event_id)}`, without: rest }]),
 		...each("order_id", (value) => `Order ${value}`),
 		...each("customer_email", (value) => value),
+		...(search.test === undefined ? [] : [{ label: "Without tests", without: withTests(search) }]),
 	];
 }

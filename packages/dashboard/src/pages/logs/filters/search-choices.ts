@@ -19,7 +19,7 @@ export function choicesOf(typed: string): readonly Choice[] {
 	const value = typed.trim();
 	const order = orderChoice(id);
 	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;
-	const text: Choice[] = isText ? [{ kind: "text", value, label: `Text in bodies: ${value}` }] : [];
+	const text: Choice[] = isText ? [{ kind: "text", value, label: `Text in events and responses: ${value}` }] : [];
 	if (ADDRESS.test(id)) return [{ kind: "customer", value: id, label: `Customer: ${id}` }, ...text];
 	// People write "#1234" and "order 1234" of an order whose id is 1234.
 	const bare = /^(?:order(?:\s+|(?=#)))?#?\s*(\S+)$/i.exec(id)?.[1];

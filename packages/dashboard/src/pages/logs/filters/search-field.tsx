@@ -12,7 +12,7 @@ interface SearchFieldProps {
 	onOpenAttempt: (attemptId: string) => void;
 }
 
-/** Finds deliveries by an id, an order or a customer, and text in bodies. `/` focuses it. */
+/** Finds deliveries by an id, an order or a customer, and text in events and responses. `/` focuses it. */
 export function SearchField({ search, onChange, onOpenAttempt }: SearchFieldProps) {
 	const field = useRef<HTMLInputElement>(null);
 	const [typed, setTyped] = useState("");

@@ -5,19 +5,24 @@ import { Ident } from "../../../ui/ident.tsx";
 import { When } from "../../../ui/when.tsx";
 import classes from "./event-list.module.css";
 
-/** Events that a search has found. Each links to its deliveries. */
+/** Events that a search has found, by their bodies or by responses to them. Each links to its deliveries. */
 export function EventList({ events, label }: { events: readonly EventMatch[]; label: string }) {
 	const projectId = useProjectId();
 	return (
 		<ul className={classes.list} aria-label={label}>
-			{events.map(({ id, type, created_at, excerpt }) => (
-				<li key={id} className={classes.row}>
+			{events.map(({ id, type, created_at, excerpt, attempt }) => (
+				<li key={attempt?.id ?? id} className={classes.row}>
 					<div className={classes.facts}>
-						<When at={created_at} />
+						<When at={attempt?.started_at ?? created_at} />
 						<Link className={classes.type} to="/p/$projectId/logs" params={{ projectId }} search={{ event_id: id }}>
 							{type}
 						</Link>
 						<Ident id={id} />
+						{attempt === null ? null : (
+							<Link to="/p/$projectId/logs/$attemptId" params={{ projectId, attemptId: attempt.id }}>
+								Response{attempt.status_code === null ? "" : ` ${attempt.status_code}`} from {new URL(attempt.url).host}
+							</Link>
+						)}
 					</div>
 					{excerpt === null ? null : (
 						<code className={classes.excerpt}>

@@ -12,7 +12,7 @@ import type { LogsSearch } from "../search.ts";
 import { EventList } from "./event-list.tsx";
 import { type TextSearch, useTextSearch } from "./use-text-search.ts";
 
-/** Events with a text in their bodies, found step by step, newest first. */
+/** Events with a text in their bodies or in responses to them, found step by step, newest first. */
 export function TextView({ text }: { text: string }) {
 	const projectId = useProjectId();
 	const navigate = useNavigate();
@@ -22,7 +22,7 @@ export function TextView({ text }: { text: string }) {
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search, resetScroll: false });
 	return (
 		<Page>
-			<PageHeader title="Logs">Events with “{text}” in their bodies, newest first.</PageHeader>
+			<PageHeader title="Logs">“{text}” in events and in responses (the first 1,024 bytes), newest first.</PageHeader>
 			<search className={classes.filters} aria-label="Filters">
 				<SearchField
 					search={{}}
@@ -61,9 +61,9 @@ export function TextView({ text }: { text: string }) {
 }
 
 /** How far the search has come. */
-function Progress({ state, found, events, backTo }: TextSearch) {
+function Progress({ state, found, events, responses, backTo }: TextSearch) {
 	const now = useNow(0);
-	const read = plural(events, "event");
+	const read = `${plural(events, "event")} and ${plural(responses, "response")}`;
 	const count = `${found.length === 0 ? "none" : formatCount(found.length)} found`;
 	if (state === "over") return `Searched the whole log, ${read}: ${count}.`;
 	const reached = backTo === null ? "" : `, back to ${shortTime(Date.parse(backTo), now)}`;

@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { type EventMatch, searchBodies } from "../../../api/events.ts";
+import { type EventMatch, searchTexts } from "../../../api/events.ts";
 
-/** A search through the bodies of the log, newest first, step by step. */
+/** A search through events' bodies and recorded responses, newest first, step by step. */
 export interface TextSearch {
 	readonly state: "searching" | "stopped" | "over";
 	readonly found: readonly EventMatch[];
-	/** How many events were read, and when the oldest of them was created. */
+	/** How many events and responses were read, and back to when everything was. */
 	readonly events: number;
+	readonly responses: number;
 	readonly backTo: string | null;
 	readonly error: unknown;
 	readonly stop: () => void;
@@ -17,7 +18,15 @@ interface Progress extends Omit<TextSearch, "stop" | "resume"> {
 	readonly cursor: string | null;
 }
 
-const BEGIN: Progress = { state: "searching", found: [], events: 0, backTo: null, error: null, cursor: null };
+const BEGIN: Progress = {
+	state: "searching",
+	found: [],
+	events: 0,
+	responses: 0,
+	backTo: null,
+	error: null,
+	cursor: null,
+};
 /** Stops after this many further matches, until it is resumed. */
 const MATCHES_AT_ONCE = 100;
 
@@ -34,12 +43,13 @@ export function useTextSearch(projectId: string, text: string): TextSearch {
 			setProgress(now);
 			try {
 				do {
-					const page = await searchBodies(projectId, text, now.cursor, controller.signal);
+					const page = await searchTexts(projectId, text, now.cursor, controller.signal);
 					if (controller.signal.aborted) return;
 					now = {
 						...now,
 						found: [...now.found, ...page.data],
 						events: now.events + page.events_searched,
+						responses: now.responses + page.attempts_searched,
 						backTo: page.searched_back_to ?? now.backTo,
 						cursor: page.next_cursor,
 						state: page.next_cursor === null ? "over" : "searching",

@@ -57,7 +57,14 @@ const filters = {
 	unhandled: Type.Optional(
 		Type.Enum(["true"], {
 			type: "string",
-			description: "`true` leaves out failed deliveries that were replayed or dismissed, and those of test events.",
+			description:
+				"`true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts.",
+		}),
+	),
+	test: Type.Optional(
+		Type.Enum(["true", "false"], {
+			type: "string",
+			description: "`false` leaves out test events, as statistics do; `true` leaves out all others.",
 		}),
 	),
 };
@@ -75,7 +82,8 @@ export async function deliveryFilterOf(
 	const states = [...new Set(query.state ?? DELIVERY_STATES)];
 	const statuses = states.length === DELIVERY_STATES.length ? 1 : states.length;
 	const { filter, searched } = await logFilter(references, projectId, query, statuses);
-	return { filter: { ...filter, states, unhandled: query.unhandled === "true" }, searched };
+	const tests = query.test === undefined ? null : query.test === "true";
+	return { filter: { ...filter, states, tests, unhandled: query.unhandled === "true" }, searched };
 }
 
 /** The delivery log by deliveries. */

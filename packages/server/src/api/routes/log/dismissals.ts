@@ -142,7 +142,7 @@ export function dismissalRoutes({
 					const from =
 						body.cursor === undefined ? undefined : decodeCursor(body.cursor, (text) => isId("attempt", text));
 					const { filter: matching, searched } = await logFilter(references, project_id, filter, 1);
-					const failed = { ...matching, states: ["failed"] as const, unhandled: true };
+					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
 					const next = await dismissMatching(project_id, failed, from, dismissed);
 					return { count, next_cursor: next === null ? null : encodeCursor(next), ...searched };
 				} finally {

@@ -1,7 +1,9 @@
 import type { EventType } from "@posthorn/protocol";
+import type { Static } from "typebox";
 import { SEARCH } from "../../../base/budgets.ts";
-import { searchText } from "../../../search/text.ts";
-import type { EventSummary, FoundText } from "../../../storage/port.ts";
+import { DEVELOPER_APP } from "../../../registry/projects.ts";
+import { searchText, type TextMatch, type TextPosition } from "../../../search/text.ts";
+import type { EventSummary, Excerpt } from "../../../storage/port.ts";
 import { invalid } from "../../http/problem.ts";
 import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -19,6 +21,7 @@ import {
 	text,
 } from "../../schema.ts";
 import { EventId } from "../publishing/events.ts";
+import { AttemptSummary, presentAttemptSummary } from "./attempts.ts";
 import { presentSearched, referenceFilters, SearchedEvents } from "./log-filters.ts";
 
 const route = routeIn("Events");
@@ -38,10 +41,13 @@ const EventMatch = Type.Object(
 				}),
 				Type.Null(),
 			],
-			{ description: "With `text`: the first match in the body, and what is around it." },
+			{ description: "With `text`: the first match in the body or response, and what is around it." },
 		),
+		attempt: Type.Union([AttemptSummary, Type.Null()], {
+			description: "With `text`: the attempt whose response contains it; null if the event's body does.",
+		}),
 	},
-	{ title: "EventMatch", description: "An event that a search has found." },
+	{ title: "EventMatch", description: "An event that a search has found, by its body or by a response to it." },
 );
 
 const SearchQuery = Type.Object(
@@ -53,7 +59,7 @@ const SearchQuery = Type.Object(
 				maxLength: 200,
 				...text,
 				description:
-					"Searches the bodies for this text, in upper or lower case, as it is or as JSON writes it in a string.",
+					"Searches events' bodies and recorded responses (their first 1,024 bytes) for this text, in upper or lower case, as it is or as JSON writes it in a string.",
 			}),
 		),
 		limit: Limit,
@@ -64,13 +70,32 @@ const SearchQuery = Type.Object(
 
 const EventMatches = listWith(EventMatch, {
 	searched_back_to: Type.Union([TimeOrNull], {
-		description: "With `text`: when the oldest event that this call has read was created.",
+		description: "With `text`: everything from this time on has been searched.",
 	}),
 	events_searched: Type.Integer({ minimum: 0, description: "With `text`: how many events this call has read." }),
+	attempts_searched: Type.Integer({
+		minimum: 0,
+		description: "With `text`: how many attempts' responses this call has read.",
+	}),
 	searched: Type.Optional(SearchedEvents),
 });
 
 const isPosition = (position: string) => /^[1-9][0-9]{0,15}$/.test(position);
+
+/** Of a text's search: positions in the two logs, each of which is empty at the log's end and 0 at its beginning. */
+const TEXT_POSITION = /^([1-9][0-9]{0,15}|0?)\.(att_[0-9a-z]{26}|0?)$/;
+
+const encodeTextPosition = ({ bodies, responses }: TextPosition): string =>
+	encodeCursor(`${bodies === null ? 0 : (bodies ?? "")}.${responses === null ? 0 : (responses ?? "")}`);
+
+function decodeTextPosition(cursor: string | undefined): TextPosition {
+	if (cursor === undefined) return {};
+	const [, bodies, responses] = TEXT_POSITION.exec(decodeCursor(cursor, (text) => TEXT_POSITION.test(text)))!;
+	return {
+		...(bodies !== "" && { bodies: bodies === "0" ? null : Number(bodies) }),
+		...(responses !== "" && { responses: responses === "0" ? null : responses! }),
+	};
+}
 
 type SearchParts = Pick<ApiParts, "storage" | "references" | "clock">;
 
@@ -78,58 +103,69 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 	return [
 		route("GET", "/v1/projects/{project_id}/events/search", "searchEvents", {
 			summary: "Search events",
-			description: `Newest first: by order id and customer e-mail from an index (the newest ${SEARCH.eventsOfReference}), or by \`text\` in their bodies. A call with \`text\` searches for at most ${SEARCH.textMs} ms, so a page may be short or empty even if more follow. Continue until \`next_cursor\` is null, or stop whenever you like. Test events aren't searched.`,
+			description: `Newest first: by order id and customer e-mail from an index (the newest ${SEARCH.eventsOfReference}), or by \`text\` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with \`text\` searches for at most ${SEARCH.textMs} ms, so a page may be short or empty even if more follow. Continue until \`next_cursor\` is null, or stop whenever you like. Test events aren't searched.`,
 			access: "project",
 			query: SearchQuery,
 			rate: "reads",
 			success: { status: 200, description: "A page of events.", schema: EventMatches },
 			async handler({ params: { project_id }, query, request, reply, heavy }) {
 				const { order_id = [], customer_email = [], text: sought, limit = PAGE_LIMIT.default, cursor } = query;
-				const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
 				const isByReference = order_id.length + customer_email.length > 0;
 				if (isByReference === (sought !== undefined))
 					throw invalid([
 						{ pointer: "?text", detail: "give either text, or order_id and customer_email, but not both" },
 					]);
 				if (sought === undefined) {
+					const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
 					const found = await heavy(() =>
 						references.find(project_id, { orderIds: order_id, customerEmails: customer_email }),
 					);
-					const rest = found.events.filter(({ seq }) => position === null || seq < position);
+					const rest = found.seqs.filter((seq) => position === null || seq < position);
 					const page = rest.slice(0, limit);
+					const described = await heavy(() => storage.describeEvents({ projectId: project_id, seqs: page }));
 					return {
-						data: page.map((event) => presentMatch(event, null)),
-						next_cursor: page.length < rest.length ? encodeCursor(String(page.at(-1)!.seq)) : null,
+						data: described.map((event) => ({ ...presentEvent(event), excerpt: null, attempt: null })),
+						next_cursor: page.length < rest.length ? encodeCursor(String(page.at(-1)!)) : null,
 						searched_back_to: null,
 						events_searched: 0,
+						attempts_searched: 0,
 						searched: presentSearched(found),
 					};
 				}
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
-				const search = { projectId: project_id, text: sought, before: position, limit, inTurn: heavy, isGone };
-				const { found, events, reached, next } = await searchText({ storage, clock }, search);
+				const project = await storage.getProject({ projectId: project_id });
+				const given = decodeTextPosition(cursor);
+				const from = project?.apps.includes(DEVELOPER_APP) ? given : { ...given, responses: null };
+				const search = { projectId: project_id, text: sought, from, limit, inTurn: heavy, isGone };
+				const { found: matches, events, attempts, reached, next } = await searchText({ storage, clock }, search);
 				return {
-					data: found.map((event) => presentMatch(event, event)),
-					next_cursor: next === null ? null : encodeCursor(String(next)),
+					data: matches.map(presentMatch),
+					next_cursor: next === null ? null : encodeTextPosition(next),
 					searched_back_to: formatTimeOrNull(reached),
 					events_searched: events,
+					attempts_searched: attempts,
 				};
 			},
 		}),
 	];
 }
 
-function presentMatch({ id, seq, type, createdAt }: EventSummary, match: FoundText | null) {
+const presentEvent = ({ id, seq, type, createdAt }: EventSummary) => ({
+	...{ id, seq, type: type as EventType, created_at: formatTime(createdAt) },
+});
+
+function presentMatch(found: TextMatch): Static<typeof EventMatch> {
+	if (found.in === "body") return { ...presentEvent(found.match), excerpt: presentExcerpt(found.match), attempt: null };
+	const { attempt, createdAt } = found.match;
+	const event = { id: attempt.eventId, seq: attempt.seq, type: attempt.eventType, createdAt };
 	return {
-		id,
-		seq,
-		type: type as EventType,
-		created_at: formatTime(createdAt),
-		excerpt: match && presentExcerpt(match),
+		...presentEvent(event),
+		excerpt: presentExcerpt(found.match),
+		attempt: presentAttemptSummary(attempt),
 	};
 }
 
-function presentExcerpt({ excerpt, matchStart, matchLength }: FoundText) {
+function presentExcerpt({ excerpt, matchStart, matchLength }: Excerpt) {
 	const end = matchStart + matchLength;
 	return {
 		before: excerpt.slice(0, matchStart),

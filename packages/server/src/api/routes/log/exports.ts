@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import { Budget } from "../../../base/budget.ts";
-import { EXPORTS, SEARCH } from "../../../base/budgets.ts";
+import { EXPORTS } from "../../../base/budgets.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import { principalName } from "../../auth/callers.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportedFile, fileNameOf, type Row } from "../../export.ts";
@@ -223,8 +223,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 
 /** What a search by order id or customer e-mail leaves out of an export. */
 function gapOf({ searched }: ResolvedFilter<unknown>["searched"]): string | null {
-	if (searched?.capped)
-		return `Not complete: only the newest ${SEARCH.eventsOfReference} events of each order id or customer are searched.`;
+	if (searched?.capped) return `Not complete: only the newest events of each order id or customer are searched.`;
 	return searched?.complete === false
 		? "Not complete: some events aren't indexed yet. Export again in a moment."
 		: null;

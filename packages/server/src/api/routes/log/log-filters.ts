@@ -108,7 +108,7 @@ export const SearchedEvents = Type.Object(
 			description: "If older events aren't indexed yet: only those created from this time on were searched.",
 		}),
 		capped: Type.Boolean({
-			description: `Whether only the newest ${SEARCH.eventsOfReference} events of a value were considered.`,
+			description: `Whether only the newest events of a value were considered: ${SEARCH.eventsOfReference}, or as many as have ${SEARCH.attemptsOfReference} attempts.`,
 		}),
 	},
 	{
@@ -149,7 +149,7 @@ export async function logFilter(
 	}
 	const isSearch = order_id.length > 0 || customer_email.length > 0;
 	const events = isSearch
-		? await references.find(projectId, { orderIds: order_id, customerEmails: customer_email })
+		? await references.findAttempted(projectId, { orderIds: order_id, customerEmails: customer_email })
 		: null;
 	const response = { codes: status_code.map(codeRange), errors: error, maxScanned: LOG_READS.attemptsScanned };
 	return {
@@ -158,7 +158,7 @@ export async function logFilter(
 			...(types !== undefined && { types }),
 			...(status_code.length + error.length > 0 && { response }),
 			...(event_id !== undefined && { eventId: event_id }),
-			...(events !== null && { seqs: events.events.map(({ seq }) => seq) }),
+			...(events !== null && { seqs: events.seqs }),
 			...timeRange(given.since, given.until),
 		},
 		searched: events === null ? {} : { searched: presentSearched(events) },

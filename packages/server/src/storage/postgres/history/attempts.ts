@@ -1,9 +1,18 @@
-import type { Attempt, AttemptFilter, AttemptRows, AttemptSummary, Delivery, Params } from "../../port.ts";
+import type {
+	Attempt,
+	AttemptFilter,
+	AttemptRows,
+	AttemptSummary,
+	Delivery,
+	FollowedAttempt,
+	Params,
+} from "../../port.ts";
 import {
 	type AttemptNames,
 	attemptOf,
 	type DeliveryProgress,
 	deliveryOf,
+	followedOf,
 	type IdRange,
 	idRange,
 	MAX_DELIVERY_ATTEMPTS,
@@ -31,7 +40,7 @@ const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
 /** The event of an attempt `a` in the project $1. */
 const WITH_EVENT = `
 	LEFT JOIN LATERAL (
-		SELECT id, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
+		SELECT id, created_at, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
 	) e ON true`;
 
 /** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */
@@ -59,6 +68,8 @@ function namesOf(row: Row): AttemptNames {
 	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} doesn't exist.`);
 	return { webhookId: row.webhook_id as string, eventType: row.event_type as string };
 }
+
+const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
 
 /** The positions of a page's rows, newest first, and of one row after it. */
 const pageOf = (attempts: string) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6`;
@@ -104,6 +115,50 @@ export async function listAttemptSummaries(
 	const range = rangeOf(filter, page.before);
 	const { rows, end } = await queryMatching(c, LIST_SUMMARIES, project, filter, range, page.limit + 1);
 	return toPage(rows.slice(0, page.limit).map(toSummary), rows.length > page.limit, end);
+}
+
+/** A deleted webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has. */
+const LIST_FOLLOWED = matchingStatement(
+	"DESC",
+	0,
+	(attempts) => `
+		${summariesAt(
+			pageOf(attempts),
+			`, a.dismissed_at, newest.id <> a.id AS is_followed, lane.deleted AS webhook_deleted,
+				pending.replay AS next_replay, pending.due_at`,
+		)}
+		LEFT JOIN LATERAL (
+			SELECT n.id FROM posthorn.attempts n
+			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no AND ${IS_OPEN}
+			ORDER BY n.replay DESC, n.attempt DESC LIMIT 1
+		) newest ON true
+		LEFT JOIN LATERAL (
+			SELECT r.replay, r.due_at FROM posthorn.retries r
+			WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
+				AND ${IS_OPEN}
+			ORDER BY r.seq, r.webhook_no LIMIT 1
+		) pending ON true
+		CROSS JOIN LATERAL (
+			SELECT ${IS_OPEN} AND NOT EXISTS (
+				SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
+			) AS deleted
+		) lane
+		ORDER BY a.id DESC`,
+);
+
+export async function listFollowedAttempts(
+	c: Session,
+	{ projectId, filter, page }: Params<"listFollowedAttempts">,
+): Promise<AttemptRows<FollowedAttempt>> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { rows: [], next: null };
+	const range = rangeOf(filter, page.before);
+	const { rows, end } = await queryMatching(c, LIST_FOLLOWED, project, filter, range, page.limit + 1);
+	const found = rows.slice(0, page.limit).map((row) => {
+		const dueAt = row.due_at === null ? null : c.offset.toNode(row.due_at as number);
+		return followedOf(toSummary(row), row, dueAt);
+	});
+	return toPage(found, rows.length > page.limit, end);
 }
 
 /** @param more whether rows were found beyond the page */

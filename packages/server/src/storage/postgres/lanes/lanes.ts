@@ -92,13 +92,16 @@ export async function readRetries(
 
 const CODES = Object.values(QUEUE_CODE);
 
-/** The first of each queue, and the first among those. */
+/** The first of each queue of the webhooks that have any, and the first among those. */
 const LIST = sql(`
 	SELECT r.webhook_id, r.queue, r.attempt, r.replay, r.due_at, r.seq, e.id AS event_id,
 		(SELECT t.name FROM posthorn.event_types t WHERE t.code = e.type) AS event_type
 	FROM (
 		SELECT w.id AS webhook_id, q.queue, r.attempt, r.replay, r.due_at, r.seq
 		FROM posthorn.webhooks w
+			CROSS JOIN LATERAL (
+				SELECT FROM posthorn.lanes WHERE project_no = $1 AND webhook_no = w.no AND retries_waiting > 0 OFFSET 0
+			) l
 			CROSS JOIN (VALUES ${CODES.map((code) => `(${code}::smallint)`).join(", ")}) AS q (queue)
 			CROSS JOIN LATERAL (
 				SELECT attempt, replay, due_at, seq FROM posthorn.retries

@@ -1,4 +1,4 @@
-import { fitsResponse } from "../../port.ts";
+import { type CodeRange, NO_RESPONSE } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import { mergedRanges } from "../connection/connection.ts";
@@ -30,22 +30,28 @@ export function walkAttempts(
 	const ranges = rangesOf(c, projectNo, kind);
 	if (ranges === null) return { rows: [], end: null };
 	const { response } = kind;
-	const read = response === undefined ? columns : `${columns}, status_code, error_code`;
-	const selects = ranges.selections.map((selection) => `SELECT ${read}, id ${selection}`);
-	const statement = c.sql(mergedRanges(selects, `id ${order}`));
 	const values = [projectNo, range.from, range.to, ...ranges.more];
-	if (response === undefined) return { rows: statement.all(...values, limit), end: null };
-	const rows: Record<string, unknown>[] = [];
-	let scanned = 0;
-	for (const row of statement.iterate(...values, response.maxScanned)) {
-		scanned++;
-		const [statusCode, errorCode] = [row.status_code as number | null, row.error_code as string | null];
-		if (fitsResponse(response, { statusCode, errorCode })) rows.push(row);
-		if (rows.length === limit) break;
-		if (scanned === response.maxScanned) return { rows, end: row.id as string };
-	}
-	return { rows, end: null };
+	const merged = (read: string) =>
+		mergedRanges(
+			ranges.selections.map((selection) => `SELECT ${read} ${selection}`),
+			`id ${order}`,
+		);
+	if (response === undefined) return { rows: c.sql(merged(`${columns}, id`)).all(...values, limit), end: null };
+	const { codes, errors = [], maxScanned } = response;
+	// Compared within SQLite: fetching each row that doesn't match would take longer than reading it.
+	const rows = c
+		.sql(`
+			SELECT * FROM (${merged(`${columns}, status_code, error_code, id`)})
+			WHERE coalesce(status_code, ${NO_RESPONSE}) IN (SELECT value FROM json_each(?))
+				OR error_code IN (SELECT value FROM json_each(?))
+			LIMIT ?`)
+		.all(...values, maxScanned, JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors), limit);
+	if (rows.length === limit) return { rows, end: null };
+	const last = c.sql(`${merged("id")} OFFSET ?`).get(...values, 1, maxScanned - 1);
+	return { rows, end: last === undefined ? null : (last.id as string) };
 }
+
+const codesIn = ({ from, to }: CodeRange): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 /** How many attempts match, counted up to `max`; for a filter without `response`. */
 export function countInRanges(

@@ -6,6 +6,7 @@ import type {
 	AttemptStatus,
 	AttemptSummary,
 	Delivery,
+	FollowedAttempt,
 	Params,
 } from "../../port.ts";
 import {
@@ -14,6 +15,7 @@ import {
 	attemptOf,
 	type DeliveryProgress,
 	deliveryOf,
+	followedOf,
 	idRange,
 	MAX_DELIVERY_ATTEMPTS,
 	STATUS_CODE,
@@ -27,15 +29,37 @@ import { decodeOpen } from "../lanes/lanes.ts";
 import { type EventPosition, findEventPosition } from "../log/log.ts";
 import { countInRanges, type Walk, walkAttempts } from "./attempt-ranges.ts";
 
+const SUMMARY = `
+	a.id, a.webhook_no, a.seq, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
+	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
+/** Entries by their row numbers, a JSON array, in its order. */
+const GIVEN = `
+	FROM json_each(?) CROSS JOIN attempts a ON a.no = value
+		LEFT JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq`;
+const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
+const FOLLOWED = `
+	SELECT ${SUMMARY}, a.dismissed_at, r.replay AS next_replay, r.due_at,
+		${IS_OPEN} AND EXISTS (
+			SELECT 1 FROM attempts n WHERE n.project_no = a.project_no AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+				AND (n.replay, n.attempt) > (a.replay, a.attempt)
+		) AS is_followed,
+		${IS_OPEN} AND NOT EXISTS (SELECT 1 FROM lanes WHERE webhook_no = a.webhook_no) AS webhook_deleted
+	${GIVEN} LEFT JOIN retries r
+		ON ${IS_OPEN} AND r.project_no = a.project_no AND r.seq = a.seq AND r.webhook_no = a.webhook_no`;
+
 /** An entry of the log by its row number, without its bodies. */
 export function readSummary(c: Connection, no: number): AttemptSummary {
-	const row = c
-		.sql(`
-			SELECT a.id, a.webhook_no, a.seq, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error,
-				a.started_at, a.response_ms, a.next_retry_at, a.url, e.id AS event_id
-			FROM attempts a JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq WHERE a.no = ?`)
-		.get(no);
-	if (row === undefined) throw eventMissing(no);
+	return readSummaries(c, [no])[0]!;
+}
+
+const readSummaries = (c: Connection, nos: readonly number[]): AttemptSummary[] =>
+	c
+		.sql(`SELECT ${SUMMARY} ${GIVEN}`)
+		.all(JSON.stringify(nos))
+		.map((row) => toSummary(c, row));
+
+function toSummary(c: Connection, row: AttemptRow): AttemptSummary {
+	if (row.event_id === null) throw eventMissing(toAttemptId(row.id));
 	return summaryOf(row, namesOf(c, row));
 }
 
@@ -46,7 +70,7 @@ function readAttempt(c: Connection, no: number): Attempt {
 			SELECT a.*, e.id AS event_id, e.body AS request_body
 			FROM attempts a JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq WHERE a.no = ?`)
 		.get(no);
-	if (row === undefined) throw eventMissing(no);
+	if (row === undefined) throw eventMissing(`number ${no}`);
 	return attemptOf(row, namesOf(c, row));
 }
 
@@ -54,7 +78,7 @@ const namesOf = (c: Connection, row: AttemptRow): AttemptNames => {
 	return { webhookId: c.names.webhookId(row.webhook_no as number), eventType: c.names.typeName(row.type as number) };
 };
 
-const eventMissing = (no: number): Error => new Error(`The event of log entry ${no} doesn't exist.`);
+const eventMissing = (entry: string): Error => new Error(`The event of log entry ${entry} doesn't exist.`);
 
 /** Row numbers (`no`) of a page, newest first, plus one extra row. */
 function findPage(c: Connection, projectId: string, filter: AttemptFilter, page: Omit<AttemptPage, "maxBytes">): Walk {
@@ -77,11 +101,22 @@ export function listAttemptSummaries(
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
 ): AttemptRows<AttemptSummary> {
 	const found = findPage(c, projectId, filter, page);
+	return pageOf(readSummaries(c, numbersOf(found, page.limit)), found);
+}
+
+export function listFollowedAttempts(
+	c: Connection,
+	{ projectId, filter, page }: Params<"listFollowedAttempts">,
+): AttemptRows<FollowedAttempt> {
+	const found = findPage(c, projectId, filter, page);
+	const rows = c.sql(FOLLOWED).all(JSON.stringify(numbersOf(found, page.limit)));
 	return pageOf(
-		found.rows.slice(0, page.limit).map(({ no }) => readSummary(c, no as number)),
+		rows.map((row) => followedOf(toSummary(c, row), row, row.due_at as number | null)),
 		found,
 	);
 }
+
+const numbersOf = ({ rows }: Walk, limit: number): number[] => rows.slice(0, limit).map(({ no }) => no as number);
 
 export function countAttempts(
 	c: Connection,

@@ -154,7 +154,7 @@ export function listWaitingRetries(
 	const project = c.names.project(projectId);
 	if (project === null) return [];
 	let rows: Row[] = [];
-	for (const webhook of webhooksOf(c, project, webhookId)) {
+	for (const webhook of waitingWebhooks(c, project, webhookId)) {
 		for (const queue of Object.values(QUEUE_CODE)) {
 			// Once there are enough, only earlier ones than the last of them matter.
 			const horizon = rows.length < limit ? Number.MAX_SAFE_INTEGER : (rows.at(-1)!.due_at as number);
@@ -169,13 +169,16 @@ export function listWaitingRetries(
 	return rows.map((row) => toWaiting(c, project, row));
 }
 
-function webhooksOf(c: Connection, project: number, webhookId: string | null): number[] {
+/** Those with pending retries or replays: that webhook, or any of the project without one. */
+function waitingWebhooks(c: Connection, project: number, webhookId: string | null): number[] {
 	if (webhookId !== null) {
 		const webhook = liveWebhook(c, project, webhookId);
 		return webhook === null ? [] : [webhook];
 	}
 	return c
-		.sql("SELECT no FROM webhooks WHERE project_no = ? AND deleted_at IS NULL ORDER BY id")
+		.sql(`
+			SELECT w.no FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no AND l.retries_waiting > 0
+			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
 		.all(project)
 		.map((row) => row.no as number);
 }

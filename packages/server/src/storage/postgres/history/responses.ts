@@ -1,0 +1,80 @@
+import type { FoundResponse, Params, ResponseStep } from "../../port.ts";
+import { type Excerpt, textFinder } from "../../shared/body-text.ts";
+import { idRange, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
+import { findProject } from "../connection/names.ts";
+import { idArray, numberArray, type Row, type Session, sql, withoutNul } from "../connection/session.ts";
+import { AT_ENTRY, matchingStatement, queryMatching } from "./attempt-ranges.ts";
+import { summariesAt, toSummary } from "./attempts.ts";
+
+const READ = matchingStatement(
+	"DESC",
+	0,
+	(attempts) => `
+		SELECT entry.status, entry.type, entry.id, a.seq, a.started_at, a.response_body
+		FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6) entry
+		CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${AT_ENTRY}) a
+		ORDER BY entry.id DESC`,
+);
+const SUMMARIES = sql(`
+	${summariesAt(
+		`SELECT status, type, id COLLATE "C" AS id
+		FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id)`,
+		", e.created_at",
+	)}
+	ORDER BY a.id DESC`);
+
+type Read = Row & {
+	readonly status: number;
+	readonly type: number;
+	readonly id: string;
+	readonly seq: number;
+	readonly started_at: number;
+	readonly response_body: Uint8Array;
+};
+
+export async function searchResponses(
+	c: Session,
+	{ projectId, text, before, limit }: Params<"searchResponses">,
+): Promise<ResponseStep> {
+	const project = await findProject(c, projectId);
+	const { from, to } = idRange({});
+	const range = { from, to: before === null ? to : toStoredId(withoutNul(before)) };
+	const rows = project === null ? [] : (await queryMatching<Read>(c, READ, project, {}, range, limit.maxEvents)).rows;
+	const find = textFinder(text);
+	const matching: { readonly row: Read; readonly match: Excerpt }[] = [];
+	let attempts = 0;
+	let bytes = 0;
+	for (const row of rows) {
+		bytes += row.response_body.length;
+		if (attempts > 0 && bytes > limit.maxBytes) break;
+		attempts++;
+		const match = row.seq < 0 ? null : find(row.response_body);
+		if (match !== null) matching.push({ row, match });
+	}
+	const last = rows[attempts - 1];
+	if (project === null || last === undefined) return { found: [], attempts, reached: null, next: null };
+	const isOver = attempts === rows.length && attempts < limit.maxEvents;
+	const found = await foundAt(c, project, matching);
+	return { found, attempts, reached: last.started_at, next: isOver ? null : toAttemptId(last.id) };
+}
+
+/** The attempts of these rows, in the same order. */
+async function foundAt(
+	c: Session,
+	project: number,
+	matching: readonly { readonly row: Read; readonly match: Excerpt }[],
+): Promise<FoundResponse[]> {
+	if (matching.length === 0) return [];
+	const of = matching.map(({ row }) => row);
+	const [statuses, types, ids] = [
+		numberArray(of.map(({ status }) => status)),
+		numberArray(of.map(({ type }) => type)),
+		idArray(of.map(({ id }) => id)),
+	];
+	const rows = await c.rows(SUMMARIES, project, statuses, types, ids);
+	return rows.map((row, i) => ({
+		attempt: toSummary(row),
+		createdAt: row.created_at as number,
+		...matching[i]!.match,
+	}));
+}
