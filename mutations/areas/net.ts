@@ -63,7 +63,7 @@ export const NET = [
 			why: "The time that OpenSSL takes is spent after the measurement, so no handshake is costly.",
 		},
 	]),
-	...of("server/src/net/guard.ts", inNet("guard"), [
+	...of("server/src/net/egress.ts", inNet("egress"), [
 		{
 			name: "guard-mapped-addresses",
 			find: "return isAllowed(address.toIPv4Address());",

@@ -54,7 +54,7 @@ export const OWNERS: readonly Bite[] = [
 	},
 	{
 		name: "refused address",
-		file: "packages/server/src/net/guard.ts",
+		file: "packages/server/src/net/egress.ts",
 		find: "return !special.some((range) => holds(range, address));",
 		replace: "return special.length > 0;",
 		breaks: "Addresses that are not public are connected to.",

@@ -4,7 +4,7 @@ import type { Logger } from "../../packages/server/src/base/logger.ts";
 import { Seal } from "../../packages/server/src/base/seal.ts";
 import { type RunningEngine, startEngine } from "../../packages/server/src/engine/index.ts";
 import type { Sender } from "../../packages/server/src/engine/send/sender.ts";
-import { createGuard } from "../../packages/server/src/net/guard.ts";
+import { createGuard } from "../../packages/server/src/net/egress.ts";
 import { Shortages, shortageText } from "../../packages/server/src/net/shortages.ts";
 import { Projects } from "../../packages/server/src/registry/projects.ts";
 import { Webhooks } from "../../packages/server/src/registry/webhooks.ts";

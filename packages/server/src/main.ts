@@ -25,7 +25,7 @@ import { logAttempts } from "./engine/log-attempts.ts";
 import { Quarantine } from "./engine/quarantine.ts";
 import { RetentionClock } from "./engine/retention-clock.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
-import { createGuard } from "./net/guard.ts";
+import { createGuard } from "./net/egress.ts";
 import { createResolver } from "./net/resolver.ts";
 import { Shortages, shortageText } from "./net/shortages.ts";
 import { Handshakes, threadCpuMs } from "./net/tls/handshakes.ts";

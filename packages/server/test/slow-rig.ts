@@ -3,7 +3,7 @@ import { until } from "@posthorn/testkit/until";
 import { createHttpSender } from "../src/engine/send/http-sender.ts";
 import { type Answer, answered, Receiver } from "../src/engine/send/receiver.fixture.ts";
 import type { Sender } from "../src/engine/send/sender.ts";
-import { createGuard } from "../src/net/guard.ts";
+import { createGuard } from "../src/net/egress.ts";
 import { createAuthority } from "../src/net/tls/credentials.fixture.ts";
 import type { EngineRig, StartRig } from "./engine-rig.ts";
 

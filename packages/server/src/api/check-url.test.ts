@@ -3,7 +3,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { NameServer } from "../../test/api/name-server.ts";
-import { createGuard, type GuardOptions } from "../net/guard.ts";
+import { createGuard, type GuardOptions } from "../net/egress.ts";
 import { createResolver } from "../net/resolver.ts";
 import { UrlCheck } from "../registry/url-check.ts";
 

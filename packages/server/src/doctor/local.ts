@@ -6,7 +6,7 @@ import { type Config, readSealKey } from "../config/index.ts";
 import { openSealCheck } from "../config/seal-key.ts";
 import { quarantineText } from "../engine/quarantine.ts";
 import { holdText, stepMs } from "../engine/retention-clock.ts";
-import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/guard.ts";
+import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/egress.ts";
 import { createResolver } from "../net/resolver.ts";
 import { markOf } from "../storage/port.ts";
 

@@ -4,8 +4,8 @@ import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import { reasonText } from "../engine/send/outcome.ts";
 import { createDialer } from "../net/dial.ts";
+import { createGuard, type Guard, hostOf, portOf } from "../net/egress.ts";
 import { detailsOf, reasonOf, SendFailure } from "../net/errors.ts";
-import { createGuard, type Guard, hostOf, portOf } from "../net/guard.ts";
 import { createResolver } from "../net/resolver.ts";
 import type { Finding } from "./local.ts";
 

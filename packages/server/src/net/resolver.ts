@@ -1,8 +1,8 @@
 import { promises as dns } from "node:dns";
 import { RECEIVERS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
+import type { AddressRefusal, Guard } from "./egress.ts";
 import { type DnsAnswer, SendFailure, ShortageFailure } from "./errors.ts";
-import type { AddressRefusal, Guard } from "./guard.ts";
 import { HostsFile, WatchedFile } from "./machine-files.ts";
 import type { Shortages } from "./shortages.ts";
 

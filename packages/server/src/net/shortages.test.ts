@@ -6,8 +6,8 @@ import { systemClock } from "../base/clock.ts";
 import { answered, shipment } from "../engine/send/receiver.fixture.ts";
 import { Rig, text } from "../engine/send/rig.fixture.ts";
 import { createDialer } from "./dial.ts";
+import { createGuard } from "./egress.ts";
 import { shortageOf } from "./errors.ts";
-import { createGuard } from "./guard.ts";
 import { Shortages } from "./shortages.ts";
 import { hasLocalAddressFor, type Interfaces } from "./socket.ts";
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { Clock } from "../base/clock.ts";
+import { type Guard, hostOf, type UrlFault } from "../net/egress.ts";
 import { SendFailure } from "../net/errors.ts";
-import { type Guard, hostOf, type UrlFault } from "../net/guard.ts";
 import type { Resolver } from "../net/resolver.ts";
 import { urlFaults, type WebhookLimits } from "./webhooks.ts";
 

@@ -5,7 +5,7 @@ import type { Seal } from "../base/seal.ts";
 import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
-import type { Guard } from "../net/guard.ts";
+import type { Guard } from "../net/egress.ts";
 import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */

@@ -20,7 +20,7 @@ import { Seal } from "../../src/base/seal.ts";
 import { type RunningEngine, startEngine } from "../../src/engine/index.ts";
 import { createHttpSender } from "../../src/engine/send/http-sender.ts";
 import { answered, Receiver } from "../../src/engine/send/receiver.fixture.ts";
-import { createGuard, type GuardOptions } from "../../src/net/guard.ts";
+import { createGuard, type GuardOptions } from "../../src/net/egress.ts";
 import { createResolver } from "../../src/net/resolver.ts";
 import { createAuthority } from "../../src/net/tls/credentials.fixture.ts";
 import { Projects } from "../../src/registry/projects.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { createDialer } from "../../net/dial.ts";
-import { createGuard } from "../../net/guard.ts";
+import { createGuard } from "../../net/egress.ts";
 import { Shortages } from "../../net/shortages.ts";
 import { shipment } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";

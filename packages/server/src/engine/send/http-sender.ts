@@ -2,7 +2,7 @@ import { SENDS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Connection, ConnectionPool } from "../../net/connections.ts";
 import { createDialer, type Dialer } from "../../net/dial.ts";
-import type { Guard } from "../../net/guard.ts";
+import type { Guard } from "../../net/egress.ts";
 import { createResolver, type Resolver, timeoutWithin } from "../../net/resolver.ts";
 import { Shortages } from "../../net/shortages.ts";
 import type { Handshakes } from "../../net/tls/handshakes.ts";

@@ -8,7 +8,7 @@ import {
 } from "@posthorn/protocol";
 import type { Clock } from "../../base/clock.ts";
 import type { Origin } from "../../net/connections.ts";
-import { hostOf } from "../../net/guard.ts";
+import { hostOf } from "../../net/egress.ts";
 import type { SentRequest } from "./outcome.ts";
 import type { Shipment, Target } from "./sender.ts";
 

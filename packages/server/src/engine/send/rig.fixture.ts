@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { createGuard } from "../../net/guard.ts";
+import { createGuard } from "../../net/egress.ts";
 import { createAuthority } from "../../net/tls/credentials.fixture.ts";
 import { Handshakes, type HandshakesOptions } from "../../net/tls/handshakes.ts";
 import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";

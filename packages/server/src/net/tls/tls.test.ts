@@ -9,7 +9,7 @@ import { createHttpSender, type HttpSenderOptions } from "../../engine/send/http
 import type { Unanswered } from "../../engine/send/outcome.ts";
 import { answered, Receiver, shipment } from "../../engine/send/receiver.fixture.ts";
 import { makeHandshakes } from "../../engine/send/rig.fixture.ts";
-import { createGuard } from "../guard.ts";
+import { createGuard } from "../egress.ts";
 import type { Resolver } from "../resolver.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
 import { TlsSessions, validUntil } from "./tls.ts";

@@ -1,7 +1,7 @@
 import { PROJECT_WRITES, PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/peers.ts";
-import type { Connections, PoolName } from "./connection/connections.ts";
+import type { PoolName } from "./connection/connections.ts";
 import type { Database } from "./connection/database.ts";
 import { internTypes } from "./connection/names.ts";
 import type { Session } from "./connection/session.ts";
@@ -52,23 +52,19 @@ export class PostgresNode {
 		return { node, database: this.#leasesByClock ? node : null };
 	}
 
-	run<T>(work: (connections: Connections) => Promise<T>): Promise<T> {
-		return this.database.run(work);
-	}
-
 	/** Each statement sees the newest state. */
 	read<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
-		return this.run((connections) => connections.read(pool, work));
+		return this.database.run((connections) => connections.read(pool, work));
 	}
 
 	/** All statements see one state. */
 	snapshot<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
-		return this.run((connections) => connections.snapshot(pool, work));
+		return this.database.run((connections) => connections.snapshot(pool, work));
 	}
 
 	/** One transaction. `work` may run again from its beginning, so it must have no other effects. */
 	write<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
-		return this.run((connections) => connections.transaction(pool, work));
+		return this.database.run((connections) => connections.transaction(pool, work));
 	}
 
 	/**
@@ -83,7 +79,7 @@ export class PostgresNode {
 	): Promise<T> {
 		if (types.length > 0) await this.#internTypes(types);
 		return this.#projectWrites.run(projectId, (apart) =>
-			this.run((connections) =>
+			this.database.run((connections) =>
 				apart
 					? connections.transaction("waiting", work)
 					: connections.transaction("people", work, PROJECT_WRITES.lockMs),
@@ -93,7 +89,7 @@ export class PostgresNode {
 
 	/** Outside of any transaction; without a connection if all have codes, since those never change. */
 	#internTypes(types: readonly string[]): Promise<void> {
-		return this.run(async (connections) => {
+		return this.database.run(async (connections) => {
 			if (!types.every((type) => connections.names.types.has(type)))
 				await connections.read("people", (c) => internTypes(c, types));
 		});

@@ -62,7 +62,7 @@ const writeInProject =
 const choosing =
 	<P, R>(work: (connections: Connections, p: P, node: PostgresNode) => Promise<R>): Verb<P, R> =>
 	(node, p) =>
-		node.run((connections) => work(connections, p, node));
+		node.database.run((connections) => work(connections, p, node));
 
 type Native = { readonly [K in keyof NativeVerbs]: Verb<Params<K>, Result<K>> };
 

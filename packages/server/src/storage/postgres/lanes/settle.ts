@@ -31,7 +31,7 @@ export interface NumberedSettlement {
 }
 
 export async function settle(node: PostgresNode, { settlements, waits = false }: Params<"settle">): Promise<Verdict[]> {
-	const run = () => node.run((connections) => settleOn(connections, settlements, waits));
+	const run = () => node.database.run((connections) => settleOn(connections, settlements, waits));
 	const verdicts = await (waits ? run() : node.rightOfWay.settle(run));
 	const settled = settlements.filter((_, i) => verdicts[i] === "settled");
 	node.rollUp.settled(settled.reduce((sum, { attempts }) => sum + attempts.length, 0));

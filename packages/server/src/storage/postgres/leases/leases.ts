@@ -202,7 +202,7 @@ export async function renewLeases(
 ): Promise<Renewal> {
 	const time = node.time();
 	const run = () =>
-		node.run((connections) =>
+		node.database.run((connections) =>
 			connections.holding("engine", waits, (c) => renewOn(c, time, node.leaseTermMs, holder, leases, waits)),
 		);
 	try {

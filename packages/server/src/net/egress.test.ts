@@ -1,7 +1,7 @@
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createGuard as create, type GuardOptions, type UrlFault } from "./guard.ts";
+import { createGuard as create, type GuardOptions, type UrlFault } from "./egress.ts";
 
 /** A machine with a public address of each family. */
 const INTERFACES = {
