@@ -181,6 +181,7 @@ async function build(
 			},
 			lost: metrics.engine.lost,
 			swept: metrics.engine.swept,
+			passed: () => references.visitAll(),
 		},
 	});
 	undo.push(() => engine.stop());

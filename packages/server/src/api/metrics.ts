@@ -23,7 +23,7 @@ type StatusClass = "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
 export interface Metrics {
 	readonly registry: Registry;
 	/** For the engine: counts what it publishes and attempts. */
-	readonly engine: Required<EngineObserver>;
+	readonly engine: Omit<Required<EngineObserver>, "passed">;
 	/** One request of the API; `route` is its pattern, never the path itself. */
 	request(route: string, method: string, status: number, seconds: number): void;
 	/** Adds gauges of the backlog in storage. */

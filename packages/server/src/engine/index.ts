@@ -61,6 +61,8 @@ export interface EngineObserver {
 	lost?(why: ProjectLoss): void;
 	/** Retention deleted rows. */
 	swept?(what: keyof Swept, rows: number): void;
+	/** This node has completed a retention pass. Of all nodes one does, about once an hour. */
+	passed?(): void;
 }
 
 export interface RunningEngine extends Engine {
@@ -146,6 +148,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		retentionNow,
 		onUnattempted: (projectIds) => directory.sweep(projectIds),
 		onDeleted: (what, rows) => observer?.swept?.(what, rows),
+		onPass: () => observer?.passed?.(),
 	});
 	directory.start();
 	sweeper.start();

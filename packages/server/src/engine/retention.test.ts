@@ -16,6 +16,7 @@ class Cluster {
 	readonly clock = new VirtualClock();
 	readonly database = new MemoryDatabase({ clock: this.clock });
 	readonly passes: string[] = [];
+	completed = 0;
 
 	/** @param attempts a step of the pass over attempts */
 	async start(
@@ -40,6 +41,7 @@ class Cluster {
 			retentionMs: 30 * DAY,
 			retentionNow,
 			onUnattempted: () => undefined,
+			onPass: () => this.completed++,
 		});
 		sweeper.start();
 		await settled();
@@ -68,6 +70,7 @@ test("many nodes make about one pass an hour", async () => {
 	await cluster.pass(24 * HOUR);
 	expect(cluster.passes.length - 4).toBeGreaterThanOrEqual(23);
 	expect(cluster.passes.length - 4).toBeLessThanOrEqual(27);
+	expect(cluster.completed).toBe(cluster.passes.length);
 });
 
 test("while a node sweeps, however long that takes, no other one does", async () => {
@@ -99,6 +102,7 @@ test("a node that dies or freezes while it sweeps is replaced, and stops when it
 	frozen.resolve();
 	await cluster.pass(10 * MINUTE);
 	expect(steps).toBe(1);
+	expect(cluster.completed).toBe(1);
 	expect(cluster.passes).toEqual(["frozen", "healthy"]);
 });
 

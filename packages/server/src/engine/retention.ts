@@ -37,6 +37,8 @@ export interface RetentionOptions {
 	readonly onUnattempted: (projectIds: readonly string[]) => void;
 	/** Called after every step that deleted something. */
 	readonly onDeleted?: ((what: keyof Swept, rows: number) => void) | undefined;
+	/** Called after every complete pass of this node. */
+	readonly onPass?: (() => void) | undefined;
 }
 
 /**
@@ -100,6 +102,7 @@ export class RetentionSweeper {
 			const events = await this.#steps("events", (from) => storage.sweepEvents({ ...pass, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 			await this.#end(this.#stopped ? 0 : REST_MS);
+			if (!this.#stopped) this.#options.onPass?.();
 		} catch (error) {
 			// Any node may try again when it looks.
 			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");

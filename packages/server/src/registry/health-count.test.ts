@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
 import { START } from "../../test/storage/conformance/world.ts";
 import { MemoryWorld } from "../../test/storage/memory/world.ts";
-import { type Storage, StorageError } from "../storage/port.ts";
-import { HealthCount, type HealthCounts } from "./health-count.ts";
+import { StorageError } from "../storage/port.ts";
+import { HealthCount, type HealthCountOptions, type HealthCounts } from "./health-count.ts";
 
 let memory: MemoryWorld;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ afterEach(() => memory.world.dispose());
 const NONE: HealthCounts = { paused: 0, failing: 0, unstable: 0, healthy: 0, idle: 0 };
 
 /** Its own clock is exact; storage's stays at {@link START}. */
-function counting(storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth">) {
+function counting(storage: HealthCountOptions["storage"]) {
 	const clock = new VirtualClock();
 	const warnings: unknown[] = [];
 	const logger = { warn: (...args: unknown[]) => warnings.push(args) } as never;
@@ -73,6 +73,9 @@ test("shows nothing once counting fails, and tries again later", async () => {
 	let fails = false;
 	const { storage } = world;
 	const { count, clock, warnings, settle } = counting({
+		peers: null,
+		getSetting: (p) => storage.getSetting(p),
+		setSetting: (p) => storage.setSetting(p),
 		listProjects: (page) => storage.listProjects(page),
 		listWebhooks: (page) => storage.listWebhooks(page),
 		readHealth: (p) => (fails ? Promise.reject(new StorageError("lost", "gone")) : storage.readHealth(p)),
@@ -91,4 +94,44 @@ test("shows nothing once counting fails, and tries again later", async () => {
 		expect(count.read()).toEqual(expected);
 	}
 	expect(warnings).toHaveLength(1);
+});
+
+// Each node read every project's health once a minute.
+test("of several nodes one counts, and the others show its result; another takes over", async () => {
+	const { world } = memory;
+	await world.webhook(await world.project(), ["a"]);
+	let reads = 0;
+	const { storage } = world;
+	const shared: HealthCountOptions["storage"] = {
+		peers: {},
+		getSetting: (p) => storage.getSetting(p),
+		setSetting: (p) => storage.setSetting(p),
+		listProjects: (page) => storage.listProjects(page),
+		listWebhooks: (page) => storage.listWebhooks(page),
+		readHealth: (p) => {
+			reads++;
+			return storage.readHealth(p);
+		},
+	};
+	const nodes = [counting(shared), counting(shared), counting(shared)];
+	const [first, second] = nodes;
+	for (let minute = 1; minute <= 3; minute++) {
+		for (const { count, settle } of nodes) {
+			count.read();
+			await settle();
+			expect(count.read()).toEqual({ ...NONE, idle: 1 });
+		}
+		expect(reads).toBe(minute);
+		for (const { clock } of nodes) await clock.advance(60_000);
+	}
+	// It was killed while it counted.
+	const begunAt = START + first!.clock.elapsed();
+	await storage.setSetting({ name: "health_count", value: JSON.stringify({ counts: null, at: 0, begunAt }) });
+	second!.count.read();
+	await second!.settle();
+	expect([second!.count.read(), reads]).toEqual([null, 3]);
+	await second!.clock.advance(600_000);
+	second!.count.read();
+	await second!.settle();
+	expect([second!.count.read(), reads]).toEqual([{ ...NONE, idle: 1 }, 4]);
 });

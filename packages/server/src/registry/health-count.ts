@@ -6,7 +6,9 @@ import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart, NO_FIGURE
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
 export interface HealthCountOptions {
-	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth">;
+	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth" | "getSetting" | "setSetting"> & {
+		readonly peers: object | null;
+	};
 	readonly clock: Clock;
 	readonly logger: Logger;
 }
@@ -16,10 +18,26 @@ const EVERY_MS = 60_000;
 /** After each project, a pass rests this many times as long as it took: it uses a tenth of a connection at most. */
 const REST_FACTOR = 9;
 const PAGE = 200;
+/** How long a node that counts keeps others from counting, milliseconds. If it takes longer, another one counts too. */
+const TURN_MS = 600_000;
+/** Older counts of another node aren't shown, milliseconds. */
+const STALE_MS = 2 * TURN_MS;
+/** The setting with what nodes tell each other about the count. */
+const SHARED = "health_count";
+
+/** Times are milliseconds since the Unix epoch. */
+interface SharedCount {
+	/** The last result, and when it was complete. */
+	readonly counts: HealthCounts | null;
+	readonly at: number;
+	/** When a node began to count; 0 if none is counting. */
+	readonly begunAt: number;
+}
 
 /**
  * Counts the webhooks of all projects by their health, for the metrics. A pass reads one project after another, begins
  * when someone asks, and its result is shown until the next one has ended. In a large database it takes minutes.
+ * Of several nodes one counts, usually: they leave each other the result, and that they have begun.
  */
 export class HealthCount {
 	readonly #options: HealthCountOptions;
@@ -35,7 +53,7 @@ export class HealthCount {
 	read(): HealthCounts | null {
 		const { clock, logger } = this.#options;
 		if (this.#counting === null && clock.elapsed() - this.#endedAt >= EVERY_MS)
-			this.#counting = this.#count()
+			this.#counting = this.#refresh()
 				.catch((error: unknown) => {
 					// Old counts would say that all is well.
 					this.#counts = null;
@@ -54,7 +72,33 @@ export class HealthCount {
 		await this.#counting;
 	}
 
-	async #count(): Promise<void> {
+	async #refresh(): Promise<void> {
+		const { storage, clock } = this.#options;
+		if (storage.peers === null) {
+			this.#counts = await this.#count();
+			return;
+		}
+		const value = await storage.getSetting({ name: SHARED });
+		const shared: SharedCount = value === null ? { counts: null, at: 0, begunAt: 0 } : JSON.parse(value);
+		const now = clock.now();
+		// Clocks may differ, or have been ahead.
+		const isWithin = (at: number, ms: number) => Math.abs(now - at) < ms;
+		if (isWithin(shared.at, EVERY_MS) || isWithin(shared.begunAt, TURN_MS)) {
+			this.#counts = isWithin(shared.at, STALE_MS) ? shared.counts : null;
+			return;
+		}
+		const share = (count: SharedCount) => storage.setSetting({ name: SHARED, value: JSON.stringify(count) });
+		await share({ ...shared, begunAt: now });
+		try {
+			this.#counts = await this.#count();
+		} catch (error) {
+			await share({ ...shared, begunAt: 0 });
+			throw error;
+		}
+		await share({ counts: this.#counts, at: clock.now(), begunAt: 0 });
+	}
+
+	async #count(): Promise<HealthCounts> {
 		const { storage, clock } = this.#options;
 		const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
 		for await (const { id } of pages((page) => storage.listProjects(page))) {
@@ -69,7 +113,7 @@ export class HealthCount {
 			const restMs = REST_FACTOR * (clock.elapsed() - begun);
 			await new Promise<void>((resolve) => clock.setTimeout(resolve, restMs));
 		}
-		this.#counts = counts;
+		return counts;
 	}
 }
 

@@ -92,10 +92,11 @@ test("a search waits for a few steps of its project only, which concurrent searc
 	expect(index.steps).toHaveLength(16);
 });
 
-test("all projects are visited at first, and their deleted events' references swept", async () => {
+test("all projects are visited after a retention pass, and their deleted events' references swept", async () => {
 	const index = new SlowIndex(1);
 	index.left.set("p", 1).set("other", 2);
 	const references = open(index);
+	references.visitAll();
 	references.start();
 	await pass(index.clock, () => index.steps.length === 3 && index.sweeps === 2);
 	await references.stop();
@@ -120,6 +121,7 @@ test("a project that always has more to index doesn't keep others from being ind
 	index.left.set("busy", Number.POSITIVE_INFINITY).set("p", 9);
 	const references = open(index);
 	references.note("busy");
+	references.visitAll();
 	references.start();
 	await pass(index.clock, () => index.left.get("p") === 0 && index.sweeps === 2);
 	expect(index.steps.filter((id) => id === "busy").length).toBeGreaterThan(9);
@@ -131,6 +133,7 @@ test("an error in one project doesn't keep others from being indexed and swept",
 	index.left.set("damaged", 1).set("p", 9);
 	index.damaged = "damaged";
 	const references = open(index);
+	references.visitAll();
 	references.start();
 	await pass(index.clock, () => index.left.get("p") === 0 && index.sweeps === 2);
 	index.damaged = null;

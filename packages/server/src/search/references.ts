@@ -1,8 +1,8 @@
 /**
  * Finds events by order id and customer e-mail. The index is built after publishing, which therefore costs the same:
  *
- * - In the background, for projects that published something, and now and then for all. This takes a twentieth of the
- *   time at most, so it may fall behind while the service is busy.
+ * - In the background, for projects that published something on this node, and for all after a retention pass of this
+ *   node. This takes a twentieth of the time at most, so it may fall behind while the service is busy.
  * - By a search, for its own project, before it reads the index: it finds what was published just before.
  *
  * Each step extends a project's indexed range in one transaction. Any node may take it, and one that comes second has no
@@ -15,8 +15,6 @@ import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from ".
 
 /** How long to collect projects with new events. */
 const COLLECT_MS = 5_000;
-/** How often all projects are visited: for events of other nodes and stores, and to delete what retention left. */
-const VISIT_ALL_MS = 600_000;
 const PROJECTS_AT_ONCE = 100;
 /** Steps of a project before the others have their turn. */
 const STEPS_PER_ROUND = 4;
@@ -51,7 +49,7 @@ export class References {
 	readonly #toSweep = new Set<string>();
 	/** Searches of the same project wait for the same steps. */
 	readonly #catchingUp = new Map<string, Promise<void>>();
-	#visitedAllAt = Number.NEGATIVE_INFINITY;
+	#visitsAll = false;
 	#timer: Timer | null = null;
 	#round: Promise<void> = Promise.resolve();
 	#pause: (() => void) | null = null;
@@ -83,6 +81,11 @@ export class References {
 	/** Events of this project were published. */
 	note(projectId: string): void {
 		this.#toIndex.add(projectId);
+	}
+
+	/** Visits all projects: for events of other nodes and of stores, and to delete what retention left. */
+	visitAll(): void {
+		this.#visitsAll = true;
 	}
 
 	/** The newest events with one of the values of each list. */
@@ -140,10 +143,9 @@ export class References {
 
 	/** Takes a few steps for each project. Returns whether one has more to do. */
 	async #runRound(): Promise<boolean> {
-		const { clock, logger, storage } = this.#options;
+		const { logger, storage } = this.#options;
 		const failures: unknown[] = [];
-		if (clock.elapsed() - this.#visitedAllAt >= VISIT_ALL_MS)
-			await this.#noteAll().catch((error: unknown) => failures.push(error));
+		if (this.#visitsAll) await this.#noteAll().catch((error: unknown) => failures.push(error));
 		const indexed = await this.#visit(this.#toIndex, (projectId) => this.#step(projectId), failures);
 		const swept = await this.#visit(this.#toSweep, (projectId) => storage.sweepReferences({ projectId }), failures);
 		const [err] = failures;
@@ -166,7 +168,7 @@ export class References {
 			after = page.at(-1)?.id;
 			if (page.length < PROJECTS_AT_ONCE) break;
 		}
-		this.#visitedAllAt = this.#options.clock.elapsed();
+		this.#visitsAll = false;
 	}
 
 	/**
