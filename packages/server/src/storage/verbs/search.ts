@@ -39,9 +39,12 @@ const PER_BUCKET = fragment(String(BUCKET));
 const BUCKETS = 256;
 const bucketOf = (seq: number): number => Math.floor(seq / BUCKET);
 
+const RANGE = fragment("after_seq AS after, through_seq AS through, kept_from AS kept");
 const rangeOf = (project: number): Query<Range> => sql`
-	SELECT after_seq AS after, through_seq AS through, kept_from AS kept FROM posthorn.reference_ranges
-	WHERE project_no = ${project}`;
+	SELECT ${RANGE} FROM posthorn.reference_ranges WHERE project_no = ${project}`;
+/** The same, locked against changes until the transaction ends. */
+const holdRange = (project: number): Query<Range> => sql`
+	SELECT ${RANGE} FROM posthorn.reference_ranges WHERE project_no = ${project}${forUpdate}`;
 
 const newest = (project: number): Query<{ seq: number }> => sql`
 	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq DESC LIMIT 1`;
@@ -59,44 +62,45 @@ export function* readUnindexed({
 	if (last === undefined) return null;
 	const { after, through } = range ?? { after: last.seq, through: last.seq };
 	if (last.seq > through) {
-		const part = yield* sizesAfter(project, through, limit);
-		return yield* partOf(projectId, project, through, part.at(-1)!.seq);
+		const { seqs } = yield* fittingAfter(project, through, limit);
+		return yield* partOf(projectId, project, through, seqs.at(-1)!);
 	}
 	if (after === 0) return null;
-	const part = yield* sizesBefore(project, after + 1, limit);
-	const end = part.at(-1);
-	const isLast = end === undefined || (part.length < limit.maxEvents && part.isWhole);
-	return yield* partOf(projectId, project, isLast ? 0 : end.seq - 1, after);
+	const { seqs, isLast } = yield* fittingBefore(project, after + 1, limit);
+	return yield* partOf(projectId, project, isLast ? 0 : seqs.at(-1)! - 1, after);
 }
 
-/** Events by size, as many as the limit allows, at least one. */
-interface Sizes extends Array<{ readonly seq: number; readonly bytes: number }> {
-	/** Whether none was left out because of its size. */
-	isWhole?: boolean;
+/** Events in the order of reading, as many as the limit allows, at least one. */
+interface Fitting {
+	readonly seqs: readonly number[];
+	/** Whether there are no more of them. */
+	readonly isLast: boolean;
 }
 
-function within(found: readonly { readonly seq: number; readonly bytes: number }[], maxBytes: number): Sizes {
+function fitting(
+	found: readonly { readonly seq: number; readonly bytes: number }[],
+	{ maxEvents, maxBytes }: ReadLimit,
+): Fitting {
 	let bytes = 0;
-	const fitting: Sizes = found.filter((event, i) => {
+	const fit = found.filter((event, i) => {
 		bytes += event.bytes;
 		return i === 0 || bytes <= maxBytes;
 	});
-	fitting.isWhole = fitting.length === found.length;
-	return fitting;
+	return { seqs: fit.map(({ seq }) => seq), isLast: fit.length === found.length && found.length < maxEvents };
 }
 
-function* sizesAfter(project: number, after: number, { maxEvents, maxBytes }: ReadLimit): Steps<Sizes> {
+function* fittingAfter(project: number, after: number, limit: ReadLimit): Steps<Fitting> {
 	const found = yield* rows<{ seq: number; bytes: number }>(sql`
 		SELECT seq, length(body) AS bytes FROM posthorn.events WHERE project_no = ${project} AND seq > ${after}
-		ORDER BY seq LIMIT ${maxEvents}`);
-	return within(found, maxBytes);
+		ORDER BY seq LIMIT ${limit.maxEvents}`);
+	return fitting(found, limit);
 }
 
-function* sizesBefore(project: number, before: number, { maxEvents, maxBytes }: ReadLimit): Steps<Sizes> {
+function* fittingBefore(project: number, before: number, limit: ReadLimit): Steps<Fitting> {
 	const found = yield* rows<{ seq: number; bytes: number }>(sql`
 		SELECT seq, length(body) AS bytes FROM posthorn.events
-		WHERE project_no = ${project} AND seq > 0 AND seq < ${before} ORDER BY seq DESC LIMIT ${maxEvents}`);
-	return within(found, maxBytes);
+		WHERE project_no = ${project} AND seq > 0 AND seq < ${before} ORDER BY seq DESC LIMIT ${limit.maxEvents}`);
+	return fitting(found, limit);
 }
 
 function* partOf(projectId: string, project: number, after: number, through: number): Steps<UnindexedPart> {
@@ -118,9 +122,7 @@ export function* indexReferences({
 		sql`
 			INSERT INTO posthorn.reference_ranges (project_no, after_seq, through_seq, kept_from)
 			VALUES (${project}, ${through}, ${through}, 0) ON CONFLICT (project_no) DO NOTHING`,
-		sql<Range>`
-			SELECT after_seq AS after, through_seq AS through, kept_from AS kept FROM posthorn.reference_ranges
-			WHERE project_no = ${project}${forUpdate}`,
+		holdRange(project),
 	);
 	// Another node has added it meanwhile.
 	if (range!.through !== after && range!.after !== through) return false;
@@ -237,8 +239,7 @@ export function* takeByAttempts({
 
 function* coverageOf(project: number, { after, through }: Range, last = 0, first = 0): Steps<IndexCoverage> {
 	const isWhole = after < first || after === 0;
-	if (isWhole && through >= last) return { complete: true, since: null };
-	if (isWhole) return { complete: false, since: null };
+	if (isWhole) return { complete: through >= last, since: null };
 	const event = yield* row<{ at: number }>(sql`
 		SELECT created_at AS at FROM posthorn.events WHERE project_no = ${project} AND seq > ${after} ORDER BY seq LIMIT 1`);
 	return { complete: false, since: event?.at ?? null };
@@ -249,9 +250,7 @@ export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
 	const project = yield* findProject(projectId);
 	if (project === null) return false;
 	const [[range], [first], [entry]] = yield* together(
-		sql<Range>`
-			SELECT after_seq AS after, through_seq AS through, kept_from AS kept FROM posthorn.reference_ranges
-			WHERE project_no = ${project}${forUpdate}`,
+		holdRange(project),
 		oldest(project),
 		sql<{ bucket: number }>`
 			SELECT bucket FROM posthorn.event_references WHERE project_no = ${project}
@@ -261,18 +260,15 @@ export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
 	const from = first?.seq ?? range.through + 1;
 	if (from === range.kept) return false;
 	const isOver = entry === undefined || entry.bucket >= bucketOf(from);
-	const deletion =
-		entry &&
-		sql`
-		DELETE FROM posthorn.event_references
-		WHERE project_no = ${project} AND bucket = ${entry.bucket} AND seq < ${from}`;
-	const kept =
-		isOver &&
-		sql`
-		UPDATE posthorn.reference_ranges SET kept_from = ${from} WHERE project_no = ${project}`;
-	yield* together(...[deletion, kept].filter((query) => typeof query === "object"));
+	if (entry !== undefined)
+		yield* rows(sql`
+			DELETE FROM posthorn.event_references
+			WHERE project_no = ${project} AND bucket = ${entry.bucket} AND seq < ${from}`);
+	if (isOver) yield* rows(sql`UPDATE posthorn.reference_ranges SET kept_from = ${from} WHERE project_no = ${project}`);
 	return !isOver;
 }
+
+const NOTHING: TextStep = { found: [], events: 0, reached: null, next: null };
 
 export function* searchBodies({
 	projectId,
@@ -281,19 +277,19 @@ export function* searchBodies({
 	limit,
 }: ProjectRef & { readonly text: string; readonly before: number | null; readonly limit: ReadLimit }): Steps<TextStep> {
 	const project = yield* findProject(projectId);
-	const part = project === null ? [] : yield* sizesBefore(project, before ?? Number.MAX_SAFE_INTEGER, limit);
-	const end = part.at(-1);
-	if (project === null || end === undefined) return { found: [], events: 0, reached: null, next: null };
+	if (project === null) return NOTHING;
+	const { seqs, isLast } = yield* fittingBefore(project, before ?? Number.MAX_SAFE_INTEGER, limit);
+	const [first, end] = [seqs[0], seqs.at(-1)];
+	if (first === undefined || end === undefined) return NOTHING;
 	const events = yield* rows<{ seq: number; id: string; type: string; at: number; body: Uint8Array }>(sql`
 		SELECT e.seq, e.id, t.name AS type, e.created_at AS at, e.body
 		FROM posthorn.events e ${ITS_TYPE}
-		WHERE e.project_no = ${project} AND e.seq >= ${end.seq} AND e.seq <= ${part[0]!.seq}
+		WHERE e.project_no = ${project} AND e.seq >= ${end} AND e.seq <= ${first}
 		ORDER BY e.seq DESC`);
 	const find = textFinder(text);
 	const found = events.flatMap(({ seq, id, type, at, body }): FoundText[] => {
 		const match = find(body);
 		return match === null ? [] : [{ seq, id, type, createdAt: at, ...match }];
 	});
-	const isOver = part.length < limit.maxEvents && part.isWhole === true;
-	return { found, events: part.length, reached: events.at(-1)?.at ?? null, next: isOver ? null : end.seq };
+	return { found, events: seqs.length, reached: events.at(-1)?.at ?? null, next: isLast ? null : end };
 }
