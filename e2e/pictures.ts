@@ -2,7 +2,7 @@
  * `npm run pictures`: takes the screenshots for the README and the docs, from the real service with made-up history.
  * `npm run pictures -- FOLDER` also takes every page, wide and narrow, light and dark, empty, loading and broken.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, expect, type Page } from "@playwright/test";
@@ -81,7 +81,7 @@ async function furnish(shop: Shop): Promise<string> {
 		const { id } = await shop.webhook(url, { description, events });
 		webhooks.push({ id, url, events, attemptsOf: (n, at) => attemptsOf(n, Date.now() - at) });
 	}
-	const token = /\/setup#([\w-]+)/.exec(shop.service.output)?.[1];
+	const token = readFileSync(join(shop.folder, "posthorn.setuplink"), "utf8").trim().split("#")[1];
 	const { status } = await shop.post("/v1/setup", { token, ...ACCOUNT });
 	if (status !== 201) throw new Error(`The account wasn't created: ${status}`);
 	await shop.service.stop();

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Browser, type BrowserContext, chromium, type Page } from "@playwright/test";
@@ -78,7 +79,7 @@ export async function measureDashboard(progress: Progress): Promise<readonly Das
 async function furnish(shop: Shop, receiver: Receiver): Promise<void> {
 	const url = receiver.url("/hooks");
 	const { id } = await shop.webhook(url, { events: [EVENT_TYPE] });
-	const token = /\/setup#([\w-]+)/.exec(shop.service.output)?.[1];
+	const token = readFileSync(join(shop.folder, "posthorn.setuplink"), "utf8").trim().split("#")[1];
 	const { status } = await shop.post("/v1/setup", { token, ...ACCOUNT });
 	if (status !== 201) throw new Error(`The account wasn't created: ${status}`);
 	await shop.service.stop();

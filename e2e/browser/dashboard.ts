@@ -1,4 +1,5 @@
-import { stripVTControlCharacters } from "node:util";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
 import { Shop } from "../shop.ts";
@@ -17,11 +18,9 @@ export class Dashboard {
 		return this.shop.service.url;
 	}
 
-	/** The one-time link that the service printed at startup. */
+	/** The one-time link that the service left at startup. */
 	get setupLink(): string {
-		const link = /https?:\/\/\S+\/setup#\S+/.exec(stripVTControlCharacters(this.shop.service.output))?.[0];
-		if (!link) throw new Error(`The service printed no set-up link:\n${this.shop.service.output}`);
-		return link;
+		return readFileSync(join(this.shop.folder, "posthorn.setuplink"), "utf8").trim();
 	}
 
 	/** Creates the operator's account over the API. */

@@ -12,7 +12,7 @@ export interface DashboardAccess {
 /** Only valid on this computer while the demonstration runs. */
 const ACCOUNT = { email: "demo@example.com", name: "Demo owner", password: "demonstration" };
 
-/** Creates the operator's account with the setup link that the service printed, and a link to sign in with. */
+/** Creates the operator's account with the setup link that the service left, and a link to sign in with. */
 export async function openDashboard(service: Service, api: Api, projectId: string): Promise<DashboardAccess> {
 	await api.setUp({ token: service.setupToken(), ...ACCOUNT });
 	const { url } = await api.createSignInLink(ACCOUNT.email);

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { stripVTControlCharacters } from "node:util";
 import { isUnused, unusedPort } from "@posthorn/testkit";
 
 export interface ServiceOptions {
@@ -21,7 +21,7 @@ export interface ServiceOptions {
 export interface Service {
 	/** Resolves once the process has ended, for whatever reason. */
 	readonly ended: Promise<void>;
-	/** The token of the setup link that it printed. */
+	/** The token of the setup link that it left in its folder. */
 	setupToken(): string;
 	/** How the process ended, and the last lines that it printed. */
 	lastWords(): string;
@@ -65,9 +65,7 @@ export function startService(options: ServiceOptions): Service {
 	return {
 		ended,
 		setupToken() {
-			const token = /\/setup#([\w-]+)/.exec(stripVTControlCharacters(output))?.[1];
-			if (token === undefined) throw new Error(`The service printed no setup link.\n${output}`);
-			return token;
+			return readFileSync(join(options.folder, "posthorn.setuplink"), "utf8").trim().split("#")[1]!;
 		},
 		lastWords: () => `${howItEnded(child, failure)}\n${output.trimEnd() || "(it printed nothing)"}`,
 		async stop() {

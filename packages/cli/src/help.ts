@@ -54,6 +54,14 @@ service, it migrates the database to the schema of this version.
 Examples:
   posthorn operator-key --new
   posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
+	"setup-link": `
+At a terminal, posthorn serve prints this link itself. Elsewhere its output may be a log, which others read. With SQLite, run it
+in the service's folder, as its user. With PostgreSQL it works anywhere, with the settings of a node. Once the account
+exists, there is no link: sign in.
+
+Examples:
+  posthorn setup-link
+  docker compose exec posthorn posthorn setup-link`,
 	backup: `
 The copy is a database like the original; posthorn restore puts it in place. It doesn't contain the seal key (a file next
 to the database, or POSTHORN_SEAL_KEY): store a copy of that separately.

@@ -91,6 +91,14 @@ export function createProgram(): Command {
 		.action(async (_, self: Command) =>
 			(await import("./service/operator-key.ts")).newOperatorKey(self.optsWithGlobals()),
 		);
+	program
+		.command("setup-link")
+		.description("Print the link that creates your account, if the service runs without a terminal.")
+		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
+		.addHelpText("after", examples("setup-link"))
+		.action(async (_, self: Command) =>
+			(await import("./service/setup-link.ts")).printSetupLink(self.optsWithGlobals()),
+		);
 	addClientCommands(program);
 	return program;
 }

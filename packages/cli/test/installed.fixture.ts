@@ -22,7 +22,9 @@ export class InstalledPosthorn {
 		this.url = /API +(\S+)\/v1/.exec(banner)![1]!;
 		const keyFile = /Operator key +in (\S+)/.exec(banner)?.[1];
 		this.operatorKey = keyFile ? readFileSync(join(folder, keyFile), "utf8").trim() : null;
-		this.setupToken = /\/setup#(\S+)/.exec(banner)?.[1] ?? null;
+		const setupFile = /Set up +in (\S+)/.exec(banner)?.[1];
+		const setupUrl = setupFile ? readFileSync(join(folder, setupFile), "utf8").trim() : null;
+		this.setupToken = setupUrl?.split("#")[1] ?? null;
 	}
 
 	static async serve(

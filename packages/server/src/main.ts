@@ -3,10 +3,19 @@
  * service from the inside out and shuts it down in reverse.
  */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ApiKeys, createOperatorKey, OperatorKey, startAccounts } from "./accounts/index.ts";
+import {
+	ApiKeys,
+	createOperatorKey,
+	OperatorKey,
+	type People,
+	setupLink,
+	startAccounts,
+	writePrivately,
+} from "./accounts/index.ts";
 import { SessionCookie } from "./api/auth/authorize.ts";
 import { Changes, RemoteChanges } from "./api/live/changes.ts";
 import { LongPolls } from "./api/live/long-poll.ts";
@@ -45,7 +54,10 @@ export interface ServiceOptions {
 	/** 32 bytes. */
 	readonly sealKey: Uint8Array;
 	readonly logger: Logger;
-	/** Whether someone sees a new operator's key. Otherwise it is left in a file, or with PostgreSQL not created. */
+	/**
+	 * Whether a person sees a new operator's key and the setup link, and no log does. Otherwise they are left in files, or
+	 * with PostgreSQL not created.
+	 */
 	readonly showsKey: boolean;
 	/** The service can't continue: end the process, so that a supervisor restarts it. Called at most once. */
 	readonly onFatal: (error: Error) => void;
@@ -57,8 +69,8 @@ export interface Service {
 	/** Set if the operator's key was just created: show the key, because only its hash is stored, or the file with it. */
 	readonly newOperatorKey: { readonly key: string } | { readonly file: string } | null;
 	readonly hasOperatorKey: boolean;
-	/** The one-time setup link for the operator's account; null if the account exists. */
-	readonly setupUrl: string | null;
+	/** The one-time link that creates the operator's account, the file with it, or how to get one; null if it exists. */
+	readonly setup: { readonly url: string } | { readonly file: string } | "on request" | null;
 	/** Set if the database was restored and isn't released yet, so that nothing is sent. */
 	readonly quarantine: QuarantineMark | null;
 	/**
@@ -251,11 +263,9 @@ async function build(
 	await listen(api, config);
 
 	const { port } = api.server.address() as AddressInfo;
-	const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-	const url = `http://${host}:${port}`;
+	const url = `http://${reachable(config.host)}:${port}`;
 	publicUrl ||= url;
-	const setupToken = await accounts.people.createSetupToken();
-	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
+	const setup = await offerSetup(accounts.people, publicUrl, showsKey, config);
 	// Last: if a later step failed, the key would be stored without anyone having seen it.
 	const keyFile = showsKey ? null : config.operatorKeyFile;
 	const creates = !operatorKey.exists && (showsKey || keyFile !== null);
@@ -269,10 +279,37 @@ async function build(
 		url,
 		newOperatorKey: created?.key ? (keyFile === null ? { key: created.key } : { file: keyFile }) : null,
 		hasOperatorKey: operatorKey.exists,
-		setupUrl,
+		setup,
 		quarantine: quarantine.mark,
 		close,
 	};
+}
+
+/** The address under which this machine reaches a service that listens there, for a URL. */
+function reachable(host: string): string {
+	if (host === "0.0.0.0") return "127.0.0.1";
+	if (host === "::") return "[::1]";
+	return host.includes(":") ? `[${host}]` : host;
+}
+
+/** A link that a log contains could be used by anyone who reads it first, so it is only shown to people. */
+async function offerSetup(
+	people: People,
+	origin: string,
+	isShown: boolean,
+	{ setupLinkFile: file }: Config,
+): Promise<Service["setup"]> {
+	if (!isShown && file === null) return (await people.needsSetup()) ? "on request" : null;
+	const token = await people.createSetupToken();
+	// One from before may belong to another database, and doesn't work any longer.
+	if (file !== null) await rm(file, { force: true });
+	if (token === null) return null;
+	const url = setupLink(origin, token);
+	if (isShown || file === null) return { url };
+	await writePrivately(file, url).catch((cause: NodeJS.ErrnoException) => {
+		throw new Error(`The setup link cannot be written to ${file} (${cause.code}).`, { cause });
+	});
+	return { file };
 }
 
 /**

@@ -14,7 +14,7 @@ export interface BannerFacts {
 
 /** Prints the addresses and keys to stderr, so that stdout contains only log lines. */
 export function banner({ config, service, sealKeyMade, json }: BannerFacts): void {
-	const { url, newOperatorKey, hasOperatorKey, setupUrl } = service;
+	const { url, newOperatorKey, hasOperatorKey, setup } = service;
 	const rows: [string, string][] = [
 		["Dashboard", config.publicUrl ?? url],
 		["API", `${url}/v1`],
@@ -37,7 +37,10 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: move it to a safe place)`]);
 	if (!hasOperatorKey)
 		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
-	if (setupUrl) rows.push(["Set up", `${colors.bold(setupUrl)}  (create your account here; works once)`]);
+	const advice = "(the link that creates your account: posthorn setup-link prints it)";
+	if (setup === "on request") rows.push(["Set up", `posthorn setup-link  ${advice}`]);
+	else if (setup && "file" in setup) rows.push(["Set up", `in ${setup.file}  ${advice}`]);
+	else if (setup) rows.push(["Set up", `${colors.bold(setup.url)}  (create your account here; works once)`]);
 	if (json) {
 		const facts = rows.map(([name, value]) => [
 			name.toLowerCase().replaceAll(" ", "_"),

@@ -22,6 +22,7 @@ export {
 export { Passwords, PasswordsBusy } from "./password.ts";
 export {
 	accountFaults,
+	createSetupToken,
 	EMAIL_PATTERN,
 	emailFaults,
 	MAX_EMAIL,
@@ -29,8 +30,10 @@ export {
 	normalEmail,
 	PASSWORD_LENGTH,
 	People,
+	setupLink,
 	type Throttled,
 } from "./people.ts";
+export { writePrivately } from "./private-file.ts";
 export { actorOf, type Client, type Person, type Principal, SESSION_MS, Sessions } from "./sessions.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./tokens.ts";
 

@@ -1,10 +1,10 @@
 /** The key of the person who runs the instance: configured, or created by the service and stored as a hash. */
-import { randomUUID, timingSafeEqual } from "node:crypto";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { timingSafeEqual } from "node:crypto";
 import { API_KEYS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettingStorage, Storage } from "../storage/port.ts";
+import { writePrivately } from "./private-file.ts";
 import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
 export const OPERATOR_KEY_PREFIX = "pho_";
@@ -40,7 +40,11 @@ export interface NewOperatorKey {
 export async function createOperatorKey(storage: SettingStorage, file?: string): Promise<NewOperatorKey> {
 	const key = createKey(OPERATOR_KEY_PREFIX);
 	// Before its hash, or a crash in between would leave a hash whose key is unknown.
-	if (file !== undefined) await writeKey(file, key);
+	if (file !== undefined)
+		await writePrivately(file, key).catch((cause: NodeJS.ErrnoException) => {
+			const why = `The operator's key cannot be written to ${file} (${cause.code}).`;
+			throw new Error(`${why} Set POSTHORN_OPERATOR_KEY instead.`, { cause });
+		});
 	const hash = keyHash(key).toString("hex");
 	const standing = await storage.initSetting({ name: SETTING, value: hash });
 	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
@@ -54,21 +58,6 @@ export async function replaceOperatorKey(storage: Pick<SettingStorage, "setSetti
 	const key = createKey(OPERATOR_KEY_PREFIX);
 	await storage.setSetting({ name: SETTING, value: keyHash(key).toString("hex") });
 	return key;
-}
-
-/** Replaces the file, whose previous key belonged to another database. */
-async function writeKey(file: string, key: string): Promise<void> {
-	const draft = `${file}.${randomUUID()}.new`;
-	try {
-		await writeFile(draft, `${key}\n`, { mode: 0o600, flag: "wx", flush: true });
-		await rename(draft, file);
-	} catch (cause) {
-		await rm(draft, { force: true });
-		const { code } = cause as NodeJS.ErrnoException;
-		throw new Error(`The operator's key cannot be written to ${file} (${code}). Set POSTHORN_OPERATOR_KEY instead.`, {
-			cause,
-		});
-	}
 }
 
 export interface OperatorKeyOptions {

@@ -38,6 +38,25 @@ export interface Throttled {
 	readonly wait: number;
 }
 
+/**
+ * A new token for setting up the operator's account; null if the account exists. It replaces earlier ones, except recent
+ * ones, which another node may be about to print.
+ */
+export async function createSetupToken(
+	storage: Pick<AccountStorage, "hasOperator" | "createLink">,
+	now: number,
+): Promise<string | null> {
+	if (await storage.hasOperator()) return null;
+	const token = createKey("");
+	const expiresAt = now + SETUP_LINK_MS;
+	const supersedes = expiresAt - STARTS_TOGETHER_MS;
+	await storage.createLink({ kind: "setup", supersedes, tokenHash: keyHash(token), expiresAt });
+	return token;
+}
+
+/** Where a setup link leads. @param origin of the dashboard */
+export const setupLink = (origin: string, token: string): string => `${origin}/setup#${token}`;
+
 /** Accounts, and how users authenticate. Rejects if storage fails, or with `PasswordsBusy`. */
 export class People {
 	readonly #options: PeopleOptions;
@@ -64,18 +83,10 @@ export class People {
 		return !this.#hasOperator;
 	}
 
-	/**
-	 * A new token for setting up the operator's account; null if the account exists. It replaces earlier ones, except
-	 * recent ones, which another node may be about to print.
-	 */
-	async createSetupToken(): Promise<string | null> {
+	/** See the function {@link createSetupToken}. */
+	createSetupToken(): Promise<string | null> {
 		const { storage, clock } = this.#options;
-		if (await storage.hasOperator()) return null;
-		const token = createKey("");
-		const expiresAt = clock.now() + SETUP_LINK_MS;
-		const supersedes = expiresAt - STARTS_TOGETHER_MS;
-		await storage.createLink({ kind: "setup", supersedes, tokenHash: keyHash(token), expiresAt });
-		return token;
+		return createSetupToken(storage, clock.now());
 	}
 
 	/** Creates the operator's account. */

@@ -22,6 +22,8 @@ export interface Config {
 	readonly operatorKey: string | null;
 	/** Where it is left if it is created and not shown (next to the database, mode 0600). Null with PostgreSQL. */
 	readonly operatorKeyFile: string | null;
+	/** Where the setup link is left if it isn't shown (next to the database, mode 0600). Null with PostgreSQL. */
+	readonly setupLinkFile: string | null;
 	/** 32 bytes, if set; otherwise read from `sealKeyFile`, or created there. */
 	readonly sealKey: Uint8Array | null;
 	/** Where the seal key is stored if it isn't set (next to the database, mode 0600). Null if it must be set. */
@@ -130,6 +132,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 		...rest,
 		database,
 		operatorKeyFile: nextToDatabase("posthorn.operatorkey"),
+		setupLinkFile: nextToDatabase("posthorn.setuplink"),
 		sealKeyFile: nextToDatabase("posthorn.sealkey"),
 		egress: { allow: allow!, deny: deny!, ports: ports! },
 	};

@@ -30,6 +30,7 @@ test("with nothing set, everything is as documented", () => {
 			database: { engine: "sqlite", path: "./data/posthorn.db" },
 			operatorKey: null,
 			operatorKeyFile: "data/posthorn.operatorkey",
+			setupLinkFile: "data/posthorn.setuplink",
 			sealKey: null,
 			sealKeyFile: "data/posthorn.sealkey",
 			brand: "Service",

@@ -70,7 +70,8 @@ function SetupForm({ token }: { token: string | null }) {
 							label="Setup token"
 							description={
 								<>
-									The service printed a link when it started: <Code>/setup#…</Code>. The token is the part after the #.
+									<Code>posthorn setup-link</Code> prints a link: <Code>/setup#…</Code>. The token is the part after the
+									#.
 								</>
 							}
 							autoComplete="off"

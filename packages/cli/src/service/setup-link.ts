@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createSetupToken, setupLink } from "@posthorn/server/accounts";
+import { readConfig } from "@posthorn/server/config";
+import { note, printJson } from "../client/output.ts";
+import { CommandError, UsageError } from "../command-error.ts";
+
+/** This command takes no leases. */
+const LEASE_TERM_MS = 10_000;
+
+export interface SetupLinkOptions {
+	readonly databaseUrl?: string;
+	readonly json?: boolean;
+}
+
+/**
+ * `posthorn setup-link`: prints the link that creates the operator's account. With SQLite it is the one that the running
+ * service has left in a file; with PostgreSQL this command creates one.
+ */
+export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): Promise<void> {
+	const result = readConfig({ env: process.env, flags: databaseUrl === undefined ? {} : { database: databaseUrl } });
+	if (!result.ok) throw new UsageError(result.faults);
+	const { database, setupLinkFile: file, publicUrl, port } = result.config;
+	let url: string | null;
+	if (database.engine === "postgres") {
+		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
+		const clock = { now: Date.now };
+		const storage = await openPostgresStorage({ clock, leaseTermMs: LEASE_TERM_MS, url: database.url });
+		try {
+			const token = await createSetupToken(storage, clock.now());
+			url = token && setupLink(publicUrl ?? `http://127.0.0.1:${port}`, token);
+		} finally {
+			await storage.close();
+		}
+		if (url === null) throw new CommandError(["The operator's account exists already: sign in."], 1);
+	} else {
+		if (file === null || !existsSync(file))
+			throw new CommandError(
+				[
+					`There is no setup link in ${file}.`,
+					"Either the operator's account exists, or the service hasn't started here yet, or it started at a terminal and printed the link there.",
+				],
+				1,
+			);
+		url = readFileSync(file, "utf8").trim();
+	}
+	if (json) printJson({ setup_url: url });
+	else console.log(url);
+	note("It creates the operator's account, works once, and is valid for a week.");
+}

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Posthorn, settingsOfNodes, unusedPort } from "@posthorn/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
+import { User } from "./client.fixture.ts";
+
+const ACCOUNT = { email: "ada@example.com", name: "Ada", password: "a sound of horns" };
+
+let operator: User;
+let port: string;
+beforeEach(async () => {
+	operator = new User();
+	port = String(await unusedPort());
+});
+afterEach(() => operator.close());
+
+const serve = (settings: Readonly<Record<string, string>> = {}) =>
+	Posthorn.start({ settings: { POSTHORN_PORT: port, ...settings }, cwd: operator.home });
+
+const setUp = async (link: string): Promise<number> => {
+	const { origin, hash } = new URL(link);
+	expect(origin).toBe(`http://127.0.0.1:${port}`);
+	const response = await fetch(`${origin}/v1/setup`, {
+		method: "POST",
+		headers: { "Content-Type": "application/json" },
+		body: JSON.stringify({ ...ACCOUNT, token: hash.slice(1) }),
+	});
+	return response.status;
+};
+
+// Whoever read the log first could become the operator.
+test("on SQLite, the link is in a file that only its user reads, not in the log", async () => {
+	const file = join(operator.home, "data/posthorn.setuplink");
+	expect(await operator.run(["setup-link"])).toMatchObject({
+		code: 1,
+		out: "",
+		err: expect.stringContaining("There is no setup link in data/posthorn.setuplink."),
+	});
+	let service = await serve({ POSTHORN_HOST: "0.0.0.0" });
+	await service.hasPrinted(/Set up +in data\/posthorn\.setuplink/);
+	expect(service.output).not.toContain("/setup#");
+	expect(statSync(file).mode & 0o777).toBe(0o600);
+	const { out } = await operator.run(["setup-link"], { env: { POSTHORN_PORT: port } });
+	expect(out).toBe(readFileSync(file, "utf8"));
+	expect(JSON.parse((await operator.run(["setup-link", "--json"])).out)).toEqual({ setup_url: out.trim() });
+	expect(await setUp(out.trim())).toBe(201);
+	await service.stopWith(0);
+	service = await serve();
+	expect(existsSync(file)).toBe(false);
+	await service.stopWith(0);
+});
+
+test(
+	"on PostgreSQL, the command creates a link, until the account exists",
+	async () => {
+		const server = await PostgresServer.start();
+		const url = await server.createDatabase();
+		try {
+			const { POSTHORN_EGRESS_CA_FILE: _, ...settings } = settingsOfNodes("");
+			const node = { ...settings, POSTHORN_DATABASE_URL: url, POSTHORN_PORT: port };
+			const service = await serve(node);
+			await service.hasPrinted(/Set up +posthorn setup-link/);
+			expect(service.output).not.toContain("/setup#");
+			const { out } = await operator.run(["setup-link"], { env: node });
+			expect(await setUp(out.trim())).toBe(201);
+			expect(await operator.run(["setup-link"], { env: node })).toMatchObject({
+				code: 1,
+				out: "",
+				err: expect.stringContaining("exists already"),
+			});
+			await service.stopWith(0);
+		} finally {
+			await server.dropDatabase(url);
+			await server.stop();
+		}
+	},
+	START_TIMEOUT_MS,
+);
