@@ -120,7 +120,7 @@ test("sends hints about webhooks, events and attempts as they change", async () 
 	clock.advance(GAP_MS);
 	await api.publish(project);
 	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
-	await api.attempted(1);
+	await api.attempted();
 	clock.advance(GAP_MS);
 	expect(await stream.until(ATTEMPTS)).toBe(ATTEMPTS);
 	for (const body of [{ status: "paused" }, { description: "x" }]) {

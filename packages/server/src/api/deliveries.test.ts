@@ -3,7 +3,6 @@ import { TestApi } from "../../test/api/api.ts";
 import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start();
 });
@@ -13,17 +12,12 @@ afterEach(() => {
 afterAll(() => api.close());
 
 /** Waits for this many more attempts. */
-async function more(count: number): Promise<void> {
-	attempts += count;
-	await api.attempted(attempts);
-}
-
 test("an attempt is complete in the list and on its own", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	api.receiver.answer = answered(503, Buffer.concat([Buffer.from("öh \xff"), Buffer.alloc(2_000, "x")]));
 	const id = await api.publish(project);
-	await more(1);
+	await api.attempted();
 	const { json } = await api.call("GET", `${project}/attempts`);
 	expect(json.data).toHaveLength(1);
 	const attempt = json.data[0]!;
@@ -65,7 +59,7 @@ test("bytes that aren't text are shown as U+FFFD", async () => {
 	await api.webhook(project);
 	api.receiver.answer = answered(200, Buffer.from([0x61, 0xff, 0x00, 0x62]));
 	await api.publish(project);
-	await more(1);
+	await api.attempted();
 	const { json } = await api.call("GET", `${project}/attempts`);
 	expect(json.data[0]?.response_body).toBe("a\ufffd\u0000b");
 });
@@ -76,7 +70,7 @@ test("an attempt that reached no receiver has no headers or response time, and s
 	const url = "https://localhost:1/";
 	const webhook = await api.webhook(project, { url });
 	await api.publish(project);
-	await more(1);
+	await api.attempted();
 	const { json } = await api.call("GET", `${project}/attempts?status=failed`);
 	expect(json.data[0]).toMatchObject({ status_code: null, error_code: "connection_refused", response_body: "", url });
 	expect(json.data[0]!.request_headers).toEqual({});
@@ -92,10 +86,10 @@ test("the log is filtered by everything at once, newest first, in pages", async 
 	const other = await api.webhook(project);
 	const ids: string[] = [];
 	for (let i = 0; i < 4; i++) ids.push(await api.publish(project, { i }));
-	await more(8);
+	await api.attempted(8);
 	api.receiver.answer = answered(500);
 	const failing = await api.call("POST", `${project}/events`, { body: { type: "delivery.failed", data: {} } });
-	await more(1);
+	await api.attempted();
 	const list = async (query: string): Promise<{ id: string; event_id: string }[]> => {
 		const { status, json } = await api.call("GET", `${project}/attempts?${query}`);
 		expect(status).toBe(200);
@@ -152,7 +146,7 @@ test("a page of the log ends early if it gets large", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	for (let i = 0; i < 20; i++) await api.publish(project, { text: "x".repeat(250_000) });
-	await more(20);
+	await api.attempted(20);
 	const first = await api.call("GET", `${project}/attempts`);
 	expect(first.json.data.length).toBeLessThan(20);
 	expect(first.text.length).toBeLessThan(4.5 * 1024 * 1024);
@@ -172,12 +166,12 @@ test("a finished delivery can be replayed under the same event id", async () => 
 	expect(early.status).toBe(409);
 	expect((await api.call("GET", `${webhook}/deliveries/${id}`)).json.state).toBe("attempting");
 	finish();
-	await more(1);
+	await api.attempted();
 	api.receiver.answer = answered(200);
 	const replayed = await api.call("POST", `${webhook}/deliveries/${id}/replay`);
 	expect(replayed.status).toBe(202);
 	expect(replayed.json).toEqual({ state: "attempting", attempt: 1, replay: 1 });
-	await more(1);
+	await api.attempted();
 	const { json } = await api.call("GET", `${webhook}/deliveries/${id}`);
 	expect(json).toMatchObject({ state: "delivered", attempt: 1, replay: 1 });
 	expect(json.attempts.map(({ replay, status, event_id }) => [replay, status, event_id])).toEqual([
@@ -185,17 +179,17 @@ test("a finished delivery can be replayed under the same event id", async () => 
 		[1, "delivered", id],
 	]);
 	expect((await api.call("POST", `${webhook}/deliveries/${id}/replay`, { body: {} })).status).toBe(202);
-	await more(1);
+	await api.attempted();
 });
 
 test("replays everything that failed, but not delivered events", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await api.publish(project);
-	await more(1);
+	await api.attempted();
 	api.receiver.answer = answered(500);
 	const failed = [await api.publish(project), await api.publish(project), await api.publish(project)];
-	await more(3);
+	await api.attempted(3);
 	const none = await api.call("POST", `${webhook}/replay`, {
 		body: { status: "failed", until: "2020-01-01T00:00:00Z" },
 	});
@@ -206,7 +200,7 @@ test("replays everything that failed, but not delivered events", async () => {
 	});
 	expect(status).toBe(202);
 	expect(json).toEqual({ count: 3 });
-	await more(3);
+	await api.attempted(3);
 	const sent = api.receiver.requests.slice(-3).map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
 	expect(sent).toEqual(failed);
 	expect((await api.call("POST", `${webhook}/replay`, { body: { status: "failed" } })).json).toEqual({ count: 0 });
@@ -252,7 +246,7 @@ test("a failed attempt has the headers that explain its response, and a delivere
 	] as const) {
 		api.receiver.answer = answered(status, "", headers);
 		await api.publish(project);
-		await more(1);
+		await api.attempted();
 		const [attempt] = (await api.call("GET", `${project}/attempts?limit=1`)).json.data;
 		expect(attempt).toMatchObject({ status_code: status, response_headers: kept, dns: null, certificate: null });
 	}
@@ -263,7 +257,7 @@ test("a failed attempt has the certificate that was rejected, and what name serv
 	// The receiver's certificate is for another name.
 	await api.webhook(project, { url: api.receiver.url("/hook", "127.0.0.1") });
 	await api.publish(project);
-	await more(1);
+	await api.attempted();
 	const [attempt] = (await api.call("GET", `${project}/attempts?limit=1`)).json.data;
 	expect(attempt).toMatchObject({
 		...{ status_code: null, error_code: "tls_wrong_host", response_headers: {}, dns: null },

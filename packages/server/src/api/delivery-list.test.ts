@@ -7,7 +7,6 @@ import { answered } from "../engine/send/receiver.fixture.ts";
 const DELAYS_MS = [3_600_000];
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start({ retryDelaysMs: DELAYS_MS });
 });
@@ -18,15 +17,10 @@ afterAll(() => api.close());
 
 const idOf = (path: string): string => path.split("/").at(-1)!;
 
-async function more(count: number): Promise<void> {
-	attempts += count;
-	await api.attempted(attempts);
-}
-
 async function deliver(project: string, status: number, webhooks = 1): Promise<string> {
 	api.receiver.answer = answered(status);
 	const event = await api.publish(project);
-	await more(webhooks);
+	await api.attempted(webhooks);
 	return event;
 }
 
@@ -46,7 +40,7 @@ test("a delivery is one row, whatever its attempts: delivered, waiting or failed
 	const waiting = await deliver(project, 503);
 	const failed = await deliver(project, 404);
 	await api.call("POST", `${webhook}/deliveries/${failed}/retry`);
-	await more(1);
+	await api.attempted();
 	const rows = await list(project);
 	expect(told(rows)).toEqual([
 		[failed, "failed", 2, 0],
@@ -77,7 +71,7 @@ test("a retry that was delivered leaves no trace as waiting, and one made early 
 	const event = await deliver(project, 500);
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${webhook}/deliveries/${event}/retry`);
-	await more(1);
+	await api.attempted();
 	expect(told(await list(project))).toEqual([[event, "delivered", 2, 0]]);
 	expect(await list(project, "state=waiting")).toEqual([]);
 });
@@ -88,14 +82,14 @@ test("a failed delivery is unhandled until it is replayed", async () => {
 	const event = await deliver(project, 500);
 	const path = `${webhook}/deliveries/${event}`;
 	await api.call("POST", `${path}/retry`);
-	await more(1);
+	await api.attempted();
 	const other = await deliver(project, 500);
 	await api.call("POST", `${webhook}/deliveries/${other}/retry`);
-	await more(1);
+	await api.attempted();
 	expect(told(await list(project, "state=failed&unhandled=true"))).toHaveLength(2);
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${path}/replay`);
-	await more(1);
+	await api.attempted();
 	expect(told(await list(project, "state=failed&unhandled=true"))).toEqual([[other, "failed", 2, 0]]);
 	expect(await list(project, "state=failed")).toMatchObject([
 		{ event_id: other, handled: null },
@@ -114,7 +108,7 @@ test("a failed delivery is dismissed: it stays in the list, but needs no decisio
 	for (let i = 0; i < 3; i++) {
 		events.push(await deliver(project, 500));
 		await api.call("POST", `${webhook}/deliveries/${events[i]}/retry`);
-		await more(1);
+		await api.attempted();
 	}
 	const waiting = await deliver(project, 500);
 	const dismiss = (event: string) => api.call("POST", `${webhook}/deliveries/${event}/dismiss`);
@@ -158,7 +152,7 @@ test("filters combine, take several values, and pages lose nothing", async () =>
 	for (const status of [200, 500, 404, 503]) events.push(await deliver(project, status, 2));
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${project}/events`, { body: { type: "delivery.failed", data: {} } });
-	await more(1);
+	await api.attempted();
 	const [a, b, c] = [one, other, third].map(idOf);
 	const count = async (query: string) => (await list(project, query)).length;
 	expect(await count("")).toBe(9);
@@ -200,11 +194,11 @@ test("tests are marked, and the deliveries of a deleted webhook end as failed", 
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
-	await more(1);
+	await api.attempted();
 	expect(await list(project)).toMatchObject([{ test: true, state: "delivered" }]);
 	await deliver(project, 500);
 	await api.call("DELETE", webhook);
-	await more(1);
+	await api.attempted();
 	expect(await list(project, "state=failed")).toMatchObject([{ test: false, last_attempt: { error_code: "deleted" } }]);
 	expect(await list(project, "state=waiting")).toEqual([]);
 });
@@ -234,7 +228,7 @@ test("a selection is dismissed in short transactions; if one fails, those before
 	const webhook = await api.webhook(project);
 	const event_id = await deliver(project, 500);
 	await api.call("POST", `${webhook}/deliveries/${event_id}/retry`);
-	await more(1);
+	await api.attempted();
 	const webhook_id = idOf(webhook);
 	const absent = Array.from({ length: 60 }, (_, i) => ({ webhook_id, event_id: `evt_none${i}` }));
 	const real = api.storage.dismissDeliveries.bind(api.storage);

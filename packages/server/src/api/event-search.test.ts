@@ -3,7 +3,6 @@ import { TestApi } from "../../test/api/api.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start();
 });
@@ -22,8 +21,7 @@ const WHOLE = { complete: true, since: null, capped: false };
 async function publish(project: string, data: object, delivered = 0): Promise<string> {
 	const { status, json } = await api.call("POST", `${project}/events`, { body: { type: "delivery.success", data } });
 	expect(status).toBe(202);
-	attempts += delivered;
-	await api.attempted(attempts);
+	await api.attempted(delivered);
 	return json.id as unknown as string;
 }
 
@@ -73,8 +71,7 @@ test("matching deliveries are counted and replayed, and the audit log keeps no a
 	expect(counted).toMatchObject({ count: 1, next_cursor: null, searched: WHOLE });
 	const { json: replayed } = await api.call("POST", `${project}/replays`, { body: { filter } });
 	expect(replayed.count).toBe(1);
-	attempts += 1;
-	await api.attempted(attempts);
+	await api.attempted();
 	const { json: audit, text } = await api.call("GET", `${project}/audit`);
 	expect(audit.data[0]?.detail).toMatchObject({ filter: { customer_emails: 1, status: ["delivered"] }, count: 1 });
 	expect(text).not.toContain("ada@example.com");

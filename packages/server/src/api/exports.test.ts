@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
-import { answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start();
 });
@@ -11,20 +9,10 @@ afterAll(() => api.close());
 
 const idOf = (path: string): string => path.split("/").at(-1)!;
 
-async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
-	const events: string[] = [];
-	for (const status of statuses) {
-		api.receiver.answer = answered(status);
-		events.push(await api.publish(project));
-		await api.attempted(++attempts);
-	}
-	return events;
-}
-
 test("what a filter matches is exported in both formats, named, and audited", async () => {
 	const project = await api.project();
 	await api.webhook(project);
-	const [, second, third] = await deliver(project, 200, 500, 500);
+	const [, second, third] = await api.deliver(project, 200, 500, 500);
 	const csv = await api.call("GET", `${project}/deliveries/export.csv?state=failed`);
 	expect(csv.status).toBe(200);
 	expect(csv.headers["content-type"]).toMatch(/^text\/csv/);
@@ -54,7 +42,7 @@ test("what a filter matches is exported in both formats, named, and audited", as
 test("an export reads page by page, and releases its slot at the end, even after an error", async () => {
 	const project = await api.project();
 	await api.webhook(project);
-	await deliver(project, 200);
+	await api.deliver(project, 200);
 	const page = await api.storage.listAttemptSummaries({ projectId: idOf(project), filter: {}, page: { limit: 1 } });
 	const real = api.storage.listAttemptSummaries;
 	let calls = 0;

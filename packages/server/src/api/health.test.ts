@@ -5,7 +5,6 @@ import { answered } from "../engine/send/receiver.fixture.ts";
 const HOUR_MS = 3_600_000;
 
 let api: TestApi;
-let attempts = 0;
 /** How far the API's clock is ahead. */
 let aheadMs = 0;
 beforeAll(async () => {
@@ -22,16 +21,6 @@ const idOf = (path: string): string => path.split("/").at(-1)!;
 const health = async (project: string, of = api) => (await of.call("GET", `${project}/webhooks/health`)).json.data;
 const summaries = async (project: string, of = api) =>
 	(await of.call("GET", `${project}/attempts/summaries`)).json.data.toReversed();
-
-async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
-	const events: string[] = [];
-	for (const status of statuses) {
-		api.receiver.answer = answered(status);
-		events.push(await api.publish(project));
-		await api.attempted(++attempts);
-	}
-	return events;
-}
 
 test("a webhook is idle until its first attempt", async () => {
 	const project = await api.project();
@@ -57,9 +46,9 @@ test("a webhook is idle until its first attempt", async () => {
 test("a webhook that fails from the start is failing; then it is judged over a window", async () => {
 	const project = await api.project();
 	await api.webhook(project);
-	await deliver(project, 500);
+	await api.deliver(project, 500);
 	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 1 });
-	await deliver(project, 200);
+	await api.deliver(project, 200);
 	const [, delivered] = await summaries(project);
 	expect(await health(project)).toEqual([
 		expect.objectContaining({
@@ -72,7 +61,7 @@ test("a webhook that fails from the start is failing; then it is judged over a w
 			dead_letters: 1,
 		}),
 	]);
-	await deliver(project, 500, 503);
+	await api.deliver(project, 500, 503);
 	const [, , first, last] = await summaries(project);
 	expect((await health(project))[0]).toMatchObject({
 		state: "unstable",
@@ -84,11 +73,11 @@ test("a webhook that fails from the start is failing; then it is judged over a w
 		dead_letters: 3,
 		day: { delivered: 1, retrying: 0, failed: 3, success_rate: 0.25, p95_ms: expect.any(Number) },
 	});
-	await deliver(project, 500);
+	await api.deliver(project, 500);
 	aheadMs = 60_000;
 	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 3 });
 	aheadMs = 0;
-	await deliver(project, 200);
+	await api.deliver(project, 200);
 	expect((await health(project))[0]).toMatchObject({ state: "unstable", failing_since: null, dead_letters: 4 });
 });
 
@@ -97,13 +86,13 @@ test("neither tests nor closed deliveries change the health", async () => {
 	const project = await patient.project();
 	const webhook = await patient.webhook(project);
 	await patient.publish(project);
-	await patient.attempted(1);
+	await patient.attempted();
 	const before = (await health(project, patient))[0]!;
 	expect(before).toMatchObject({ state: "healthy", recent: { delivered: 1, failed: 0 } });
 	patient.receiver.answer = answered(500);
 	for (let i = 0; i < 3; i++) {
 		await patient.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
-		await patient.attempted(2 + i);
+		await patient.attempted();
 	}
 	const unchanged = { state: "healthy", recent: before.recent, last_attempt: before.last_attempt, failed_in_a_row: 0 };
 	expect((await health(project, patient))[0]).toMatchObject(unchanged);
@@ -118,7 +107,7 @@ test("neither tests nor closed deliveries change the health", async () => {
 test("reports the day by hour, including the current one", async () => {
 	const project = await api.project();
 	await api.webhook(project);
-	await deliver(project, 200, 500);
+	await api.deliver(project, 200, 500);
 	const before = Date.now();
 	const [{ hours }] = (await health(project)) as unknown as [{ hours: Record<"at" | "delivered" | "failed", never>[] }];
 	const after = Date.now();
@@ -133,7 +122,7 @@ test("reports the day by hour, including the current one", async () => {
 test("a paused webhook is paused regardless of its history, and reports its backlog", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
-	await deliver(project, 500);
+	await api.deliver(project, 500);
 	await api.call("PATCH", webhook, { body: { status: "paused" } });
 	const event = await api.publish(project);
 	await api.publish(project);
@@ -158,10 +147,10 @@ test("lists every webhook of the project, oldest first, without deleted ones", a
 test("replaying a dead letter removes it from the count", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
-	const [event] = await deliver(project, 500, 500);
+	const [event] = await api.deliver(project, 500, 500);
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${webhook}/deliveries/${event}/replay`);
-	await api.attempted(++attempts);
+	await api.attempted();
 	expect((await health(project))[0]).toMatchObject({ state: "unstable", dead_letters: 1 });
 });
 
@@ -174,10 +163,10 @@ test("lists pending attempts with their times, soonest first", async () => {
 	const events = [];
 	for (let i = 1; i <= 3; i++) {
 		events.push(await patient.publish(project));
-		await patient.attempted(i);
+		await patient.attempted();
 	}
 	await patient.call("POST", `${other}/test`, { body: { type: "purchase.refunded" } });
-	await patient.attempted(4);
+	await patient.attempted();
 	const waiting = async (query = "") => (await patient.call("GET", `${project}/waiting${query}`)).json.data;
 
 	const logged = await summaries(project, patient);
@@ -210,7 +199,7 @@ test("lists pending attempts with their times, soonest first", async () => {
 	// Nor are a paused webhook's replays: nothing is sent meanwhile.
 	patient.receiver.answer = answered(200);
 	const replayable = await patient.publish(project);
-	await patient.attempted(5);
+	await patient.attempted();
 	await patient.call("PATCH", webhook, { body: { status: "paused" } });
 	expect((await patient.call("POST", `${webhook}/deliveries/${replayable}/replay`)).status).toBe(202);
 	expect((await waiting())[0]).toMatchObject({ event_id: replayable, queue: "requested", attempt: 1, replay: 1 });

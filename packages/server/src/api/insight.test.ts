@@ -5,7 +5,6 @@ import { LOG_READS } from "../base/budgets.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start({ maxWebhooksPerProject: 101 });
 });
@@ -18,18 +17,13 @@ const idOf = (path: string): string => path.split("/").at(-1)!;
 const get = async (path: string): Promise<Json> => (await api.call("GET", path)).json;
 
 /** Waits for this many more attempts. */
-async function more(count: number): Promise<void> {
-	attempts += count;
-	await api.attempted(attempts);
-}
-
 /** Publishes an event for each status, one after the other, to a receiver that responds with it. */
 async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
 	const events: string[] = [];
 	for (const status of statuses) {
 		api.receiver.answer = answered(status, "a response");
 		events.push(await api.publish(project, { note: "findable" }));
-		await more(1);
+		await api.attempted();
 	}
 	return events;
 }
@@ -76,7 +70,7 @@ test("filters the log by status code, class, or none", async () => {
 	await deliver(project, 200, 204, 404, 503, 500);
 	await api.webhook(project, { url: "https://localhost:1/" });
 	await deliver(project, 200);
-	await more(1);
+	await api.attempted();
 	for (const [query, codes] of [
 		["status_code=503", [503]],
 		["status_code=5xx", [500, 503]],
@@ -130,11 +124,11 @@ test("counts up to ten thousand, and says if there are more", async () => {
 	const webhooks = await Promise.all(Array.from({ length: 100 }, () => api.webhook(project, fields)));
 	const events = Array.from({ length: 100 }, (_, n) => ({ type: "delivery.success", data: { n } }));
 	await api.call("POST", `${project}/events`, { body: { events } });
-	await more(10_000);
+	await api.attempted(10_000);
 	const count = () => get(`${project}/attempts/count`);
 	expect(await count()).toEqual({ count: 10_000, capped: false });
 	await api.call("POST", `${webhooks[0]}/test`, { body: { type: "delivery.success" } });
-	await more(1);
+	await api.attempted();
 	expect(await count()).toEqual({ count: 10_000, capped: true });
 	// A search for something that doesn't exist gets empty pages that say where to continue.
 	expect(await get(`${project}/attempts/count?status_code=404`)).toEqual({ count: 0, capped: true });
@@ -168,7 +162,7 @@ test.each(RANGES)("reports the last %s in %i steps, including the current one", 
 	await deliver(project, 200, 500, 200);
 	// A test event doesn't count.
 	await api.call("POST", `${other}/test`, { body: { type: "purchase.refunded" } });
-	await more(1);
+	await api.attempted();
 
 	const before = Date.now();
 	const stats = await get(`${project}/stats?range=${range}`);
@@ -206,7 +200,7 @@ test("attempts of test events are marked, and leave a webhook's health as it was
 	const healthOf = async () => (await get(`${project}/webhooks/health`)).data[0];
 	api.receiver.answer = answered(503);
 	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
-	await more(1);
+	await api.attempted();
 	expect((await get(`${project}/attempts`)).data).toMatchObject([{ test: true, status: "failed" }]);
 	expect((await get(`${project}/attempts/summaries`)).data).toMatchObject([{ test: true, status: "failed" }]);
 	expect(await healthOf()).toMatchObject({ state: "idle", last_attempt: null, day: { delivered: 0, failed: 0 } });
@@ -214,7 +208,7 @@ test("attempts of test events are marked, and leave a webhook's health as it was
 	expect(await healthOf()).toMatchObject({ state: "failing", last_attempt: { test: false }, day: { failed: 1 } });
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
-	await more(1);
+	await api.attempted();
 	const last = { state: "unstable", last_attempt: { test: false }, failed_in_a_row: 1 };
 	expect(await healthOf()).toMatchObject({ ...last, last_delivered_at: expect.any(String), day: { delivered: 0 } });
 });

@@ -3,7 +3,6 @@ import { TestApi } from "../../test/api/api.ts";
 import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start();
 });
@@ -14,18 +13,8 @@ afterAll(() => api.close());
 
 const idOf = (path: string): string => path.split("/").at(-1)!;
 
-async function more(count: number): Promise<void> {
-	attempts += count;
-	await api.attempted(attempts);
-}
-
 async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
-	const events: string[] = [];
-	for (const status of statuses) {
-		api.receiver.answer = answered(status);
-		events.push(await api.publish(project));
-		await more(1);
-	}
+	const events = await api.deliver(project, ...statuses);
 	api.receiver.answer = answered(200);
 	return events;
 }
@@ -57,7 +46,7 @@ test("replays the given deliveries, including delivered ones, and skips those in
 	];
 	expect(await replay(project, { deliveries })).toEqual({ count: 2, skipped: 4 });
 	finish();
-	await more(3);
+	await api.attempted(3);
 	for (const event of events) {
 		const { json } = await api.call("GET", `${webhook}/deliveries/${event}`);
 		expect(json).toMatchObject({ state: "delivered", replay: 1 });
@@ -83,12 +72,12 @@ test("a selection is replayed one after the other; if one fails, those before it
 	try {
 		const deliveries = [...events, "evt_none"].map((event_id) => ({ webhook_id, event_id }));
 		expect(await replay(project, { deliveries })).toEqual({ count: 1, skipped: 0, left: 3 });
-		await more(1);
+		await api.attempted();
 		expect(lastSent(1)).toEqual([events[0]]);
 		const [entry] = (await api.call("GET", `${project}/audit`)).json.data;
 		expect(entry).toMatchObject({ action: "deliveries.replayed", detail: { count: 1 } });
 		expect(await replay(project, { deliveries: deliveries.slice(-3) })).toEqual({ count: 2, skipped: 1 });
-		await more(2);
+		await api.attempted(2);
 		spy.mockRejectedValueOnce(new Error("The database is down."));
 		expect((await api.call("POST", `${project}/replays`, { body: { deliveries } })).status).toBe(500);
 	} finally {
@@ -102,9 +91,9 @@ test("counting says what would be sent: by webhook and type, and from when", asy
 	const before = Date.now();
 	api.receiver.answer = answered(500);
 	await api.publish(project);
-	await more(2);
+	await api.attempted(2);
 	await api.call("POST", `${first}/test`, { body: { type: "delivery.success" } });
-	await more(1);
+	await api.attempted();
 	const counted = await replay(project, { filter: { status: "failed" }, dry_run: true });
 	const group = { type: "delivery.success", count: 1 };
 	expect(counted.count).toBe(2);
@@ -147,7 +136,7 @@ test("a filter matches the newest attempt, as in the list of attempts", async ()
 
 	const done = await replay(project, { filter: { status: "failed" } });
 	expect(done).toEqual({ count: 2, next_cursor: null, before: expect.stringMatching(/Z$/) });
-	await more(2);
+	await api.attempted(2);
 	expect(lastSent(2)).toEqual([events[0], events[2]]);
 	expect(await count({ status: "failed" })).toBe(0);
 	expect(await count({})).toBe(3);
@@ -163,7 +152,7 @@ test("a dry run replays nothing", async () => {
 		replay: 0,
 	});
 	expect(await replay(project, { filter: {}, dry_run: false })).toMatchObject({ count: 1 });
-	await more(1);
+	await api.attempted();
 });
 
 test("replays many deliveries in steps, each once, and skips new failures", async () => {
@@ -174,13 +163,13 @@ test("replays many deliveries in steps, each once, and skips new failures", asyn
 		const events = Array.from({ length }, (_, n) => ({ type: "delivery.success", data: { n } }));
 		await api.call("POST", `${project}/events`, { body: { events } });
 	}
-	await more(total);
+	await api.attempted(total);
 	const steps = async (dry_run: boolean) => {
 		const counts: number[] = [];
 		let next: { cursor?: string; before?: string } = {};
 		do {
 			const { count, next_cursor, before } = await replay(project, { filter: { status: "failed" }, dry_run, ...next });
-			if (!dry_run) await more(count);
+			if (!dry_run) await api.attempted(count);
 			counts.push(count);
 			if (next.before !== undefined) expect(before).toBe(next.before);
 			next = next_cursor === null ? {} : { cursor: next_cursor, before };

@@ -6,7 +6,6 @@ import { answered } from "../engine/send/receiver.fixture.ts";
 const DELAYS_MS = [3_600_000, 3_600_000];
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start({ retryDelaysMs: DELAYS_MS });
 });
@@ -17,17 +16,12 @@ afterAll(() => api.close());
 
 const idOf = (path: string): string => path.split("/").at(-1)!;
 
-async function more(count: number): Promise<void> {
-	attempts += count;
-	await api.attempted(attempts);
-}
-
 /** Publishes events whose first attempt fails. */
 async function failing(project: string, count: number): Promise<string[]> {
 	api.receiver.answer = answered(500);
 	const events: string[] = [];
 	for (let i = 0; i < count; i++) events.push(await api.publish(project));
-	await more(count);
+	await api.attempted(count);
 	return events;
 }
 
@@ -39,7 +33,7 @@ test("a retry made early continues the series, which has no more attempts than o
 	for (const attempt of [2, 3]) {
 		const { status, json } = await api.call("POST", `${path}/retry`);
 		expect([status, json]).toEqual([202, { state: "attempting", attempt, replay: 0 }]);
-		await more(1);
+		await api.attempted();
 	}
 	const { json } = await api.call("GET", path);
 	expect(json).toMatchObject({ state: "dead_lettered", attempt: 3, replay: 0 });
@@ -53,7 +47,7 @@ test("without a delivery there is nothing to retry; a delivered one isn't sent a
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const event = await api.publish(project);
-	await more(1);
+	await api.attempted();
 	expect((await api.call("POST", `${webhook}/deliveries/${event}/retry`)).status).toBe(409);
 	expect((await api.call("POST", `${webhook}/deliveries/evt_none/retry`)).status).toBe(404);
 	const absent = `${project}/webhooks/wh_01kbjh6mrxe3q8z1v2t4w5y6a7`;
@@ -67,10 +61,10 @@ test("everything that waits for a webhook is retried, and no other webhook's del
 	const [webhook, other] = [await api.webhook(project), await api.webhook(project)];
 	api.receiver.answer = answered(500);
 	const events = [await api.publish(project), await api.publish(project), await api.publish(project)];
-	await more(6);
+	await api.attempted(6);
 	api.receiver.answer = answered(200);
 	expect(await api.call("POST", `${webhook}/retry`)).toMatchObject({ status: 202, json: { count: 3 } });
-	await more(3);
+	await api.attempted(3);
 	for (const event of events) {
 		expect((await api.call("GET", `${webhook}/deliveries/${event}`)).json).toMatchObject({
 			...{ state: "delivered", attempt: 2 },
@@ -89,7 +83,7 @@ test("a selection is retried; those for which nothing waits are skipped and coun
 	const deliveries = [...events.slice(0, 2), "evt_none"].map((event_id) => ({ webhook_id, event_id }));
 	const { status, json } = await api.call("POST", `${project}/retries`, { body: { deliveries } });
 	expect([status, json]).toEqual([202, { count: 2, skipped: 1 }]);
-	await more(2);
+	await api.attempted(2);
 	const left = (await api.call("GET", `${project}/waiting`)).json.data;
 	expect(left.map(({ event_id }) => event_id)).toEqual([events[2]]);
 });
@@ -100,9 +94,9 @@ test("a test event that waits for a retry is cancelled, and needs no decision", 
 	api.receiver.answer = answered(500);
 	const { json } = await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
 	const path = `${webhook}/deliveries/${json.event_id}`;
-	await more(1);
+	await api.attempted();
 	expect(await api.call("POST", `${path}/cancel`)).toMatchObject({ status: 202, json: { cancelled: true } });
-	await more(1);
+	await api.attempted();
 	const delivery = (await api.call("GET", path)).json;
 	expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 2, next_retry_at: null });
 	expect(delivery.attempts[1]).toMatchObject({ status: "failed", error_code: "test_cancelled", request_headers: {} });
@@ -132,9 +126,9 @@ test("the audit log records who retried what", async () => {
 	const webhook = await api.webhook(project);
 	const [event] = await failing(project, 2);
 	await api.call("POST", `${webhook}/deliveries/${event}/retry`);
-	await more(1);
+	await api.attempted();
 	await api.call("POST", `${webhook}/retry`);
-	await more(2);
+	await api.attempted(2);
 	const { json } = await api.call("GET", `${project}/audit`);
 	expect(json.data.slice(0, 2)).toMatchObject([
 		{ action: "deliveries.retried", target: { kind: "webhook", id: idOf(webhook) }, detail: { count: 2 } },
@@ -161,7 +155,7 @@ test("a selection is retried in a few transactions; if one fails, those before i
 	} finally {
 		spy.mockRestore();
 	}
-	await more(1);
+	await api.attempted();
 	expect(await told(project)).toMatchObject({ detail: { count: 1 } });
 });
 
@@ -177,6 +171,6 @@ test("audits a bulk retry even if a later step fails", async () => {
 	} finally {
 		spy.mockRestore();
 	}
-	await more(1);
+	await api.attempted();
 	expect(await told(project)).toMatchObject({ target: { id: idOf(webhook) }, detail: { count: 1 } });
 });

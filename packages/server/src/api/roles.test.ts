@@ -149,7 +149,7 @@ beforeAll(async () => {
 	const { json: rotated } = await api.call("POST", `${project}/webhooks/${webhook.id}/rotate-secret`);
 	const { json: apiKey } = await api.call("POST", `${project}/api-keys`, { body: { name: "Shop" } });
 	const event = await api.publish(project);
-	await api.attempted(1);
+	await api.attempted();
 	const attempt = (await api.call("GET", `${project}/attempts`)).json.data[0]!.id;
 	ids = { webhook_id: webhook.id, event_id: event, attempt_id: attempt, key_id: apiKey.id };
 	secrets = [

@@ -22,7 +22,7 @@ test("exposes counters and backlogs to Prometheus without names", async () => {
 	const project = await api.project("Counted");
 	const webhook = await api.webhook(project);
 	await api.publish(project);
-	await api.attempted(1);
+	await api.attempted();
 	await api.call("PATCH", webhook, { body: { status: "paused" } });
 	const waiting = await api.publish(project);
 	const { text, headers } = await api.call("GET", "/metrics");

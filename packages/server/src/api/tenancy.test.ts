@@ -30,7 +30,7 @@ beforeAll(async () => {
 	victim = await api.project("Victim");
 	const webhook = await api.webhook(victim);
 	const event = await api.publish(victim);
-	await api.attempted(1);
+	await api.attempted();
 	const attempt = (await api.call("GET", `${victim}/attempts`)).json.data[0]!.id;
 	const keyId = (await api.call("POST", `${victim}/api-keys`, { body: { name: "v" } })).json.id;
 	paths = [victim, webhook, event, String(attempt), String(keyId)];

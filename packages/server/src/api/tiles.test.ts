@@ -6,7 +6,6 @@ import { answered } from "../engine/send/receiver.fixture.ts";
 const DELAYS_MS = [3_600_000];
 
 let api: TestApi;
-let attempts = 0;
 beforeAll(async () => {
 	api = await TestApi.start({ retryDelaysMs: DELAYS_MS });
 });
@@ -15,29 +14,24 @@ afterEach(() => {
 });
 afterAll(() => api.close());
 
-async function more(count: number): Promise<void> {
-	attempts += count;
-	await api.attempted(attempts);
-}
-
 async function deliver(project: string, status: number): Promise<string> {
 	api.receiver.answer = answered(status);
 	const event = await api.publish(project);
-	await more(1);
+	await api.attempted();
 	return event;
 }
 
 async function fail(project: string, webhook: string): Promise<string> {
 	const event = await deliver(project, 500);
 	await api.call("POST", `${webhook}/deliveries/${event}/retry`);
-	await more(1);
+	await api.attempted();
 	return event;
 }
 
 async function sendTest(webhook: string, status: number): Promise<string> {
 	api.receiver.answer = answered(status);
 	const { json } = await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
-	await more(1);
+	await api.attempted();
 	return json.event_id as unknown as string;
 }
 
@@ -59,14 +53,14 @@ test("a tile's figure is the number of rows of the list that it links to", async
 	await deliver(project, 500);
 	const failedTest = await sendTest(webhook, 500);
 	await api.call("POST", `${webhook}/deliveries/${failedTest}/retry`);
-	await more(1);
+	await api.attempted();
 	const waitingTest = await sendTest(webhook, 500);
 	const [replayed, dismissed] = [await fail(project, webhook), await fail(project, webhook)];
 	for (let n = 0; n < 2; n++) await fail(project, webhook);
 	await api.call("POST", `${webhook}/deliveries/${dismissed}/dismiss`);
 	api.receiver.answer = answered(200);
 	await api.call("POST", `${webhook}/deliveries/${replayed}/replay`);
-	await more(1);
+	await api.attempted();
 
 	const { json: stats } = await api.call("GET", `${project}/stats`);
 	const { json: health } = await api.call("GET", `${project}/webhooks/health`);

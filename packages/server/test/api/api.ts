@@ -85,6 +85,8 @@ export class TestApi {
 	readonly #check: ResponseCheck;
 	readonly #folder: string;
 	readonly #attempts: AttemptSignal;
+	/** How many attempts were waited for. */
+	#awaited = 0;
 	readonly #closeOthers: () => Promise<void>;
 
 	private constructor(members: Members) {
@@ -245,9 +247,21 @@ export class TestApi {
 		return String(json.id);
 	}
 
-	/** Resolves once this many attempts were committed since the start, none of them in the current millisecond. */
-	async attempted(count: number): Promise<void> {
-		await this.#attempts.reached(count);
+	/** Publishes an event for each status, one after the other, to a receiver that responds with it. */
+	async deliver(project: string, ...statuses: number[]): Promise<string[]> {
+		const events: string[] = [];
+		for (const status of statuses) {
+			this.receiver.answer = answered(status);
+			events.push(await this.publish(project));
+			await this.attempted();
+		}
+		return events;
+	}
+
+	/** Resolves once this many more attempts were committed, none of them in the current millisecond. */
+	async attempted(count = 1): Promise<void> {
+		this.#awaited += count;
+		await this.#attempts.reached(this.#awaited);
 		// A replay by filter skips events as new as itself.
 		for (const reached = Date.now(); Date.now() === reached; ) await setImmediate();
 	}
