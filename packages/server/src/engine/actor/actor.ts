@@ -79,10 +79,6 @@ export class Actor {
 		return this.#lease.current;
 	}
 
-	get retiring(): boolean {
-		return this.#loop.retirement.begun;
-	}
-
 	/** Whether its lanes are loaded and no other node may run the project now. */
 	get inCharge(): boolean {
 		return this.#loop.applied.mark !== null && this.isTrusted;

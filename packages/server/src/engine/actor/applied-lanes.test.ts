@@ -1,4 +1,6 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { PROJECTS } from "../../base/budgets.ts";
 import type { LoadedLanes, Storage } from "../../storage/port.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
 import type { Message } from "./messages.ts";
@@ -7,6 +9,9 @@ import type { Message } from "./messages.ts";
 class Reads {
 	readonly asked: { readonly webhookId: string | null; readonly answer: (revision: number) => void }[] = [];
 	readonly applied: number[] = [];
+	readonly clock = new VirtualClock();
+	/** How long applying them takes. */
+	takesMs = 0;
 	readonly lanes: AppliedLanes;
 
 	constructor() {
@@ -22,10 +27,14 @@ class Reads {
 			this.lanes.apply(message);
 			message.done();
 		};
-		const context = { storage: { loadLanes } as unknown as Storage };
+		const context = { storage: { loadLanes } as unknown as Storage, clock: this.clock };
 		const work = { projectId: "proj_1", context, post, reader: { lastSeq: 0, reaches: () => {} } };
 		const none = {
-			load: () => [],
+			load: () => {
+				this.clock.advance(this.takesMs);
+				return [];
+			},
+			openKeys: () => null,
 			get: () => null,
 			mark: () => {},
 			announceAll: () => {},
@@ -59,3 +68,23 @@ test("a change of one webhook during a read of all lanes reads them all again", 
 	expect(reads.asked.map(({ webhookId }) => webhookId)).toEqual([null, null]);
 	expect(reads.applied).toEqual([10, 11]);
 });
+
+// Ten people who changed webhooks of a project with 5,000 kept the event loop busy.
+test("a project rests between reads of all lanes, the longer applying them takes", async () => {
+	const reads = new Reads();
+	reads.takesMs = 5;
+	const first = reads.lanes.load(null);
+	await Promise.resolve();
+	const second = reads.lanes.load(null);
+	reads.asked[0]!.answer(11);
+	await first;
+	await turn();
+	expect(reads.asked).toHaveLength(1);
+	reads.clock.advance(5 * PROJECTS.lanesRest);
+	await turn();
+	reads.asked[1]!.answer(12);
+	await second;
+	expect(reads.applied).toEqual([11, 12]);
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

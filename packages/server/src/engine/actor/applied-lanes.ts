@@ -1,5 +1,6 @@
 /** Loads the lanes from storage and tracks which revision of the project they apply. */
 
+import { PROJECTS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { AlarmMark, Claim, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -17,6 +18,8 @@ export class AppliedLanes {
 	#reading: Promise<unknown> | null = null;
 	/** The read that has not begun. */
 	#next: Promise<void> | null = null;
+	/** When all lanes may be read again, monotonic milliseconds. */
+	#restsUntil = Number.NEGATIVE_INFINITY;
 	/** Number of requested reads of all lanes that aren't applied yet. */
 	#full = 0;
 
@@ -65,27 +68,32 @@ export class AppliedLanes {
 	/** Calls made during a read share the next one, which starts after the changes that they need were stored. */
 	async #readNext(): Promise<void> {
 		await this.#reading?.catch(() => undefined);
-		this.#next = null;
 		const { context, projectId } = this.#work;
+		const restMs = this.#restsUntil - context.clock.elapsed();
+		if (restMs > 0) await new Promise<void>((resolve) => context.clock.setTimeout(resolve, restMs));
+		this.#next = null;
 		const reading = context.storage.loadLanes({ projectId });
 		this.#reading = reading;
 		await this.#post(await reading, null);
 	}
 
-	#post(loaded: LoadedLanes, only: string | null): Promise<void> {
-		return new Promise((done) => this.#work.post({ kind: "loaded", loaded, only, done }));
+	async #post(loaded: LoadedLanes, only: string | null): Promise<void> {
+		const opening = this.#lanes.openKeys(loaded.lanes);
+		const keys = opening ? await opening : undefined;
+		await new Promise<void>((done) => this.#work.post({ kind: "loaded", loaded, only, keys, done }));
 	}
 
 	/** Applies what was read, unless the lanes already apply something newer. */
-	apply({ loaded: { lanes, seen, handedOver }, only }: Extract<Message, { kind: "loaded" }>): void {
+	apply({ loaded: { lanes, seen, handedOver }, only, keys }: Extract<Message, { kind: "loaded" }>): void {
 		if (this.#seen && seen.revision < this.#seen.revision) return;
 		// All lanes were read in the meantime, including this one.
 		if (only !== null && this.#seen?.revision === seen.revision) return;
-		const { reader } = this.#work;
+		const { reader, context } = this.#work;
+		const begun = context.clock.elapsed();
 		const hasNewEvents = seen.lastSeq > reader.lastSeq;
 		this.#seen = seen;
 		reader.reaches(seen.lastSeq);
-		for (const lane of this.#lanes.load(lanes, only)) this.#drop(lane);
+		for (const lane of this.#lanes.load(lanes, only, keys)) this.#drop(lane);
 		if (only !== null) {
 			const lane = this.#lanes.get(only);
 			if (hasNewEvents) this.#lanes.announceAll();
@@ -93,9 +101,11 @@ export class AppliedLanes {
 			return;
 		}
 		this.#lanes.announceAll();
-		for (const lane of this.#lanes)
-			lane.inFlightElsewhere(handedOver.filter(({ webhookId }) => webhookId === lane.webhookId));
+		const byWebhook = Map.groupBy(handedOver, ({ webhookId }) => webhookId);
+		for (const lane of this.#lanes) lane.inFlightElsewhere(byWebhook.get(lane.webhookId) ?? []);
 		this.remote.loaded(handedOver);
+		const now = context.clock.elapsed();
+		this.#restsUntil = now + PROJECTS.lanesRest * (now - begun);
 	}
 
 	/**

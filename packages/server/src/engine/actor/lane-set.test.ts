@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { PROJECTS } from "../../base/budgets.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { Seal } from "../../base/seal.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
@@ -18,7 +19,7 @@ function setUp() {
 	const keys = new SigningKeys(seal, silentLogger);
 	const context = { clock, keys, budget: new WindowBudget(), eventTypes: 2 } as unknown as ActorContext;
 	const log = { lastSeq: 0, announced: 0 };
-	return { clock, log, lanes: new LaneSet("proj_1", context, log) };
+	return { clock, keys, log, lanes: new LaneSet("proj_1", context, log) };
 }
 
 const stateOf = (webhookId: string, position = 0, type = "a"): LaneState => ({
@@ -40,6 +41,28 @@ test("returns lanes that storage no longer has, among all or the one that was re
 	expect(names(lanes.load([stateOf("a")], "a"))).toEqual([]);
 	expect(names(lanes.load([], "b"))).toEqual(["b"]);
 	expect(names(lanes.load([stateOf("b")], null))).toEqual(["a", "c"]);
+});
+
+// A project with 5,000 webhooks once held the event loop for 100 ms while it was loaded.
+test("opens many secrets a few per turn of the event loop, and only those that changed", async () => {
+	const { lanes, keys } = setUp();
+	const states = Array.from({ length: 3 * PROJECTS.secretsPerTurn }, (_, n) => stateOf(`wh_${n}`));
+	const open = vi.spyOn(keys, "open");
+	const openings = lanes.openKeys(states)!;
+	const perTurn: number[] = [];
+	for (let before = 0; open.mock.calls.length > before; ) {
+		perTurn.push(open.mock.calls.length - before);
+		before = open.mock.calls.length;
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	expect(Math.max(...perTurn)).toBeLessThanOrEqual(PROJECTS.secretsPerTurn);
+	lanes.load(states, null, await openings);
+	expect(open).toHaveBeenCalledTimes(states.length);
+	expect(lanes.openKeys(states)).toBeNull();
+	const others = [stateOf("wh_0"), ...states.slice(1)];
+	expect(lanes.openKeys(others)).toBeNull();
+	lanes.load(others, null);
+	expect(open).toHaveBeenCalledTimes(states.length + 1);
 });
 
 test("a project is idle once every lane has reached the end of its log; until then it wakes immediately", () => {

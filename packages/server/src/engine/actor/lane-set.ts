@@ -1,5 +1,6 @@
 /** The lanes of one project, and which of them need attention. Only the actor's loop changes them. */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
+import { PROJECTS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import type { Chunk, LogReader } from "../lanes/log-reader.ts";
@@ -8,6 +9,14 @@ import type { Message } from "./messages.ts";
 
 /** Used by lanes that send nothing. */
 const NO_KEY = signingKey(new Uint8Array(32));
+
+/** Keys by the state that they were opened for. */
+export type OpenedKeys = ReadonlyMap<LaneState, LaneKeys>;
+
+interface LaneKeys {
+	readonly key: SigningKey;
+	readonly standardKey: SigningKey | null;
+}
 
 export class LaneSet {
 	readonly #projectId: string;
@@ -29,18 +38,24 @@ export class LaneSet {
 	}
 
 	/**
+	 * Opens the secrets that changed, a few per turn of the event loop. Null if they are few: then {@link load} opens them.
+	 */
+	openKeys(states: readonly LaneState[]): Promise<OpenedKeys> | null {
+		const changed = states.filter((state) => this.#isSecretNew(state));
+		return changed.length > PROJECTS.secretsPerTurn ? this.#openInTurns(changed) : null;
+	}
+
+	/**
 	 * Updates the lanes from storage.
 	 *
 	 * @param only the webhook whose lane was read; null if all were
 	 * @returns lanes that storage no longer has, to be dropped
 	 */
-	load(states: readonly LaneState[], only: string | null): Iterable<Lane> {
+	load(states: readonly LaneState[], only: string | null, keys?: OpenedKeys): Iterable<Lane> {
 		const { budget, eventTypes } = this.#context;
-		const missing = new Map(only === null ? this.#lanes : this.#entry(only));
 		for (const state of states) {
-			missing.delete(state.webhookId);
 			const known = this.#lanes.get(state.webhookId);
-			const [key, standardKey] = [this.#keyOf(state, known), this.#standardKeyOf(state, known)];
+			const { key, standardKey } = keys?.get(state) ?? this.#keysOf(state, known);
 			if (known) {
 				known.unfollow(this.#reader.announced);
 				known.reload(state, key, eventTypes, standardKey);
@@ -50,7 +65,8 @@ export class LaneSet {
 			}
 		}
 		this.#byType = null;
-		return missing.values();
+		const lanes = only === null ? this.#lanes.size : Number(this.#lanes.has(only));
+		return lanes > states.length ? this.#missing(states, only) : [];
 	}
 
 	get(webhookId: string): Lane | null {
@@ -184,9 +200,33 @@ export class LaneSet {
 		return this.#byType.get(type) ?? [];
 	}
 
-	#entry(webhookId: string): [string, Lane][] {
+	#missing(states: readonly LaneState[], only: string | null): Lane[] {
+		const stored = new Set(states.map(({ webhookId }) => webhookId));
+		return [...this].filter(({ webhookId }) => !stored.has(webhookId) && (only === null || webhookId === only));
+	}
+
+	async #openInTurns(states: readonly LaneState[]): Promise<OpenedKeys> {
+		const { clock } = this.#context;
+		const opened = new Map<LaneState, LaneKeys>();
+		for (const [index, state] of states.entries()) {
+			if (index % PROJECTS.secretsPerTurn === PROJECTS.secretsPerTurn - 1)
+				await new Promise<void>((resolve) => clock.setImmediate(resolve));
+			try {
+				opened.set(state, this.#keysOf(state, this.#lanes.get(state.webhookId)));
+			} catch {
+				break; // Loading it reports the error.
+			}
+		}
+		return opened;
+	}
+
+	#isSecretNew({ webhookId, status, sealedDigest }: LaneState): boolean {
 		const lane = this.#lanes.get(webhookId);
-		return lane ? [[webhookId, lane]] : [];
+		return status !== "deleted" && (!lane || Buffer.compare(lane.state.sealedDigest, sealedDigest) !== 0);
+	}
+
+	#keysOf(state: LaneState, lane: Lane | undefined): LaneKeys {
+		return { key: this.#keyOf(state, lane), standardKey: this.#standardKeyOf(state, lane) };
 	}
 
 	/** The webhook's signing key, unsealed again only if it changed. */

@@ -6,6 +6,7 @@ import type { Slot } from "../send/slot.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, InFlight } from "./attempt.ts";
 import type { SlotKind } from "./backpressure.ts";
+import type { OpenedKeys } from "./lane-set.ts";
 
 /** Every message that an actor receives. */
 export type Message =
@@ -14,6 +15,8 @@ export type Message =
 			readonly kind: "loaded";
 			readonly loaded: LoadedLanes;
 			readonly only: string | null;
+			/** Keys that are open already. */
+			readonly keys?: OpenedKeys | undefined;
 			readonly done: () => void;
 	  }
 	/** Events were published. */

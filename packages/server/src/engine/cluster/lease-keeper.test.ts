@@ -1,10 +1,11 @@
 import { VirtualClock } from "@posthorn/testkit";
 import { expect, test, vi } from "vitest";
+import { PROJECTS } from "../../base/budgets.ts";
 import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
-import { LeaseKeeper } from "./lease-keeper.ts";
+import { LeaseKeeper, LOOK_MAX_MS } from "./lease-keeper.ts";
 import { OwnedProjects } from "./owned-projects.ts";
 
 const TERM_MS = 10_000;
@@ -19,12 +20,18 @@ function setUp() {
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
 	owned.add({ projectId: "p1", lease, renewed, idleSince: null, end() {} } as unknown as Actor);
 	const lapsed: string[] = [];
-	const renewals: { readonly at: number; readonly answer: () => void; readonly refuse: () => void }[] = [];
+	const renewals: {
+		readonly at: number;
+		readonly leases: number;
+		readonly answer: () => void;
+		readonly refuse: () => void;
+	}[] = [];
 	const storage: Partial<Storage> = {
 		renewLeases: ({ leases }) =>
 			new Promise((resolve) => {
 				renewals.push({
 					at: clock.elapsed() - begun,
+					leases: leases.length,
 					answer: () => resolve({ renewed: [...leases], locked: [] }),
 					refuse: () => resolve({ renewed: [], locked: [] }),
 				});
@@ -118,6 +125,50 @@ test("makes room by releasing the longest idle project first", () => {
 	}
 	keeper.makeRoom(2);
 	expect(retired).toEqual(["early", "between"]);
+});
+
+// 10,000 leases renewed in one statement once kept SQLite's writer, and everyone's events, waiting for 28 ms.
+test("renews many leases in steps, each trusted from its own request", async () => {
+	const { clock, keeper, owned, renewals, trustedFrom } = setUp();
+	for (let n = 0; n < 2 * PROJECTS.leasesPerStep; n++) {
+		const projectId = `more_${n}`;
+		const lease: Lease = { projectId, generation: 1, expiresAt: clock.now() + TERM_MS };
+		owned.add({ projectId, lease, renewed: (_: Lease, { elapsed }: Moment) => trustedFrom.push(elapsed) } as never);
+	}
+	const renewal = keeper.renew();
+	const begun = clock.elapsed();
+	for (const sent of [1, 2, 3]) {
+		await turn();
+		expect(renewals).toHaveLength(sent);
+		clock.advance(1_000);
+		renewals[sent - 1]!.answer();
+	}
+	expect((await renewal).elapsed).toBe(begun);
+	expect(renewals.map(({ leases }) => leases)).toEqual([PROJECTS.leasesPerStep, PROJECTS.leasesPerStep, 1]);
+	expect(trustedFrom.at(-1)! - begun).toBe(2_000);
+});
+
+// Each release asks for room. Looking at all projects each time took a third of the event loop.
+test("looks at all projects for room only now and then", () => {
+	const { clock, keeper, owned } = setUp();
+	let looks = 0;
+	for (let n = 0; n < 100; n++) {
+		const retire = () => new Promise(() => {});
+		owned.add({
+			projectId: `idle_${n}`,
+			retire,
+			get idleSince() {
+				looks++;
+				return n;
+			},
+		} as never);
+	}
+	for (let n = 0; n < 50; n++) keeper.makeRoom(1);
+	expect(looks).toBe(150);
+	expect(owned.room(101)).toBe(50);
+	clock.advance(LOOK_MAX_MS);
+	keeper.makeRoom(1);
+	expect(looks).toBe(201);
 });
 
 /** Resolves when everything that can settle now has settled. */

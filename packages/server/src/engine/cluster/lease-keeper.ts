@@ -15,6 +15,9 @@ const IDLE_MS = 60_000;
 const RENEWALS_PER_LEASE = 3;
 /** How many leases with locked rows a renewal waits for. */
 const WAITS_PER_RENEWAL = 4;
+/** How often to look for projects that can make room, at most and at least while some wait for it, milliseconds. */
+const LOOK_MIN_MS = 50;
+export const LOOK_MAX_MS = 1_000;
 /** How far a node may exceed its share before it releases projects, so that they don't move back and forth. */
 const SHARE_SLACK = 1.25;
 
@@ -44,6 +47,9 @@ export class LeaseKeeper {
 	#sharing: Promise<void> | null = null;
 	/** Projects whose lease's row was locked for longer than a renewal waits. */
 	readonly #stuck = new Set<string>();
+	/** Actors that could make room when they were last looked at, the first one last. */
+	#dispensable: Actor[] = [];
+	#lookedAt = Number.NEGATIVE_INFINITY;
 	#renewTimer: Timer | null = null;
 	/** Long ago, since nothing has been renewed yet. */
 	#renewedAt: Moment = { now: Number.NEGATIVE_INFINITY, elapsed: Number.NEGATIVE_INFINITY };
@@ -93,18 +99,37 @@ export class LeaseKeeper {
 	 * @param count the maximum number to release
 	 */
 	makeRoom(count: number): void {
-		const { clock } = this.#context;
+		const now = this.#context.clock.elapsed();
+		if (now - this.#lookedAt >= (this.#dispensable.length === 0 ? LOOK_MIN_MS : LOOK_MAX_MS)) {
+			this.#lookedAt = now;
+			this.#dispensable = this.#findDispensable();
+		}
+		for (let left = count; left > 0; ) {
+			const actor = this.#dispensable.pop();
+			if (!actor) return;
+			// It may have work again.
+			if (!this.#owned.has(actor) || (actor.idleSince === null && !this.#hasHadQuantum(actor))) continue;
+			this.#release(actor);
+			left -= 1;
+		}
+	}
+
+	/** With thousands of projects this takes milliseconds, and each release asks for room. */
+	#findDispensable(): Actor[] {
 		const idle: { actor: Actor; since: number }[] = [];
 		const worked: { actor: Actor; since: number }[] = [];
 		for (const actor of this.#owned.actors.values()) {
-			if (actor.retiring) continue;
+			if (this.#owned.isRetiring(actor)) continue;
 			const since = actor.idleSince;
 			if (since !== null) idle.push({ actor, since });
-			else if (clock.elapsed() - actor.takenAt >= PROJECTS.quantumMs) worked.push({ actor, since: actor.takenAt });
+			else if (this.#hasHadQuantum(actor)) worked.push({ actor, since: actor.takenAt });
 		}
-		const bySince = (a: { since: number }, b: { since: number }): number => a.since - b.since;
-		const order = [...idle.sort(bySince), ...worked.sort(bySince)];
-		for (const { actor } of order.slice(0, count)) this.#release(actor);
+		const latestFirst = (a: { since: number }, b: { since: number }): number => b.since - a.since;
+		return [...worked.sort(latestFirst), ...idle.sort(latestFirst)].map(({ actor }) => actor);
+	}
+
+	#hasHadQuantum({ takenAt }: Actor): boolean {
+		return this.#context.clock.elapsed() - takenAt >= PROJECTS.quantumMs;
 	}
 
 	/** Releases everything once it is settled. Call this only once the node is closing. */
@@ -145,17 +170,22 @@ export class LeaseKeeper {
 
 	async #renewNow(): Promise<Moment> {
 		const { holder } = this.#options;
-		const since = momentOf(this.#context.clock);
-		const leases = [...this.#owned.actors.values()].map((actor) => actor.lease);
-		if (leases.length === 0) {
-			this.#renewedAt = since;
-			return since;
+		const begun = momentOf(this.#context.clock);
+		const actors = [...this.#owned.actors.values()];
+		const locked: Lease[] = [];
+		for (let at = 0; at < actors.length; at += PROJECTS.leasesPerStep) {
+			const since = momentOf(this.#context.clock);
+			const leases = actors
+				.slice(at, at + PROJECTS.leasesPerStep)
+				.filter((actor) => this.#owned.has(actor))
+				.map(({ lease }) => lease);
+			const renewal = await this.#context.storage.renewLeases({ holder, leases });
+			this.#apply(leases, renewal, since);
+			locked.push(...renewal.locked);
 		}
-		const renewal = await this.#context.storage.renewLeases({ holder, leases });
-		this.#renewedAt = since;
-		this.#apply(leases, renewal, since);
-		if (renewal.locked.length > 0) this.#renewLocked(renewal.locked);
-		return since;
+		this.#renewedAt = begun;
+		if (locked.length > 0) this.#renewLocked(locked);
+		return begun;
 	}
 
 	#apply(leases: readonly Lease[], { renewed, locked }: Renewal, since: Moment): void {
@@ -247,7 +277,7 @@ export class LeaseKeeper {
 	async #retire(actor: Actor): Promise<void> {
 		const { storage, logger } = this.#context;
 		const { projectId } = actor;
-		const { seen, handover } = await actor.retire();
+		const { seen, handover } = await this.#owned.retire(actor);
 		if (handover) this.#await(handover.over);
 		if (!this.#owned.has(actor)) {
 			handover?.released();

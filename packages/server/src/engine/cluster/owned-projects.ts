@@ -13,6 +13,8 @@ export class OwnedProjects {
 	/** The node is stopping: it takes no more projects. */
 	closing = false;
 	readonly #actors = new Map<string, Actor>();
+	/** Actors that finish their work before their lease is released. */
+	readonly #retiring = new Set<Actor>();
 	readonly #leaving = new Set<string>();
 
 	constructor(limit: number = PROJECTS.active) {
@@ -26,10 +28,8 @@ export class OwnedProjects {
 	 * projects together are limited to twice the limit.
 	 */
 	room(most: number): number {
-		let retiring = 0;
-		for (const actor of this.#actors.values()) if (actor.retiring) retiring += 1;
 		const { size } = this.#actors;
-		return Math.max(0, Math.min(most - (size - retiring), 2 * this.limit - size));
+		return Math.max(0, Math.min(most - (size - this.#retiring.size), 2 * this.limit - size));
 	}
 
 	/** Actors by project id. */
@@ -40,7 +40,7 @@ export class OwnedProjects {
 	/** The project's actor, unless it is releasing the project. */
 	working(projectId: string): Actor | undefined {
 		const actor = this.#actors.get(projectId);
-		return actor?.retiring ? undefined : actor;
+		return actor && this.#retiring.has(actor) ? undefined : actor;
 	}
 
 	/** Whether this actor owns its project. */
@@ -55,14 +55,27 @@ export class OwnedProjects {
 
 	/** Adds an actor; a previous actor of the project ends. */
 	add(actor: Actor): void {
-		this.#actors.get(actor.projectId)?.end();
+		const previous = this.#actors.get(actor.projectId);
+		if (previous) this.drop(previous);
 		this.#actors.set(actor.projectId, actor);
 	}
 
 	/** Ends the actor and removes it if it owns its project. */
 	drop(actor: Actor): void {
 		if (this.has(actor)) this.#actors.delete(actor.projectId);
+		this.#retiring.delete(actor);
 		actor.end();
+	}
+
+	/** Whether this actor finishes its work, and starts nothing more. */
+	isRetiring(actor: Actor): boolean {
+		return this.#retiring.has(actor);
+	}
+
+	/** Lets the actor finish its work. See {@link Actor.retire}. */
+	retire(actor: Actor): ReturnType<Actor["retire"]> {
+		if (this.has(actor)) this.#retiring.add(actor);
+		return actor.retire();
 	}
 
 	/** Drops the actor. Its project isn't free until `release` has finished. */
