@@ -114,9 +114,16 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "lane-set-keeps-deleted",
-			find: "missing.delete(state.webhookId);",
-			replace: "missing.clear();",
+			find: "return lanes > states.length ? this.#missing(states, only) : [];",
+			replace: "return [];",
 			why: "A deleted webhook keeps its lane, and gets new events.",
+			tests: inEngine("actor/lane-set"),
+		},
+		{
+			name: "lane-set-opens-at-once",
+			find: "if (index % PROJECTS.secretsPerTurn === PROJECTS.secretsPerTurn - 1)",
+			replace: "if (index < 0)",
+			why: "Loading a project with thousands of webhooks holds the event loop.",
 			tests: inEngine("actor/lane-set"),
 		},
 		{

@@ -15,8 +15,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "no turns among projects",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "for (const { actor } of order.slice(0, count)) this.#release(actor);",
-		replace: "",
+		find: "const actor = this.#dispensable.pop();",
+		replace: "const actor = null;",
 		breaks: "Beyond the projects that a node works at once, the others starve.",
 		style: "crowd",
 		firstSeed: 2,
