@@ -76,8 +76,15 @@ export const ENGINE_LEASES = [
 			name: "keeper-no-quantum",
 			find: ">= PROJECTS.quantumMs;",
 			replace: ">= 0;",
-			only: "turns",
 			why: "Projects are released as soon as they are taken, while others wait.",
+			tests: inEngine("cluster/lease-keeper"),
+		},
+		{
+			name: "keeper-releases-dropped",
+			find: "if (!this.#owned.has(actor) || (",
+			replace: "if ((",
+			why: "An actor that has ended is released, and room is missing for a project that waits.",
+			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
 			name: "keeper-looks-each-time",

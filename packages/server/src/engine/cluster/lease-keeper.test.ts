@@ -171,5 +171,29 @@ test("looks at all projects for room only now and then", () => {
 	expect(looks).toBe(201);
 });
 
+test("a project that works makes room only after its quantum, and only if it still owns its lease", () => {
+	const { clock, keeper, owned } = setUp();
+	const retired: string[] = [];
+	const works = (projectId: string) => {
+		const retire = () => {
+			retired.push(projectId);
+			return new Promise(() => {});
+		};
+		return { projectId, idleSince: null, takenAt: clock.elapsed(), retire, end() {} } as unknown as Actor;
+	};
+	const [gone, first] = [works("gone"), works("first")];
+	owned.add(gone);
+	owned.add(first);
+	clock.advance(PROJECTS.quantumMs - 1);
+	owned.add(works("second"));
+	keeper.makeRoom(3);
+	expect(retired).toEqual([]);
+	clock.advance(LOOK_MAX_MS);
+	keeper.makeRoom(0);
+	owned.drop(gone);
+	keeper.makeRoom(3);
+	expect(retired).toEqual(["first"]);
+});
+
 /** Resolves when everything that can settle now has settled. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
