@@ -1,5 +1,6 @@
+import { within } from "@posthorn/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestApi } from "../../test/api/api.ts";
+import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -61,6 +62,49 @@ test("an export reads page by page, and releases its slot at the end, even after
 		};
 		for (const _ of [1, 2]) expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(500);
 	} finally {
+		api.storage.listAttemptSummaries = real;
+	}
+});
+
+test("an export whose client leaves in the middle stops reading and releases its slot", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await api.deliver(project, 200);
+	const { rows } = await api.storage.listAttemptSummaries({ projectId: idOf(project), filter: {}, page: { limit: 1 } });
+	const real = api.storage.listAttemptSummaries;
+	const [reading, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	let furtherPages = 0;
+	let isEndless = true;
+	api.storage.listAttemptSummaries = async ({ page }) => {
+		if (!isEndless && page.before === undefined) return { rows: [], next: null };
+		if (page.before !== undefined && ++furtherPages === 2) {
+			reading.resolve();
+			await held.promise;
+		}
+		return { rows: Array.from({ length: 200 }, () => rows[0]!), next: rows[0]!.id };
+	};
+	const url = await api.app.listen({ host: "127.0.0.1", port: 0 });
+	const closed = new Promise<void>((resolve) =>
+		api.app.server.once("connection", (socket) => socket.once("close", () => resolve())),
+	);
+	try {
+		const left = new AbortController();
+		const headers = { authorization: `Bearer ${OPERATOR_KEY}` };
+		const response = await fetch(`${url}${project}/attempts/export.csv`, { headers, signal: left.signal });
+		expect(response.status).toBe(200);
+		// It reads its second further page.
+		await within("the export to read on", reading.promise);
+		isEndless = false;
+		expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(429);
+		left.abort();
+		await within("the service to notice", closed);
+		expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(200);
+		held.resolve();
+		// Exports that come later are read to their end, and the one that was left isn't read any further.
+		for (const _ of [1, 2]) expect((await api.call("GET", `${project}/attempts/export.csv`)).status).toBe(200);
+		expect(furtherPages).toBe(2);
+	} finally {
+		held.resolve();
 		api.storage.listAttemptSummaries = real;
 	}
 });
