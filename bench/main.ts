@@ -17,6 +17,7 @@ import { measureMemory } from "./measures/memory.ts";
 import { measureNodes } from "./measures/nodes.ts";
 import { measurePending } from "./measures/pending.ts";
 import { measureRetention } from "./measures/retention.ts";
+import { measureSearch } from "./measures/search.ts";
 import { measureThroughput } from "./measures/throughput.ts";
 import { measureUnwanted } from "./measures/unwanted.ts";
 import { measureUpgrade } from "./measures/upgrade.ts";
@@ -102,6 +103,7 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("unwanted")
 				? { unwanted: await measureUnwanted(workspace, receiver, service, seconds, progress) }
 				: {}),
+			...(parts.has("search") ? { search: await measureSearch(workspace, receiver, service, options, progress) } : {}),
 			...(parts.has("retention")
 				? { retention: await measureRetention(workspace, receiver, service, options, progress) }
 				: {}),

@@ -18,12 +18,13 @@ Usage: npm run bench -- [options]
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
   --unwanted       only the CPU time of an event next to 10,000 webhooks that don't want it
+  --search         only the delivery rate of events with order ids and customers, compared with such that aren't indexed
   --retention      only the delivery rate while retention deletes as much as is created
   --upgrade        only how long publishing is blocked by opening ten million events of the previous release
   --events N       how many events --upgrade writes (default 10000000)
   --client         only the CPU time of the HTTP client that sends the requests
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
-  --rounds N       how many pairs of services --against starts (default 7), or rounds --retention has (default 5)
+  --rounds N       how many pairs of services --against starts (default 7), or rounds --retention and --search have (default 5)
   --dashboard      only the dashboard in Chromium: pages, a long log, live rows, with goals and whether they're met
   --facts          only store facts with a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
@@ -56,6 +57,7 @@ const ALONE = [
 	"neighbours",
 	"single",
 	"unwanted",
+	"search",
 	"retention",
 	"upgrade",
 	"client",
@@ -103,7 +105,7 @@ export function readOptions(args: readonly string[]): Options {
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
 		neighbour: values.neighbour ?? null,
 		against: values.against === undefined ? null : resolve(values.against),
-		rounds: readList("rounds", values.rounds ?? (values.retention ? "5" : "7"), MAX_ROUNDS)[0]!,
+		rounds: readList("rounds", values.rounds ?? (values.retention || values.search ? "5" : "7"), MAX_ROUNDS)[0]!,
 		events: readList("events", values.events ?? String(FULL_EVENTS), MAX_EVENTS)[0]!,
 	};
 }
@@ -129,6 +131,7 @@ function parse(args: readonly string[]) {
 				neighbour: text,
 				single: flag,
 				unwanted: flag,
+				search: flag,
 				retention: flag,
 				upgrade: flag,
 				events: text,

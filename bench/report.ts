@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import { RETENTION_LEAST_SHARE } from "./measures/retention.ts";
+import { SEARCH_LEAST_SHARE } from "./measures/search.ts";
 import { UNWANTED_MOST_TIMES } from "./measures/unwanted.ts";
 import { UPGRADE_MOST_MS } from "./measures/upgrade.ts";
 import type {
@@ -14,6 +15,7 @@ import type {
 	Pending,
 	Results,
 	RetentionRun,
+	SearchRun,
 	SingleRun,
 	ThroughputRun,
 	UpgradeRun,
@@ -39,6 +41,7 @@ export function formatReport(results: Results): string {
 		single,
 		unwanted,
 		retention,
+		search,
 		upgrade,
 		machine,
 	} = results;
@@ -112,6 +115,14 @@ export function formatReport(results: Results): string {
 				`(goal: ${RETENTION_LEAST_SHARE} of the rate without, and as much deleted as created):`,
 		);
 		parts.push(table(RETENTION_COLUMNS, retention));
+	}
+	if (search !== undefined) {
+		const [{ events } = { events: 0 }] = search;
+		parts.push(
+			`Deliveries of ${count(events)} events with an order id and a customer, compared with such in fields that aren't ` +
+				`indexed (goal: at least ${SEARCH_LEAST_SHARE}):`,
+		);
+		parts.push(table(SEARCH_COLUMNS, search));
 	}
 	if (upgrade !== undefined) {
 		const [{ events } = { events: 0 }] = upgrade;
@@ -233,6 +244,16 @@ const RETENTION_COLUMNS: readonly Column<RetentionRun>[] = [
 	{ title: "deleted", cell: ({ deleted_events_per_s }) => `${count(deleted_events_per_s)}/s` },
 	{ title: "vacuum", cell: ({ vacuum_s }) => (vacuum_s === null ? "–" : `${vacuum_s.toFixed(1)} s`) },
 	{ title: "", cell: ({ keeps_up }) => (keeps_up ? pc.green("✓") : pc.red("✗")) },
+];
+
+const SEARCH_COLUMNS: readonly Column<SearchRun>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
+	{ title: "not indexed", cell: ({ without_per_s }) => `${count(without_per_s)}/s` },
+	{ title: "indexed", cell: ({ with_per_s }) => `${count(with_per_s)}/s` },
+	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+	{ title: "each round", cell: ({ ratios }) => ratios.map((ratio) => ratio.toFixed(2)).join(" ") },
+	{ title: "CPU", cell: ({ cpu_ratio }) => cpu_ratio.toFixed(2) },
+	{ title: "", cell: ({ met }) => (met ? pc.green("✓") : pc.red("✗")) },
 ];
 
 const UPGRADE_COLUMNS: readonly Column<UpgradeRun>[] = [

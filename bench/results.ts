@@ -17,6 +17,7 @@ export interface Results {
 	readonly single?: readonly SingleRun[];
 	readonly unwanted?: Unwanted;
 	readonly retention?: readonly RetentionRun[];
+	readonly search?: readonly SearchRun[];
 	readonly upgrade?: readonly UpgradeRun[];
 	readonly machine: Machine;
 }
@@ -111,6 +112,23 @@ export interface RetentionRun {
 	readonly keeps_up: boolean;
 	/** How long PostgreSQL's vacuum of the events takes after that, seconds; null on SQLite. */
 	readonly vacuum_s: number | null;
+}
+
+/** The whole path with events that have an order id and a customer, compared with such in fields that aren't indexed. */
+export interface SearchRun {
+	readonly engine: "sqlite" | "postgres";
+	/** In each turn of a round. */
+	readonly events: number;
+	/** Deliveries per second: medians of the rounds. */
+	readonly with_per_s: number;
+	readonly without_per_s: number;
+	/** With over without, in each round, and the median. */
+	readonly ratios: readonly number[];
+	readonly ratio: number;
+	/** The same of the service's CPU time per delivery, without PostgreSQL's own: the median. */
+	readonly cpu_ratio: number;
+	/** Whether `ratio` is at least 0.95. */
+	readonly met: boolean;
 }
 
 /** A database of the previous release is opened by this one. */

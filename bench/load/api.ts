@@ -52,6 +52,16 @@ export class Api {
 		return key;
 	}
 
+	/** Finds events by an order id, and returns whether all of the project's events are indexed by then. */
+	async findOrder(projectId: string, orderId: string): Promise<{ readonly found: number; readonly complete: boolean }> {
+		const path = `/v1/projects/${projectId}/events/search?order_id=${encodeURIComponent(orderId)}`;
+		const { data, searched } = (await this.#call("GET", path)) as {
+			data: unknown[];
+			searched: { complete: boolean };
+		};
+		return { found: data.length, complete: searched.complete };
+	}
+
 	async setStatus(projectId: string, webhookId: string, status: "active" | "paused"): Promise<void> {
 		await this.#call("PATCH", `/v1/projects/${projectId}/webhooks/${webhookId}`, { status });
 	}
@@ -74,7 +84,7 @@ export class Api {
 		await this.#pool.destroy();
 	}
 
-	async #call(method: "POST" | "PATCH", path: string, body: object): Promise<unknown> {
+	async #call(method: "GET" | "POST" | "PATCH", path: string, body?: object): Promise<unknown> {
 		const answer = await this.#pool.request({
 			method,
 			path,

@@ -19,6 +19,19 @@ export function eventData(n: number, at: number): string {
 	return dataOf(n, at, PAD);
 }
 
+/** The names of two more fields, of 8 and 14 characters, so that events are of the same size whatever they are. */
+export interface ReferenceFields {
+	readonly order: string;
+	readonly customer: string;
+}
+
+/** The same size, with an order id and an e-mail address that each event has to itself, in fields of these names. */
+export function referenceEventData(n: number, at: number, { order, customer }: ReferenceFields): string {
+	const fields = `"${order}":"ord_${n}","${customer}":"buyer${n}@example.com",`;
+	const start = dataOf(n, at, "");
+	return start.replace('"pad":""', `${fields}"pad":"${PAD.slice(fields.length)}"`);
+}
+
 /** The same without padding. */
 export function smallEventData(n: number, at: number): string {
 	return dataOf(n, at, "");

@@ -1,6 +1,6 @@
 /** Publishes events over the HTTP API, in batches as fast as they are accepted. */
 import { Pool } from "undici";
-import { eventData, eventInput, now, smallEventData } from "./payload.ts";
+import { eventData, eventInput, now, referenceEventData, smallEventData } from "./payload.ts";
 import type { PublishTask } from "./publisher.ts";
 import { doTasks } from "./worker-process.ts";
 
@@ -42,7 +42,12 @@ async function post(pool: Pool, task: PublishTask, batch: Batch): Promise<void> 
 }
 
 async function postNow(pool: Pool, task: PublishTask, { projectId, first, count }: Batch): Promise<void> {
-	const data = task.small ? smallEventData : eventData;
+	const { references } = task;
+	const data = references
+		? (n: number, at: number) => referenceEventData(n, at, references)
+		: task.small
+			? smallEventData
+			: eventData;
 	const at = now();
 	let events = "";
 	for (let n = first; n < first + count; n++) events += `${n === first ? "" : ","}${eventInput(data(n, at))}`;

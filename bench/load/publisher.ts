@@ -1,5 +1,6 @@
 import type { Workspace } from "../workspace.ts";
 import type { Api } from "./api.ts";
+import type { ReferenceFields } from "./payload.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 const MAX_BATCH = 1_000;
@@ -24,9 +25,11 @@ export interface PublishTask {
 	readonly inFlight: number;
 	/** Without padding to 1 KB, and with few concurrent requests: for filling a log, not for measuring. */
 	readonly small: boolean;
+	/** With an order id and an e-mail address in these fields. */
+	readonly references?: ReferenceFields | undefined;
 }
 
-export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small">;
+export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small" | "references">;
 
 /** Idle publisher processes. They are reused, because a store's own code would be warm, too. */
 const idle = new WeakMap<Workspace, WorkerProcess<PublishTask, null>[]>();

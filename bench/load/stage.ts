@@ -1,6 +1,6 @@
 import { Service, type ServiceOptions } from "../service.ts";
 import type { Workspace } from "../workspace.ts";
-import { EVENT_TYPE } from "./payload.ts";
+import { EVENT_TYPE, type ReferenceFields } from "./payload.ts";
 import { type Publication, publish } from "./publisher.ts";
 import type { Receiver } from "./receiver.ts";
 
@@ -18,6 +18,8 @@ export interface Stage {
 	/** The number of webhooks per project, which is how many an event goes to. */
 	readonly webhooks: readonly { readonly projectId: string; readonly id: string }[];
 	published: number;
+	/** Whether events have an order id and an e-mail address, and in which fields. */
+	readonly references?: ReferenceFields;
 }
 
 /** Starts a service and registers `fanout` webhooks for each project, each with its own path. */
@@ -46,6 +48,7 @@ export async function publishNext(stage: Stage, eventsPerProject: number, small 
 		eventsPerProject,
 		firstNumber: stage.published,
 		small,
+		references: stage.references,
 	};
 	stage.published += eventsPerProject;
 	await publish(stage.workspace, stage.service.api, publication);
