@@ -88,8 +88,8 @@ export async function listDeliveries(
 	const rows: FoundDelivery[] = [];
 	const attempts = attemptsOf(filter, few !== null);
 	let next: string | null | undefined = before;
-	// Most entries are shown, so the first step reads what a page needs.
-	let step = limit;
+	// Most entries are shown, so the first step reads what a page needs. Those of given events are all sorted each time.
+	let step = isOfEvents(filter) ? Math.ceil(limit * MARGIN) : limit;
 	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
 		const page = { limit: step, ...(next !== undefined && { before: next }) };
 		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });
@@ -117,8 +117,10 @@ export async function listDeliveries(
  * Whether few pending deliveries are found from the queues: then the log's many entries of earlier attempts aren't read.
  * The few attempts of given events are read from the log.
  */
-const readsQueues = ({ states, eventId, seqs }: DeliveryFilter): boolean =>
-	states.includes("waiting") && (states.length === 1 || (eventId === undefined && seqs === undefined));
+const readsQueues = (filter: DeliveryFilter): boolean =>
+	filter.states.includes("waiting") && (filter.states.length === 1 || !isOfEvents(filter));
+
+const isOfEvents = ({ eventId, seqs }: DeliveryFilter): boolean => eventId !== undefined || seqs !== undefined;
 
 /** How many entries to read for the rest of a page, of which this share has been shown so far. */
 function nextStep(limit: number, missing: number, share: number): number {

@@ -220,21 +220,10 @@ export function* takeByAttempts({
 }: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Steps<number[]> {
 	const project = yield* findProject(projectId);
 	if (project === null || seqs.length <= 1) return [...seqs];
-	const counted = yield* rows<{ seq: number; attempts: number }>(sql`
-		SELECT c.seq, count(*) AS attempts FROM (
-			SELECT g.seq FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${ITS_ATTEMPTS}
-			LIMIT ${maxAttempts + 1}
-		) c GROUP BY c.seq`);
-	const counts = new Map(counted.map(({ seq, attempts }) => [seq, attempts]));
-	if (counted.reduce((sum, { attempts }) => sum + attempts, 0) <= maxAttempts) return [...seqs];
-	// The last one's attempts may not all have been counted.
-	return seqs.slice(
-		0,
-		Math.max(
-			1,
-			seqs.findLastIndex((seq) => counts.has(seq)),
-		),
-	);
+	const all = JSON.stringify(seqs.map((seq) => ({ no: project, seq })));
+	const beyond = yield* row<{ seq: number }>(sql`
+		SELECT g.seq FROM ${given}${all}${endGiven} ${ITS_ATTEMPTS} LIMIT 1 OFFSET ${maxAttempts}`);
+	return beyond === undefined ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond.seq)));
 }
 
 function* coverageOf(project: number, { after, through }: Range, last = 0, first = 0): Steps<IndexCoverage> {
