@@ -330,6 +330,18 @@ export const ENGINE_ACTOR = [
 	]),
 	...of("server/src/engine/actor/applied-lanes.ts", inEngine("actor/applied-lanes"), [
 		{
+			name: "applied-lanes-never-rests",
+			find: "if (restMs > 0) await",
+			replace: "if (restMs > 1e9) await",
+			why: "A project with thousands of webhooks that change all the time keeps the event loop busy.",
+		},
+		{
+			name: "applied-lanes-rests-long",
+			find: "Math.min(PROJECTS.lanesRest * (now - begun), PROJECTS.lanesRestMs)",
+			replace: "PROJECTS.lanesRest * (now - begun)",
+			why: "After the machine slept, changes of webhooks wait for hours.",
+		},
+		{
 			name: "lane-loading-one-of-several",
 			find: "if (loaded.seen.revision !== since + 1) return false;",
 			replace: "",

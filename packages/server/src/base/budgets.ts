@@ -494,9 +494,11 @@ export const PROJECTS = {
 	secretsPerTurn: 50,
 	/**
 	 * How long a project rests between reads of all its webhooks, as a multiple of the time that applying them took: one
-	 * with thousands of them that change all the time may not take the event loop for itself.
+	 * with thousands of them that change all the time may not take the event loop for itself. The machine may have been
+	 * asleep meanwhile, so a rest has a maximum, milliseconds.
 	 */
 	lanesRest: 8,
+	lanesRestMs: 1_000,
 	/** How long a project may run before a waiting one takes its turn, milliseconds. */
 	quantumMs: 5_000,
 	/** Releases that may wait for rows locked by another session. Other leases are left to expire. */

@@ -87,4 +87,20 @@ test("a project rests between reads of all lanes, the longer applying them takes
 	expect(reads.applied).toEqual([11, 12]);
 });
 
+test("a rest is short even if the machine slept while lanes were applied", async () => {
+	const reads = new Reads();
+	reads.takesMs = 3_600_000;
+	const first = reads.lanes.load(null);
+	await Promise.resolve();
+	reads.asked[0]!.answer(11);
+	await first;
+	const second = reads.lanes.load(null);
+	await turn();
+	reads.clock.advance(PROJECTS.lanesRestMs);
+	await turn();
+	reads.asked[1]!.answer(12);
+	await second;
+	expect(reads.applied).toEqual([11, 12]);
+});
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -105,7 +105,7 @@ export class AppliedLanes {
 		for (const lane of this.#lanes) lane.inFlightElsewhere(byWebhook.get(lane.webhookId) ?? []);
 		this.remote.loaded(handedOver);
 		const now = context.clock.elapsed();
-		this.#restsUntil = now + PROJECTS.lanesRest * (now - begun);
+		this.#restsUntil = now + Math.min(PROJECTS.lanesRest * (now - begun), PROJECTS.lanesRestMs);
 	}
 
 	/**
