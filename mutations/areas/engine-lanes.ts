@@ -260,7 +260,7 @@ export const ENGINE_LANES = [
 			},
 		],
 	),
-	...of("server/src/engine/lanes/window-budget.ts", inEngine("lanes/log-reader"), [
+	...of("server/src/engine/lanes/log-reader.ts", inEngine("lanes/log-reader"), [
 		{
 			name: "window-budget-keeps-events",
 			find: "\t\tchunk.empty();\n",

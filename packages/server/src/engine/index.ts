@@ -11,7 +11,7 @@ import type { ProjectLoss } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
-import { WindowBudget } from "./lanes/window-budget.ts";
+import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper, type Swept } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
@@ -203,3 +203,32 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		},
 	};
 }
+
+/** One wide line for each attempt: dead letters as warnings, failures that are retried as info, successes as debug. */
+export function logAttempts(logger: Logger): Required<Pick<EngineObserver, "attempted">> {
+	return {
+		attempted(projectId, eventId, attempt) {
+			const { status, statusCode, errorCode, responseMs, nextRetryAt } = attempt;
+			const level = status === "failed" ? "warn" : status === "retrying" ? "info" : "debug";
+			if (!logger.isLevelEnabled(level)) return;
+			logger[level](
+				{
+					projectId,
+					webhookId: attempt.webhookId,
+					eventId,
+					eventType: attempt.eventType,
+					attemptId: attempt.id,
+					attempt: attempt.attempt,
+					replay: attempt.replay,
+					statusCode,
+					errorCode,
+					responseMs,
+					...(nextRetryAt !== null && { nextRetryAt: new Date(nextRetryAt).toISOString() }),
+				},
+				MESSAGE[status],
+			);
+		},
+	};
+}
+
+const MESSAGE = { delivered: "delivered", retrying: "attempt failed", failed: "dead-lettered" } as const;

@@ -1,5 +1,5 @@
 import { RECEIVERS } from "../base/budgets.ts";
-import { inertText } from "./inert-text.ts";
+import { inertText } from "../base/text.ts";
 
 /**
  * The header fields of a response that are stored if it isn't 2xx: those that tell its owner why. No others, because any

@@ -4,7 +4,7 @@ import { PROJECTS } from "../../base/budgets.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { Seal } from "../../base/seal.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
-import { WindowBudget } from "../lanes/window-budget.ts";
+import { WindowBudget } from "../lanes/log-reader.ts";
 import { SigningKeys } from "../signing-keys.ts";
 import type { ActorContext } from "./context.ts";
 import { LaneSet } from "./lane-set.ts";

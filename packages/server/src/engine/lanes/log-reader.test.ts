@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
-import { type Chunk, LogReader, type LogReaderOptions } from "./log-reader.ts";
-import { WindowBudget } from "./window-budget.ts";
+import { type Chunk, LogReader, type LogReaderOptions, WindowBudget } from "./log-reader.ts";
 
 const ALL_TYPES = { typesKey: null, types: undefined };
 

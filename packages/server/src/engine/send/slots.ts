@@ -1,8 +1,7 @@
 import type { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
-import { RequestedSlots } from "./requested-slots.ts";
-import { Capacity, FastSends, HeldSlot, type Holding, type Slot, type SlotTable } from "./slot.ts";
+import { Capacity, FastSends, HeldSlot, type Holding, RequestedSlots, type Slot, type SlotTable } from "./slot.ts";
 
 export interface SlotsOptions {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;

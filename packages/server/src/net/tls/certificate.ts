@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { RECEIVERS } from "../../base/budgets.ts";
+import { inertText } from "../../base/text.ts";
 import { type RejectedCertificate, reasonOf, SendFailure } from "../errors.ts";
-import { inertText } from "../inert-text.ts";
 
 /** Reasons that a certificate explains. */
 const OF_CERTIFICATES: ReadonlySet<unknown> = new Set(["tls_untrusted", "tls_expired", "tls_wrong_host"]);
