@@ -117,6 +117,46 @@ test("a search for text shows how far it has come, and can be stopped and contin
 	await expect(page.getByRole("list", { name: "Events" }).locator("mark")).toHaveCount(3);
 });
 
+test("what a receiver responded is found, and leads to the attempt", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 422, body: '{"error":"No such plan"}' }));
+	await shop.webhook(receiver.url("/hooks"), { events: ["purchase.completed"] });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await shop.post(shop.path("/events"), completed("ord_1", "ada@example.com"));
+	await receiver.count(1);
+	await page.goto(dashboard.project("/logs"));
+	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
+	await page.getByRole("combobox", { name: "Search", exact: true }).fill("no such plan");
+	await page.keyboard.press("Enter");
+	await expect(page.getByRole("status")).toHaveText("Searched the whole log, 1 event and 1 response: 1 found.");
+	const found = page.getByRole("list", { name: "Events" });
+	await expect(found.locator("mark")).toHaveText("No such plan");
+	await expectAccessible(page);
+	await shot(page, "response");
+	await found.getByRole("link", { name: /^Response 422 from localhost/ }).click();
+	await expect(page.getByRole("dialog")).toContainText("No such plan");
+});
+
+test("the figure of deliveries leads to as many rows, without tests", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"), { events: ["purchase.completed"] });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), completed(`ord_${n}`, "ada@example.com"));
+	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+	await receiver.count(3);
+	await page.goto(dashboard.project(""));
+	await page.getByRole("definition").filter({ hasText: /^2$/ }).getByRole("link").last().click();
+	await expect(page).toHaveURL(/state=delivered.*test=false|test=false.*state=delivered/);
+	const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 2);
+	await page.getByRole("button", { name: "Remove the filter Without tests" }).click();
+	await expect(rows).toHaveCount(1 + 3);
+});
+
 /** With SCREENSHOTS=folder: pictures to look at, wide and narrow, light and dark. */
 async function shot(page: import("@playwright/test").Page, name: string): Promise<void> {
 	const folder = process.env.SCREENSHOTS;

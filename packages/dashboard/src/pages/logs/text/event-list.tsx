@@ -19,7 +19,11 @@ export function EventList({ events, label }: { events: readonly EventMatch[]; la
 						</Link>
 						<Ident id={id} />
 						{attempt === null ? null : (
-							<Link to="/p/$projectId/logs/$attemptId" params={{ projectId, attemptId: attempt.id }}>
+							<Link
+								className={classes.response}
+								to="/p/$projectId/logs/$attemptId"
+								params={{ projectId, attemptId: attempt.id }}
+							>
 								Response{attempt.status_code === null ? "" : ` ${attempt.status_code}`} from {new URL(attempt.url).host}
 							</Link>
 						)}
