@@ -14,7 +14,7 @@ export {
 	STANDARD_HEADERS,
 	TIMESTAMP_TOLERANCE_S,
 } from "./headers.ts";
-export { isoTime } from "./iso-time.ts";
+export { isoTime, isoTimeOrNull } from "./iso-time.ts";
 export { eachElement, eachMember, memberSource } from "./raw-json.ts";
 export {
 	createSecret,

@@ -12,3 +12,5 @@ export function isoTime(ms: number): string {
 	}
 	return lastText;
 }
+
+export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));

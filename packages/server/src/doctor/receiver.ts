@@ -1,5 +1,5 @@
 import { TLSSocket } from "node:tls";
-import { certificateFields, dnsText, isoTime } from "@posthorn/protocol";
+import { certificateFields, dnsText, isoTimeOrNull } from "@posthorn/protocol";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import { reasonText } from "../engine/send/outcome.ts";
@@ -79,15 +79,17 @@ function textOf(error: unknown, { attemptTimeoutMs }: Config): string {
 	return [reasonText(reason), ...detailTexts(error)].join(" ");
 }
 
-const timeOf = (at: number | null): string | null => (at === null ? null : isoTime(at));
-
 /** What name servers answered, and the certificate that was rejected: as in the delivery log. */
 function detailTexts(error: unknown): string[] {
 	const { dns, certificate } = detailsOf(error) ?? {};
 	const texts = dns === undefined ? [] : [dnsText(dns)];
 	if (certificate === undefined) return texts;
 	const { validFrom, validTo, ...names } = certificate;
-	const fields = certificateFields({ ...names, valid_from: timeOf(validFrom), valid_to: timeOf(validTo) });
+	const fields = certificateFields({
+		...names,
+		valid_from: isoTimeOrNull(validFrom),
+		valid_to: isoTimeOrNull(validTo),
+	});
 	const listed = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
 	return [...texts, `${listed.join("; ")}.`];
 }

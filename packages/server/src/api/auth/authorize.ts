@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
+import { isoTime } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
 	API_KEY_PREFIX,
@@ -18,7 +19,7 @@ import { isId } from "../../base/ids.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { type KeyScope, mayAs, type Role, type Storage } from "../../storage/port.ts";
 import { comeAgain, notFound, Problem } from "../http/problem.ts";
-import { formatTime } from "../http/validate.ts";
+
 import { type Route, roleFor, scopeFor } from "../route.ts";
 import { unauthenticatedOwner } from "./callers.ts";
 
@@ -201,7 +202,7 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 			? looksIssued(token)
 				? "This API key is not known. It may have been deleted, or belong to another instance."
 				: `This isn't a key that Posthorn creates: those begin with ${API_KEY_PREFIX} or ${OPERATOR_KEY_PREFIX}.`
-			: `This API key expired at ${formatTime(principal.at)}. Create another one under API Keys.`,
+			: `This API key expired at ${isoTime(principal.at)}. Create another one under API Keys.`,
 		{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn", error="invalid_token"' } },
 	);
 }

@@ -1,4 +1,3 @@
-import { isoTime } from "@posthorn/protocol";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
 import { createAjv, detailOf } from "../../base/schemas.ts";
@@ -35,15 +34,6 @@ export function parseTime(text: string): number | null {
 }
 
 type Six = [number, number, number, number, number, number];
-
-/** ISO 8601 in UTC with milliseconds. */
-export function formatTime(ms: number): string {
-	return isoTime(ms);
-}
-
-export function formatTimeOrNull(ms: number | null): string | null {
-	return ms === null ? null : formatTime(ms);
-}
 
 /** The range between two times that passed their schema. */
 export function timeRange(since?: string, until?: string): { since?: number; until?: number } {

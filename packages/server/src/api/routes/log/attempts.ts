@@ -1,4 +1,4 @@
-import { type EventType, requestHeaders } from "@posthorn/protocol";
+import { type EventType, isoTime, isoTimeOrNull, requestHeaders } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
@@ -7,7 +7,6 @@ import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
 import type * as port from "../../../storage/port.ts";
 import type { AttemptFilter } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
@@ -185,8 +184,8 @@ function presentDetails({ details: { headers = {}, dns, certificate } = {} }: po
 						subject: certificate.subject,
 						issuer: certificate.issuer,
 						names: [...certificate.names],
-						valid_from: formatTimeOrNull(certificate.validFrom),
-						valid_to: formatTimeOrNull(certificate.validTo),
+						valid_from: isoTimeOrNull(certificate.validFrom),
+						valid_to: isoTimeOrNull(certificate.validTo),
 					},
 	};
 }
@@ -207,8 +206,8 @@ export function presentAttemptSummary(attempt: port.AttemptSummary): Static<type
 		error: attempt.error,
 		response_ms: attempt.responseMs,
 		status: attempt.status,
-		next_retry_at: formatTimeOrNull(attempt.nextRetryAt),
-		started_at: formatTime(attempt.startedAt),
+		next_retry_at: isoTimeOrNull(attempt.nextRetryAt),
+		started_at: isoTime(attempt.startedAt),
 	};
 }
 

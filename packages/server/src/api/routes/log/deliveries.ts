@@ -1,10 +1,11 @@
 import type { EventType } from "@posthorn/protocol";
+import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { RESPONSES } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import type * as port from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull, parseTime, timeRange } from "../../http/validate.ts";
+import { parseTime, timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	closed,
@@ -162,7 +163,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 					state,
 					attempt,
 					replay,
-					next_retry_at: formatTimeOrNull(nextRetryAt),
+					next_retry_at: isoTimeOrNull(nextRetryAt),
 					dismissed,
 					attempts: newestWithin(attempts, RESPONSES.pageBytes).map(presentAttempt),
 				};
@@ -276,7 +277,7 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Rep
 		const matching = { projectId, selection, at, limit: STEP, after };
 		const rest = (next: string | null) => ({
 			next_cursor: next === null ? null : encodeCursor(next),
-			before: formatTime(at),
+			before: isoTime(at),
 			...searched,
 		});
 		if (!dry_run) {
@@ -291,8 +292,8 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Rep
 				type: eventType as EventType,
 				count,
 			})),
-			oldest_at: formatTimeOrNull(oldestAt),
-			newest_at: formatTimeOrNull(newestAt),
+			oldest_at: isoTimeOrNull(oldestAt),
+			newest_at: isoTimeOrNull(newestAt),
 			...rest(next),
 		};
 	}

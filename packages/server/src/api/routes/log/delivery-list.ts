@@ -1,4 +1,5 @@
 import type { EventType } from "@posthorn/protocol";
+import { isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
@@ -8,7 +9,6 @@ import {
 	type FoundDelivery,
 	listDeliveries,
 } from "../../../search/deliveries.ts";
-import { formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
@@ -123,7 +123,7 @@ export function presentDelivery(delivery: FoundDelivery): Static<typeof Delivery
 		state: delivery.state,
 		attempts: delivery.attempts,
 		last_attempt: delivery.last && presentAttemptSummary(delivery.last),
-		next_retry_at: formatTimeOrNull(delivery.nextAt),
+		next_retry_at: isoTimeOrNull(delivery.nextAt),
 		handled: delivery.handled,
 	};
 }

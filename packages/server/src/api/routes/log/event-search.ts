@@ -1,11 +1,11 @@
 import type { EventType } from "@posthorn/protocol";
+import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { SEARCH } from "../../../base/budgets.ts";
 import { DEVELOPER_APP } from "../../../registry/projects.ts";
 import { searchText, type TextMatch, type TextPosition } from "../../../search/text.ts";
 import type { EventSummary, Excerpt } from "../../../storage/port.ts";
 import { invalid } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
@@ -141,7 +141,7 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 				return {
 					data: matches.map(presentMatch),
 					next_cursor: next === null ? null : encodeTextPosition(next),
-					searched_back_to: formatTimeOrNull(reached),
+					searched_back_to: isoTimeOrNull(reached),
 					events_searched: events,
 					attempts_searched: attempts,
 				};
@@ -151,7 +151,7 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 }
 
 const presentEvent = ({ id, seq, type, createdAt }: EventSummary) => ({
-	...{ id, seq, type: type as EventType, created_at: formatTime(createdAt) },
+	...{ id, seq, type: type as EventType, created_at: isoTime(createdAt) },
 });
 
 function presentMatch(found: TextMatch): Static<typeof EventMatch> {

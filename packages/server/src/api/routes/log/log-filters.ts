@@ -1,11 +1,13 @@
 /** The filters that the lists of attempts and of deliveries have in common, and replays by filter. */
+
+import { isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import type { FoundEvents } from "../../../search/references.ts";
 import type { AttemptFilter, CodeRange } from "../../../storage/port.ts";
 import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/references.ts";
 import { invalid } from "../../http/problem.ts";
-import { formatTimeOrNull, onlyRepeated, timeRange } from "../../http/validate.ts";
+import { onlyRepeated, timeRange } from "../../http/validate.ts";
 import type { ApiParts } from "../../route.ts";
 import { EventTypeName, givenTime, soughtId, TimeOrNull, Type, text } from "../../schema.ts";
 
@@ -119,7 +121,7 @@ export const SearchedEvents = Type.Object(
 
 export const presentSearched = ({ complete, since, capped }: FoundEvents): Static<typeof SearchedEvents> => ({
 	complete,
-	since: formatTimeOrNull(since),
+	since: isoTimeOrNull(since),
 	capped,
 });
 

@@ -1,3 +1,4 @@
+import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import {
 	accountFaults,
@@ -9,7 +10,7 @@ import {
 } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { comeAgain, found, invalid, RETRY_S } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, Time, Type } from "../../schema.ts";
 
@@ -91,14 +92,14 @@ export const SessionInfo = Type.Object(
 export const SessionList = list(SessionInfo);
 
 export function presentAccount({ id, email, name, operator, createdAt }: port.Account): Static<typeof Account> {
-	return { id, email, name, operator, created_at: formatTime(createdAt) };
+	return { id, email, name, operator, created_at: isoTime(createdAt) };
 }
 
 export function presentSessionInfo(session: port.Session, currentId: string): Static<typeof SessionInfo> {
 	return {
 		id: session.id,
-		created_at: formatTime(session.createdAt),
-		last_seen_at: formatTime(session.lastSeenAt),
+		created_at: isoTime(session.createdAt),
+		last_seen_at: isoTime(session.lastSeenAt),
 		user_agent: session.userAgent,
 		address: session.address,
 		current: session.id === currentId,

@@ -1,3 +1,4 @@
+import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { accountFaults, actorOf, emailFaults, normalEmail } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
@@ -5,7 +6,7 @@ import type { Accepting, Account, Membership, NewAccount } from "../../../storag
 import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
@@ -76,8 +77,8 @@ export function presentInvitation(invitation: port.Invitation): Static<typeof In
 		role,
 		email,
 		invited_by: { ...invitedBy },
-		created_at: formatTime(createdAt),
-		expires_at: formatTime(expiresAt),
+		created_at: isoTime(createdAt),
+		expires_at: isoTime(expiresAt),
 	};
 }
 
@@ -221,7 +222,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 					project: { id: project.id, name: project.name },
 					role,
 					email,
-					expires_at: formatTime(expiresAt),
+					expires_at: isoTime(expiresAt),
 					invited_by_name: invitedBy.name,
 				};
 			},

@@ -1,9 +1,10 @@
+import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { ROLES } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 
@@ -64,13 +65,13 @@ export const AuditList = list(AuditEntry);
 
 export function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
 	const { id, email, name, operator } = account;
-	return { account_id: id, email, name, role, operator, added_at: formatTime(addedAt) };
+	return { account_id: id, email, name, role, operator, added_at: isoTime(addedAt) };
 }
 
 export function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry): Static<typeof AuditEntry> {
 	return {
 		id,
-		at: formatTime(at),
+		at: isoTime(at),
 		actor: { ...actor },
 		action: action as Static<typeof AuditEntry>["action"],
 		target: target && { ...target },

@@ -1,3 +1,4 @@
+import { isoTime } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
 import { accountFaults, type Client, type Person, type Sessions } from "../../../accounts/index.ts";
@@ -6,7 +7,7 @@ import type { Storage } from "../../../storage/port.ts";
 import type { SessionCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
@@ -131,7 +132,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			problems: { "not-found": "No account has this address." },
 			async handler({ body }) {
 				const { token, expiresAt } = found("account", await people.createSignInToken(body.email));
-				return { url: `${publicUrl()}/sign-in#${token}`, expires_at: formatTime(expiresAt) };
+				return { url: `${publicUrl()}/sign-in#${token}`, expires_at: isoTime(expiresAt) };
 			},
 		}),
 	];

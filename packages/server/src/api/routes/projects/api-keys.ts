@@ -1,9 +1,10 @@
+import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { actorOf, apiKeyFaults } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { KEY_SCOPES } from "../../../storage/port.ts";
 import { found, invalid, notFound } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull, parseTime } from "../../http/validate.ts";
+import { parseTime } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, givenTime, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 import { Actor } from "../people/members.ts";
@@ -68,10 +69,10 @@ export function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
 		name,
 		prefix,
 		scopes: [...scopes],
-		expires_at: formatTimeOrNull(expiresAt),
+		expires_at: isoTimeOrNull(expiresAt),
 		created_by: createdBy && { ...createdBy },
-		created_at: formatTime(createdAt),
-		last_used_at: formatTimeOrNull(lastUsedAt),
+		created_at: isoTime(createdAt),
+		last_used_at: isoTimeOrNull(lastUsedAt),
 	};
 }
 

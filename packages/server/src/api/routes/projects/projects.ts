@@ -1,9 +1,10 @@
+import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { DEVELOPER_APP, projectFaults } from "../../../registry/projects.ts";
 import type * as port from "../../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../../storage/port.ts";
 import { found, invalid } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 
@@ -30,7 +31,7 @@ export const NewProject = Type.Object(
 export const ProjectPatch = Type.Object({ name: Name }, { ...closed, title: "ProjectPatch" });
 
 export function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
-	return { id, name, apps: apps as "developer"[], created_at: formatTime(createdAt) };
+	return { id, name, apps: apps as "developer"[], created_at: isoTime(createdAt) };
 }
 
 const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, type EventTypeEntry } from "@posthorn/protocol";
+import { EVENT_TYPES, type EventType, type EventTypeEntry, isoTime } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { REQUESTS, RESPONSES, WAITERS } from "../../../base/budgets.ts";
 import { EVENT_ID } from "../../../base/ids.ts";
@@ -6,7 +6,7 @@ import type { Pause } from "../../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
 import { bodyText, forgetBody } from "../../http/body.ts";
 import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import type { WaitEnd } from "../../live/long-poll.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
@@ -364,7 +364,7 @@ function positionOf(cursor: string): LogPosition {
 const COMMA = Buffer.from(",");
 
 export function presentPublished(projectId: string, { id, seq, type, createdAt }: Published) {
-	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
+	return { id, seq, type: type as EventType, created_at: isoTime(createdAt), project_id: projectId };
 }
 
 export function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {

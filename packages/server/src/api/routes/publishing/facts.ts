@@ -1,10 +1,10 @@
-import { eventTypeEntry } from "@posthorn/protocol";
+import { eventTypeEntry, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
 import { REQUESTS } from "../../../base/budgets.ts";
 import type { Fault } from "../../../base/text.ts";
 import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from "../../../store/index.ts";
 import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../../http/problem.ts";
-import { faultsBySchema, formatTime, formatTimeOrNull } from "../../http/validate.ts";
+import { faultsBySchema } from "../../http/validate.ts";
 import { type ApiParts, type Method, type Route, type RouteRow, routeIn } from "../../route.ts";
 import { closed, Time, Type, text } from "../../schema.ts";
 import { PublishedEvent, presentPublished } from "./events.ts";
@@ -41,7 +41,7 @@ export function fact<B extends TSchema = TSchema, R extends TSchema = TSchema>(
 }
 
 export function presentFact(projectId: string, { at, events }: Pick<FactRecorded, "at" | "events">) {
-	return { recorded_at: formatTime(at), events: events.map((event) => presentPublished(projectId, event)) };
+	return { recorded_at: isoTime(at), events: events.map((event) => presentPublished(projectId, event)) };
 }
 
 /** The response to a fact. Throws the reason if it wasn't recorded; `what` names it, such as "order". */
@@ -178,7 +178,7 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 					throw new Problem("conflict", "This basket was bought by an order. Use another id for the next basket.");
 				if (result.kind !== "touched") throw refusedFact("basket", result);
 				const { at, dueAt } = result;
-				return { basket_id, touched_at: formatTime(at), abandoned_at: formatTimeOrNull(dueAt) };
+				return { basket_id, touched_at: isoTime(at), abandoned_at: isoTimeOrNull(dueAt) };
 			},
 		}),
 		fact("DELETE", basket, "removeBasket", {

@@ -1,10 +1,10 @@
+import { isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { actorOf, type Principal } from "../../../accounts/index.ts";
 import { quarantineNotice, quarantineText } from "../../../engine/quarantine.ts";
 import { healthWindowStart } from "../../../registry/health.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import type { Project, WebhookHealth } from "../../../storage/port.ts";
-import { formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { id, list, Name, PageQuerySchema, pageById, Time, TimeOrNull, Type } from "../../schema.ts";
 import { Backlog } from "../webhooks/webhooks.ts";
@@ -68,8 +68,8 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 		const textOf = mark !== null && (await mayRevoke(principal)) ? quarantineText : quarantineNotice;
 		return {
 			active: mark !== null,
-			since: formatTimeOrNull(mark?.since ?? null),
-			backup_at: formatTimeOrNull(mark?.backupAt ?? null),
+			since: isoTimeOrNull(mark?.since ?? null),
+			backup_at: isoTimeOrNull(mark?.backupAt ?? null),
 			detail: mark && textOf(mark),
 		};
 	}
@@ -141,7 +141,7 @@ function presentWebhook(
 		url,
 		description,
 		status,
-		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
-		waiting: { count, next_at: formatTimeOrNull(nextAt) },
+		backlog: { events: backlog.events, oldest_at: isoTimeOrNull(backlog.oldestAt) },
+		waiting: { count, next_at: isoTimeOrNull(nextAt) },
 	};
 }

@@ -1,10 +1,11 @@
+import { isoTime } from "@posthorn/protocol";
 import { METRICS } from "../../../base/budgets.ts";
 import { RateLimit } from "../../../base/throttle.ts";
 import { quarantineNotice } from "../../../engine/quarantine.ts";
 import { holdText } from "../../../engine/retention-clock.ts";
 import { shortageText } from "../../../net/shortages.ts";
 import { Problem } from "../../http/problem.ts";
-import { formatTime } from "../../http/validate.ts";
+
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Time, Type } from "../../schema.ts";
@@ -43,7 +44,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 
 	function presentClock() {
 		const hold = retention?.hold ?? null;
-		return { now: formatTime(clock.now()), on_hold: hold !== null, detail: hold && holdText(hold) };
+		return { now: isoTime(clock.now()), on_hold: hold !== null, detail: hold && holdText(hold) };
 	}
 
 	let asking: Promise<boolean> | null = null;

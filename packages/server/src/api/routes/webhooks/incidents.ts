@@ -1,9 +1,9 @@
+import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { isId } from "../../../base/ids.ts";
 import { type FoundIncident, LIMITS, listIncidents } from "../../../registry/incident-search.ts";
 import { INCIDENT } from "../../../registry/incidents.ts";
 import { notFound } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { id, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
 
@@ -62,15 +62,15 @@ export function presentIncident(found: FoundIncident): Static<typeof Incident> {
 	return {
 		webhook_id: found.webhookId,
 		state: isOngoing ? "ongoing" : "over",
-		started_at: formatTime(found.from),
-		ended_at: isOngoing ? null : formatTime(found.until),
+		started_at: isoTime(found.from),
+		ended_at: isOngoing ? null : isoTime(found.until),
 		failed_attempts: found.failed,
 		delivered_attempts: found.delivered,
 		status_code: response?.statusCode ?? null,
 		error_code: response?.errorCode ?? null,
 		deliveries: { ...held },
-		last_delivered_at: formatTimeOrNull(found.lastDeliveredAt),
-		next_retry_at: formatTimeOrNull(found.nextRetryAt),
+		last_delivered_at: isoTimeOrNull(found.lastDeliveredAt),
+		next_retry_at: isoTimeOrNull(found.nextRetryAt),
 	};
 }
 

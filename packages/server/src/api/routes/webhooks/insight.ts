@@ -1,4 +1,5 @@
 import type { EventType } from "@posthorn/protocol";
+import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
@@ -8,7 +9,6 @@ import type * as port from "../../../storage/port.ts";
 import { MAX_FAILED_IN_A_ROW } from "../../../storage/port.ts";
 import { principalName } from "../../auth/callers.ts";
 import { comeAgain, notFound, RETRY_S } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
 import { EVENT_STREAM } from "../../live/changes.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { EventTypeName, id, Limit, PAGE_LIMIT, Time, TimeOrNull, Type } from "../../schema.ts";
@@ -129,9 +129,9 @@ export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): S
 	return {
 		range: span.range,
 		step_ms: span.stepMs,
-		since: formatTime(span.since),
-		until: formatTime(span.until),
-		buckets: buckets.map((bucket) => ({ at: formatTime(bucket.at), ...countsOf(bucket) })),
+		since: isoTime(span.since),
+		until: isoTime(span.until),
+		buckets: buckets.map((bucket) => ({ at: isoTime(bucket.at), ...countsOf(bucket) })),
 		total: { ...countsOf(total), success_rate: successRate(total) },
 	};
 }
@@ -151,14 +151,14 @@ export function presentHealth(
 		last_attempt: lastAttempt && presentAttemptSummary(lastAttempt),
 		failing_since: failingSince && presentAttemptSummary(failingSince),
 		failed_in_a_row: health.failedInARow,
-		recent: { since: formatTime(healthWindowStart(now)), ...recent },
-		last_delivered_at: formatTimeOrNull(lastDeliveredAt),
-		waiting: { count: waiting.count, next_at: formatTimeOrNull(waiting.nextAt) },
+		recent: { since: isoTime(healthWindowStart(now)), ...recent },
+		last_delivered_at: isoTimeOrNull(lastDeliveredAt),
+		waiting: { count: waiting.count, next_at: isoTimeOrNull(waiting.nextAt) },
 		dead_letters: deadLetters,
-		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+		backlog: { events: backlog.events, oldest_at: isoTimeOrNull(backlog.oldestAt) },
 		day: { delivered, retrying, failed, success_rate: successRate(day.total), p95_ms: p95Ms },
 		hours: day.buckets.map((hour) => ({
-			at: formatTime(hour.at),
+			at: isoTime(hour.at),
 			delivered: hour.delivered,
 			retrying: hour.retrying,
 			failed: hour.failed,
@@ -175,7 +175,7 @@ export function presentWaiting(retry: port.WaitingRetry): Static<typeof WaitingA
 		attempt: retry.attempt,
 		replay: retry.replay,
 		test: retry.seq < 0,
-		due_at: formatTime(retry.dueAt),
+		due_at: isoTime(retry.dueAt),
 	};
 }
 

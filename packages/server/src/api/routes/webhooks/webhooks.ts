@@ -1,10 +1,9 @@
-import { EVENT_TYPES } from "@posthorn/protocol";
+import { EVENT_TYPES, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import type { AuditNote } from "../../../accounts/index.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
 import { found, invalid, notFound, Problem } from "../../http/problem.ts";
-import { formatTime, formatTimeOrNull } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, EventTypeName, id, list, PageQuerySchema, pageById, Time, Type, text } from "../../schema.ts";
 
@@ -145,8 +144,8 @@ export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof
 		status,
 		max_in_flight: maxInFlight,
 		standard_webhooks: standardWebhooks,
-		created_at: formatTime(createdAt),
-		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+		created_at: isoTime(createdAt),
+		backlog: { events: backlog.events, oldest_at: isoTimeOrNull(backlog.oldestAt) },
 	};
 }
 
