@@ -7,6 +7,7 @@ import {
 	createTheme,
 	Drawer,
 	type MantineColorsTuple,
+	Menu,
 	Modal,
 	Notification,
 	Paper,
@@ -120,6 +121,8 @@ export const theme = createTheme({
 				closeButtonProps: { "aria-label": "Close" },
 			},
 		}),
+		// The placeholder that gets the focus first isn't allowed among a menu's items (ARIA 1.2).
+		Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
 		Modal: Modal.extend({
 			defaultProps: {
 				attributes: plainHeader,

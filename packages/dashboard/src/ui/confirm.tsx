@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { Dialog } from "./dialog.tsx";
 import { ErrorState } from "./page/states.tsx";
 
 interface ConfirmProps {
@@ -23,9 +24,9 @@ interface ConfirmProps {
 /** Asks for confirmation before something that can't be undone. */
 export function Confirm(props: ConfirmProps) {
 	return (
-		<Modal opened={props.opened} onClose={props.onClose} title={props.title} size={props.size ?? "md"}>
+		<Dialog opened={props.opened} onClose={props.onClose} title={props.title} size={props.size ?? "md"}>
 			<ConfirmBody {...props} />
-		</Modal>
+		</Dialog>
 	);
 }
 

@@ -1,12 +1,13 @@
-import { Kbd, Modal, Table, Text } from "@mantine/core";
+import { Kbd, Table, Text } from "@mantine/core";
+import { Dialog } from "../../ui/dialog.tsx";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 
 const KEYS = [
-	{ keys: ["/"], does: "Find by id" },
+	{ keys: ["/"], does: "Search" },
 	{ keys: ["j"], does: "Next row" },
 	{ keys: ["k"], does: "Previous row" },
 	{ keys: ["Enter"], does: "Open the selected row" },
-	{ keys: ["r"], does: "Replay the selected or open delivery" },
+	{ keys: ["r"], does: "Retry the selected or open delivery now, or replay it" },
 	{ keys: ["c"], does: "Copy its request as a curl command" },
 	{ keys: ["Esc"], does: "Close the open panel or dialog" },
 	{ keys: ["?"], does: "This help" },
@@ -24,7 +25,7 @@ export function KeyboardHelp({
 }) {
 	useShortcuts({ "?": onOpen });
 	return (
-		<Modal opened={opened} onClose={onClose} title="Keyboard">
+		<Dialog opened={opened} onClose={onClose} title="Keyboard">
 			<Text size="sm" c="dimmed" mb="sm">
 				Shortcuts are off while you type in a field.
 			</Text>
@@ -42,6 +43,6 @@ export function KeyboardHelp({
 					))}
 				</Table.Tbody>
 			</Table>
-		</Modal>
+		</Dialog>
 	);
 }

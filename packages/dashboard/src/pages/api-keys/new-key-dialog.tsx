@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { type CreatedApiKey, createApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
@@ -8,6 +8,7 @@ import { keyTrial } from "../../lib/account/key-trial.ts";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 
@@ -35,7 +36,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 		);
 	}
 	return (
-		<Modal opened={opened} onClose={onClose} title="New API key">
+		<Dialog opened={opened} onClose={onClose} title="New API key">
 			<NewKeyForm
 				onClose={onClose}
 				onCreated={({ name, key, scopes }) => {
@@ -43,7 +44,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 					onClose();
 				}}
 			/>
-		</Modal>
+		</Dialog>
 	);
 }
 

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactElement, useState } from "react";
 import { type DeliveryId, replayDelivery, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
 import { HowReplaysWork } from "../../ui/deliveries/replay-preview.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 import type { StandingState } from "./delivery-state.ts";
 
@@ -70,7 +71,7 @@ export function useReplay({ projectId, delivery, state, name, onReplayed }: Repl
 		asking,
 		busy,
 		dialog: (
-			<Modal opened={asking} onClose={() => setAsking(false)} title="Send it again?">
+			<Dialog opened={asking} onClose={() => setAsking(false)} title="Send it again?">
 				<Stack>
 					<Text size="sm">
 						This event was already delivered. A replay sends it to {name} again. A receiver that remembers ids returns
@@ -86,7 +87,7 @@ export function useReplay({ projectId, delivery, state, name, onReplayed }: Repl
 						</Button>
 					</Group>
 				</Stack>
-			</Modal>
+			</Dialog>
 		),
 	};
 }

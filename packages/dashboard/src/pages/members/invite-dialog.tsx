@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { type CreatedInvitation, invite } from "../../api/invitations.ts";
@@ -6,6 +6,7 @@ import { useProject } from "../../api/session.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
 import { ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -20,9 +21,9 @@ interface InviteDialogProps {
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
 	const { name } = useProject();
 	return (
-		<Modal opened={opened} onClose={onClose} title={`Invite to ${name}`} size="lg">
+		<Dialog opened={opened} onClose={onClose} title={`Invite to ${name}`} size="lg">
 			<InviteForm onClose={onClose} />
-		</Modal>
+		</Dialog>
 	);
 }
 
@@ -42,8 +43,8 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 			<SecretOnce what="link" secret={created.url}>
 				<Text size="sm">
 					Send it to {created.email ?? "the person"} over a channel you trust. Posthorn doesn't send e-mail. The person
-					who opens it joins as {ROLE_WORDS[created.role].label.toLowerCase()}. It works once and expires{" "}
-					<When at={created.expires_at} />.
+					who opens it joins as {created.role === "owner" ? "an" : "a"} {ROLE_WORDS[created.role].label.toLowerCase()}.
+					It works once and expires <When at={created.expires_at} />.
 				</Text>
 				<Group justify="flex-end">
 					<Button onClick={onClose}>Done</Button>

@@ -82,7 +82,10 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				) : undefined}
 			</PageHeader>
 			{error === null ? null : (
-				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), healths.refetch()])} />
+				<ErrorState
+					error={error}
+					onRetry={() => Promise.all([webhooks, healths, stats, waiting, incidents].map((query) => query.refetch()))}
+				/>
 			)}
 			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
 			{failing.length === 0 ? null : (
@@ -114,7 +117,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				{stats.data !== undefined ? (
 					<OutcomesChart stats={stats.data} withEvents plain onPick={open} />
 				) : stats.error !== null ? (
-					<ErrorState error={stats.error} onRetry={stats.refetch} />
+					<SectionError said={error !== null} error={stats.error} onRetry={stats.refetch} />
 				) : (
 					<ChartSkeleton />
 				)}
@@ -134,7 +137,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 					waiting.error === null ? (
 						<Skeleton height={20} width={300} maw="100%" />
 					) : (
-						<ErrorState error={waiting.error} onRetry={waiting.refetch} />
+						<SectionError said={error !== null} error={waiting.error} onRetry={waiting.refetch} />
 					)
 				) : waiting.data.length === 0 ? (
 					<Text size="sm" c="dimmed">
@@ -155,3 +158,19 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 		</Page>
 	);
 }
+
+interface SectionErrorProps {
+	/** Whether the page has said already that it couldn't be loaded. */
+	said: boolean;
+	error: unknown;
+	onRetry: () => unknown;
+}
+
+const SectionError = ({ said, error, onRetry }: SectionErrorProps) =>
+	said ? (
+		<Text size="sm" c="dimmed">
+			Not loaded.
+		</Text>
+	) : (
+		<ErrorState error={error} onRetry={onRetry} />
+	);

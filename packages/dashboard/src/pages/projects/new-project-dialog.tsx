@@ -1,12 +1,12 @@
-import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { createProject } from "../../api/projects.ts";
 import { NameForm } from "../../ui/account/name-form.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 
 export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 	const navigate = useNavigate();
 	return (
-		<Modal opened={opened} onClose={onClose} title="New project">
+		<Dialog opened={opened} onClose={onClose} title="New project">
 			<NameForm
 				label="Name"
 				description="The store's display name. You can change it later."
@@ -18,6 +18,6 @@ export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose
 					await navigate({ to: "/p/$projectId", params: { projectId: id } });
 				}}
 			/>
-		</Modal>
+		</Dialog>
 	);
 }

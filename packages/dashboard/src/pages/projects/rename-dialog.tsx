@@ -1,7 +1,7 @@
-import { Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { projectsQuery, renameProject } from "../../api/projects.ts";
 import { NameForm } from "../../ui/account/name-form.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 
 interface RenameDialogProps {
@@ -12,7 +12,7 @@ interface RenameDialogProps {
 export function RenameDialog({ project, onClose }: RenameDialogProps) {
 	const queryClient = useQueryClient();
 	return (
-		<Modal opened onClose={onClose} title={`Rename ${project.name}`}>
+		<Dialog opened onClose={onClose} title={`Rename ${project.name}`}>
 			<NameForm
 				label="Name"
 				initial={project.name}
@@ -25,6 +25,6 @@ export function RenameDialog({ project, onClose }: RenameDialogProps) {
 					onClose();
 				}}
 			/>
-		</Modal>
+		</Dialog>
 	);
 }

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { createSignInLink, type SignInLink } from "../../api/projects.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -16,9 +17,9 @@ interface SignInLinkDialogProps {
 /** Creates a one-time sign-in link for someone who forgot their password. */
 export function SignInLinkDialog({ opened, onClose }: SignInLinkDialogProps) {
 	return (
-		<Modal opened={opened} onClose={onClose} title="Sign-in link" size="lg">
+		<Dialog opened={opened} onClose={onClose} title="Sign-in link" size="lg">
 			<LinkForm onClose={onClose} />
-		</Modal>
+		</Dialog>
 	);
 }
 

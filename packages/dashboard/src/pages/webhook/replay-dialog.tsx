@@ -1,7 +1,7 @@
-import { Modal } from "@mantine/core";
 import { replayMatching } from "../../api/deliveries.ts";
 import { ActOnMatching } from "../../ui/deliveries/act-on-matching.tsx";
 import { ReplayPreview, replayAction } from "../../ui/deliveries/replay-preview.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 
 interface ReplayDialogProps {
 	projectId: string;
@@ -18,7 +18,7 @@ interface ReplayDialogProps {
 export function ReplayDialog({ projectId, webhookId, name, since, opened, onClose }: ReplayDialogProps) {
 	const filter = { webhook_id: [webhookId], status: ["failed"], ...(since !== undefined && { since }) } as const;
 	return (
-		<Modal opened={opened} onClose={onClose} title="Replay failed deliveries" size="lg" closeOnClickOutside={false}>
+		<Dialog opened={opened} onClose={onClose} title="Replay failed deliveries" size="lg" closeOnClickOutside={false}>
 			<ActOnMatching
 				projectId={projectId}
 				filter={filter}
@@ -27,6 +27,6 @@ export function ReplayDialog({ projectId, webhookId, name, since, opened, onClos
 				none={`There are no failed deliveries to ${name}.`}
 				onClose={onClose}
 			/>
-		</Modal>
+		</Dialog>
 	);
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,6 +13,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Ident } from "../../ui/ident.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -35,9 +36,9 @@ interface TestDialogProps {
 export function TestDialog({ opened, ...props }: TestDialogProps) {
 	const { onClose, webhook } = props;
 	return (
-		<Modal opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
+		<Dialog opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
 			<TestBody {...props} />
-		</Modal>
+		</Dialog>
 	);
 }
 

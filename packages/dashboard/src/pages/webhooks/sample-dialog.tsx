@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, JsonInput, List, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Anchor, Button, Group, JsonInput, List, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,6 +9,7 @@ import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { newSeriesWords } from "../../lib/attempts/track.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { plural } from "../../lib/text/numbers.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 
@@ -20,9 +21,9 @@ interface SampleDialogProps {
 /** Publishes a sample event into the project: says who gets it, and asks for the project's name if anyone does. */
 export function SampleDialog({ opened, onClose }: SampleDialogProps) {
 	return (
-		<Modal opened={opened} onClose={onClose} title="Publish a sample event" size="lg" closeOnClickOutside={false}>
+		<Dialog opened={opened} onClose={onClose} title="Publish a sample event" size="lg" closeOnClickOutside={false}>
 			<Body onClose={onClose} />
-		</Modal>
+		</Dialog>
 	);
 }
 

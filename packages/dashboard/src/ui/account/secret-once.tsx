@@ -1,7 +1,8 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { IconEyeOff } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { CopyButton } from "../copy.tsx";
+import { Dialog } from "../dialog.tsx";
 import classes from "./secret-once.module.css";
 
 interface SecretOnceProps {
@@ -39,7 +40,7 @@ interface SecretDialogProps extends SecretOnceProps {
 export function SecretDialog({ title, onClose, ...secret }: SecretDialogProps) {
 	const [kept, setKept] = useState(false);
 	return (
-		<Modal
+		<Dialog
 			opened
 			onClose={onClose}
 			title={title}
@@ -60,6 +61,6 @@ export function SecretDialog({ title, onClose, ...secret }: SecretDialogProps) {
 					Done
 				</Button>
 			</Group>
-		</Modal>
+		</Dialog>
 	);
 }

@@ -1,8 +1,9 @@
-import { Modal, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { dismissMatching } from "../../../api/deliveries.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
 import type { MatchingRequest } from "./replay-all.tsx";
 
 interface DismissAllProps {
@@ -16,9 +17,15 @@ interface DismissAllProps {
 /** Marks all failed deliveries that match a filter as needing no decision. Counts first, and shows progress. */
 export function DismissAll({ projectId, request, nameOf, onClose }: DismissAllProps) {
 	return (
-		<Modal opened={request !== null} onClose={onClose} title="Dismiss all failed" size="lg" closeOnClickOutside={false}>
+		<Dialog
+			opened={request !== null}
+			onClose={onClose}
+			title="Dismiss all failed"
+			size="lg"
+			closeOnClickOutside={false}
+		>
 			{request === null ? null : <Question projectId={projectId} request={request} nameOf={nameOf} onClose={onClose} />}
-		</Modal>
+		</Dialog>
 	);
 }
 

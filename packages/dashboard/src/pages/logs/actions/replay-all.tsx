@@ -1,9 +1,10 @@
-import { Modal, Radio, Stack } from "@mantine/core";
+import { Radio, Stack } from "@mantine/core";
 import { useState } from "react";
 import { type AttemptFilter, fixedFilter } from "../../../api/attempts.ts";
 import { replayMatching } from "../../../api/deliveries.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { ReplayPreview, replayAction } from "../../../ui/deliveries/replay-preview.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import { attemptFilter, type LogsSearch } from "../search.ts";
 
@@ -28,7 +29,7 @@ interface ReplayAllProps {
 /** Replays what matches the filters: failed deliveries unless something else is chosen. Counts first, and shows progress. */
 export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
 	return (
-		<Modal
+		<Dialog
 			opened={request !== null}
 			onClose={onClose}
 			title="Replay all matching"
@@ -38,7 +39,7 @@ export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProp
 			{request === null ? null : (
 				<Question projectId={projectId} filter={request.filter} nameOf={nameOf} onClose={onClose} />
 			)}
-		</Modal>
+		</Dialog>
 	);
 }
 

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { type DeliveryId, type Replayed, replayDeliveries } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { HowReplaysWork } from "../../../ui/deliveries/replay-preview.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 
@@ -19,11 +20,11 @@ interface ReplaySelectedProps {
 /** Asks for confirmation before selected deliveries are sent again. */
 export function ReplaySelected({ projectId, deliveries, what, onClose }: ReplaySelectedProps) {
 	return (
-		<Modal opened={deliveries !== null} onClose={() => onClose(false)} title="Replay">
+		<Dialog opened={deliveries !== null} onClose={() => onClose(false)} title="Replay">
 			{deliveries === null ? null : (
 				<Question projectId={projectId} deliveries={deliveries} what={what} onClose={onClose} />
 			)}
-		</Modal>
+		</Dialog>
 	);
 }
 

@@ -27,7 +27,7 @@ export interface AttemptsProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 980;
+const MIN_WIDTH = 1_000;
 
 /** The log as a table, for wide screens. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
@@ -77,7 +77,7 @@ const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 132 },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 148 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 122 },
 	{
 		key: "duration",

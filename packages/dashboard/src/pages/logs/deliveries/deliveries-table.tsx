@@ -43,7 +43,7 @@ export interface DeliveriesProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 980;
+const MIN_WIDTH = 1_000;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
 export function DeliveriesTable({
@@ -122,7 +122,7 @@ const columnsOf = (
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : responseWords(last_attempt).short),
-		width: 132,
+		width: 148,
 	},
 	{
 		key: "attempts",

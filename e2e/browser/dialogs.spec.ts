@@ -1,0 +1,123 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Locator, Page } from "@playwright/test";
+import { purchase } from "../shop.ts";
+import { type Dashboard, expect, expectAccessible, test } from "./dashboard.ts";
+
+test.use({ settings: { POSTHORN_RETRY_DELAYS: "0" } });
+
+/** A webhook whose only delivery has failed for good, and a member. */
+async function furnish({ shop }: Dashboard): Promise<string> {
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500 }));
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(2);
+	await shop.post(shop.path("/api-keys"), { name: "Shop server" });
+	return id;
+}
+
+const button = (name: string | RegExp) => (page: Page) => page.getByRole("button", { name }).first();
+const inMenu = (menu: string | RegExp, item: RegExp) => async (page: Page) => {
+	await button(menu)(page).focus();
+	await page.keyboard.press("Enter");
+	return page.getByRole("menuitem", { name: item });
+};
+
+/** The dialogs, what opens them, and what has the focus afterwards if that is gone. */
+const dialogs = (
+	webhook: string,
+): [path: string, opener: (page: Page) => Locator | Promise<Locator>, back?: (page: Page) => Locator][] => [
+	[`/webhooks/${webhook}`, button("Send test event")],
+	[`/webhooks/${webhook}`, button(/^Replay 1 failed/)],
+	[`/webhooks/${webhook}?tab=settings`, button("Rotate signing secret")],
+	[`/webhooks/${webhook}?tab=settings`, button("Pause")],
+	[`/webhooks/${webhook}?tab=settings`, button("Delete webhook")],
+	["/webhooks", button("Publish a sample")],
+	["/api-keys", button("New key")],
+	["/api-keys", button(/^Revoke/)],
+	["/members", button("Invite")],
+	["/apps", button("Remove")],
+	["/logs", button(/^Replay all/)],
+	["/logs", button("Replay: purchase.completed to ERP")],
+	["/logs", inMenu("More actions", /^Dismiss all/), button("More actions")],
+	["", inMenu(/^Account of/, /^Keyboard/), button(/^Account of/)],
+	["/../../projects", button("New project")],
+	["/../../projects", button("Sign-in link")],
+	["/../../projects", button(/^Rename/)],
+	["/../../account", button("Sign out everywhere")],
+];
+
+test("dialogs are opened and closed by keyboard, keep the focus, return it, and are accessible in light and dark", async ({
+	dashboard,
+	page,
+}) => {
+	test.slow();
+	const webhook = await furnish(dashboard);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const dialog = page.getByRole("dialog");
+	for (const [path, openerOf, backOf] of dialogs(webhook)) {
+		await page.emulateMedia({ colorScheme: "light" });
+		await page.goto(new URL(dashboard.project(path)).href);
+		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+		const opener = await openerOf(page);
+		const name = `${path} ${opener}`;
+		await opener.focus();
+		await page.keyboard.press("Enter");
+		await expect(dialog, name).toBeVisible();
+		await expectAccessible(page);
+		await page.emulateMedia({ colorScheme: "dark" });
+		await expectAccessible(page);
+		for (let stop = 0; stop < 10; stop++) {
+			await page.keyboard.press("Tab");
+			expect(await dialog.evaluate((one) => one.matches(":focus-within")), name).toBe(true);
+		}
+		await page.keyboard.press("Escape");
+		await expect(dialog, name).toHaveCount(0);
+		await expect(backOf === undefined ? opener : backOf(page), name).toBeFocused();
+	}
+});
+
+test("menus are opened, walked and closed by keyboard, and filters keep to one line", async ({ dashboard, page }) => {
+	await furnish(dashboard);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (const [path, opener] of [
+		["", /^Posthorn/],
+		["", "Theme"],
+		["", /^Account of/],
+		["/logs", "More actions"],
+	] as const) {
+		await page.goto(dashboard.project(path));
+		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+		const target = page.getByRole("button", { name: opener });
+		await target.focus();
+		await page.keyboard.press("Enter");
+		const items = page.getByRole("menuitem");
+		await expect(items.first()).toBeFocused();
+		await page.keyboard.press("ArrowDown");
+		await expect(items.nth(1)).toBeFocused();
+		// A menu is in no landmark, because it's above the page.
+		const { violations } = await new AxeBuilder({ page }).disableRules("region").analyze();
+		expect(violations).toEqual([]);
+		await page.keyboard.press("Escape");
+		await expect(page.getByRole("menu")).toHaveCount(0);
+		await expect(target).toBeFocused();
+	}
+	// A chosen value once pushed what follows it to a second line.
+	const filter = page.getByRole("search", { name: "Filters" });
+	const heightOf = async (label: string) =>
+		(await filter
+			.getByLabel(label, { exact: true })
+			.first()
+			.locator("xpath=ancestor::*[contains(@class,'Input-wrapper')][1]")
+			.boundingBox())!.height;
+	const height = await heightOf("Event types");
+	for (const label of ["Webhooks", "Event types", "Responses"]) {
+		await filter.getByLabel(label, { exact: true }).first().focus();
+		await page.keyboard.press("ArrowDown");
+		await page.keyboard.press("Enter");
+		await page.keyboard.press("Escape");
+		expect(await heightOf(label), label).toBe(height);
+	}
+});
