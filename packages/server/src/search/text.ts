@@ -29,7 +29,7 @@ export type TextMatch =
 	| { readonly in: "response"; readonly match: FoundResponse };
 
 export interface TextPage {
-	/** Newest first: bodies by when their events were created, responses by when their attempts started. */
+	/** Newest first: bodies by when their events were published, responses by when their attempts started. */
 	readonly found: readonly TextMatch[];
 	/** How many events and attempts were read. */
 	readonly events: number;
@@ -51,7 +51,7 @@ export async function searchText(
 			const { events, ...step } = await storage.searchBodies({ projectId, text, before, limit });
 			return { ...step, count: events };
 		},
-		timeOf: ({ createdAt }) => createdAt,
+		timeOf: ({ publishedAt }) => publishedAt,
 		positionOf: ({ seq }) => seq,
 	});
 	const responses = new LogSearch<string, FoundResponse>(from.responses, {
@@ -102,11 +102,17 @@ interface Log<P, F> {
 	readonly positionOf: (found: F) => P;
 }
 
-/** The search of one log. Times are milliseconds since the Unix epoch. */
+/**
+ * The search of one log. Times are milliseconds since the Unix epoch. They go back from entry to entry: where one was
+ * written by a clock that was ahead, it counts as written when the entry after it was. So of the two logs, the one that
+ * was read less far back has nothing left to take, and each call gets further.
+ */
 class LogSearch<P, F> {
 	readonly #log: Log<P, F>;
 	readonly #from: P | null | undefined;
 	readonly #found: F[] = [];
+	/** When each of them was written. */
+	readonly #times: number[] = [];
 	#before: P | null | undefined;
 	#taken = 0;
 	/** How many entries were read, and when the oldest of them was written: infinity if none was. */
@@ -121,9 +127,13 @@ class LogSearch<P, F> {
 
 	async step(): Promise<void> {
 		const { found, count, reached, next } = await this.#log.read(this.#before ?? null, SEARCH.textStep);
-		this.#found.push(...found);
+		for (const one of found) {
+			this.oldest = Math.min(this.oldest, this.#log.timeOf(one));
+			this.#found.push(one);
+			this.#times.push(this.oldest);
+		}
 		this.count += count;
-		this.oldest = reached ?? this.oldest;
+		this.oldest = Math.min(this.oldest, reached ?? this.oldest);
 		this.#before = next;
 	}
 
@@ -136,10 +146,10 @@ class LogSearch<P, F> {
 		return this.isOver ? Number.NEGATIVE_INFINITY : this.oldest;
 	}
 
-	/** How many of those found were written at this time or later, up to the first that wasn't. */
+	/** How many of those found were written at this time or later. */
 	foundSince(time: number): number {
-		const end = this.#found.findIndex((found) => this.#log.timeOf(found) < time);
-		return end === -1 ? this.#found.length : end;
+		const end = this.#times.findIndex((at) => at < time);
+		return end === -1 ? this.#times.length : end;
 	}
 
 	/** Whether some of those found weren't taken. */
@@ -149,7 +159,7 @@ class LogSearch<P, F> {
 
 	/** When the next one to take was written; negative infinity if there is none. */
 	get newest(): number {
-		return this.isLeft ? this.#log.timeOf(this.#found[this.#taken]!) : Number.NEGATIVE_INFINITY;
+		return this.#times[this.#taken] ?? Number.NEGATIVE_INFINITY;
 	}
 
 	take(): F {

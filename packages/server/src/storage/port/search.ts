@@ -55,7 +55,10 @@ export interface Excerpt {
 	readonly matchLength: number;
 }
 
-export interface FoundText extends EventSummary, Excerpt {}
+export interface FoundText extends EventSummary, Excerpt {
+	/** Milliseconds since the Unix epoch. Publishers choose when an event was created; this follows the log's order. */
+	readonly publishedAt: number;
+}
 
 /** A text in a response. */
 export interface FoundResponse extends Excerpt {
@@ -68,7 +71,7 @@ export interface FoundResponse extends Excerpt {
 export interface TextStep {
 	readonly found: readonly FoundText[];
 	readonly events: number;
-	/** When the oldest event that was read was created; null if none was. */
+	/** When the oldest event that was read was published; null if none was. */
 	readonly reached: number | null;
 	/** Continue before this number; null at the beginning of the log. */
 	readonly next: number | null;

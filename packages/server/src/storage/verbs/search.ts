@@ -257,6 +257,15 @@ export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
 	return !isOver;
 }
 
+interface BodyRow {
+	readonly seq: number;
+	readonly id: string;
+	readonly type: string;
+	readonly created: number;
+	readonly published: number;
+	readonly body: Uint8Array;
+}
+
 const NOTHING: TextStep = { found: [], events: 0, reached: null, next: null };
 
 export function* searchBodies({
@@ -270,15 +279,15 @@ export function* searchBodies({
 	const { seqs, isLast } = yield* fittingBefore(project, before ?? Number.MAX_SAFE_INTEGER, limit);
 	const [first, end] = [seqs[0], seqs.at(-1)];
 	if (first === undefined || end === undefined) return NOTHING;
-	const events = yield* rows<{ seq: number; id: string; type: string; at: number; body: Uint8Array }>(sql`
-		SELECT e.seq, e.id, t.name AS type, e.created_at AS at, e.body
+	const events = yield* rows<BodyRow>(sql`
+		SELECT e.seq, e.id, t.name AS type, e.created_at AS created, e.published_at AS published, e.body
 		FROM posthorn.events e ${ITS_TYPE}
 		WHERE e.project_no = ${project} AND e.seq >= ${end} AND e.seq <= ${first}
 		ORDER BY e.seq DESC`);
 	const find = textFinder(text);
-	const found = events.flatMap(({ seq, id, type, at, body }): FoundText[] => {
+	const found = events.flatMap(({ seq, id, type, created, published, body }): FoundText[] => {
 		const match = find(body);
-		return match === null ? [] : [{ seq, id, type, createdAt: at, ...match }];
+		return match === null ? [] : [{ seq, id, type, createdAt: created, publishedAt: published, ...match }];
 	});
-	return { found, events: seqs.length, reached: events.at(-1)?.at ?? null, next: isLast ? null : end };
+	return { found, events: seqs.length, reached: events.at(-1)?.published ?? null, next: isLast ? null : end };
 }

@@ -196,7 +196,7 @@ export function describeSearch(harness: StorageHarness): void {
 		test("finds a text in bodies, newest first, in any case and as JSON writes it", async () => {
 			const project = await world.project();
 			await publish(project, { name: "Zoë" }, { name: 'say "hi"' }, { note: "x".repeat(300) }, { name: "ZOË again" });
-			const raw = world.event(project, "a", { data: '{"name":"Zo\\u00eb","path":"a\\/b"}' });
+			const raw = world.event(project, "a", { createdAt: 1, data: '{"name":"Zo\\u00eb","path":"a\\/b"}' });
 			await world.append({ projectId: project, publishedAt: START, events: [raw] });
 			const search = async (text: string, limit = ANY) => {
 				const seqs: number[] = [];
@@ -221,6 +221,12 @@ export function describeSearch(harness: StorageHarness): void {
 			});
 			expect(first).toMatchObject({ events: 2, reached: world.clock.now(), next: 4 });
 			expect(first.found[0]).toMatchObject({ seq: 4, type: "a", excerpt: expect.stringContaining('"ZOË again"') });
+			const imported = await world.storage.searchBodies({
+				...{ projectId: project, text: "a/b", before: null },
+				limit: { maxEvents: 1, maxBytes: 1e6 },
+			});
+			expect(imported.found).toMatchObject([{ seq: 5, createdAt: 1, publishedAt: START }]);
+			expect(imported.reached).toBe(START);
 		});
 
 		test("finds a text in recorded responses, newest first, without those of tests", async () => {

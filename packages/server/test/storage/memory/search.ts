@@ -113,12 +113,12 @@ export function searchBodies(node: MemoryNode, { projectId, text, before, limit 
 	const read = within(log, limit);
 	if (read.length === 0) return { found: [], events: 0, reached: null, next: null };
 	const find = textFinder(text);
-	const found = read.flatMap(({ seq, id, type, createdAt, body }) => {
+	const found = read.flatMap(({ seq, id, type, createdAt, publishedAt, body }) => {
 		const match = find(body);
-		return match === null ? [] : [{ seq, id, type, createdAt, ...match }];
+		return match === null ? [] : [{ seq, id, type, createdAt, publishedAt, ...match }];
 	});
 	const isOver = read.length === log.length && read.length < limit.maxEvents;
-	return { found, events: read.length, reached: read.at(-1)!.createdAt, next: isOver ? null : read.at(-1)!.seq };
+	return { found, events: read.length, reached: read.at(-1)!.publishedAt, next: isOver ? null : read.at(-1)!.seq };
 }
 
 export function searchResponses(

@@ -20,8 +20,7 @@ const SUMMARIES = sql(`
 		`SELECT status, type, id COLLATE "C" AS id
 		FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id)`,
 		", e.created_at",
-	)}
-	ORDER BY a.id DESC`);
+	)}`);
 
 type Read = Row & {
 	readonly status: number;
@@ -72,9 +71,11 @@ async function foundAt(
 		idArray(of.map(({ id }) => id)),
 	];
 	const rows = await c.rows(SUMMARIES, project, statuses, types, ids);
-	return rows.map((row, i) => ({
-		attempt: toSummary(row),
-		createdAt: row.created_at as number,
-		...matching[i]!.match,
-	}));
+	const byId = new Map(rows.map((row) => [row.id, row]));
+	return matching.flatMap(({ row: { id }, match }) => {
+		const row = byId.get(id);
+		// Deleted by retention since it was read.
+		if (row === undefined) return [];
+		return [{ attempt: toSummary(row), createdAt: row.created_at as number, ...match }];
+	});
 }
