@@ -314,6 +314,9 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 			.map(({ event_id }) => event_id)
 			.sort(),
 	).toEqual(["evt_1", "evt_2"]);
+	// "No delivery matches." read as if the event didn't exist.
+	const none = await user.run(["replay", "--webhook", id, "--type", "customer.created"]);
+	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });
 	const dry = await user.run(["replay", "--webhook", id, "--dry-run"]);
 	expect(dry).toMatchObject({ code: 0, out: "2 would be sent again.\n" });
 	expect(await user.run(["replay", "--webhook", id])).toMatchObject({

@@ -70,10 +70,17 @@ export async function replay(options: ReplayOptions): Promise<void> {
 
 	function tell(matching: number, isReplayed: boolean): void {
 		if (options.json) printJson({ count: matching, replayed: isReplayed });
-		else if (matching === 0) console.log("No delivery matches.");
+		else if (matching === 0) console.log(noneText(status));
 		else
 			console.log(
 				isReplayed ? `${matching} on their way again: posthorn logs tail` : `${matching} would be sent again.`,
 			);
 	}
+}
+
+/** A delivery that someone looks for may be of another state. */
+function noneText(status: string): string {
+	const kind = status === "any" ? "finished" : status;
+	const others = status === "failed" ? " --status delivered replays those that arrived." : "";
+	return `No ${kind} delivery matches. Those that wait for a retry are sent without a replay.${others}`;
 }
