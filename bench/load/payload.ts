@@ -19,7 +19,7 @@ export function eventData(n: number, at: number): string {
 	return dataOf(n, at, PAD);
 }
 
-/** The names of two more fields, of 8 and 14 characters, so that events are of the same size whatever they are. */
+/** The names of two more fields, of 8 and 14 characters, so that all events have the same size. */
 export interface ReferenceFields {
 	readonly order: string;
 	readonly customer: string;

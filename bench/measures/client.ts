@@ -20,7 +20,7 @@ const ROUNDS = 9;
 const REQUESTS = 4_000;
 const HANDSHAKES_PER_ROUND = 400;
 
-/** Main-thread CPU time of the HTTP client alone: for a request on a kept connection, and for one on a new connection. */
+/** Main-thread CPU time of only the HTTP client: for a request on a kept connection, and for one on a new connection. */
 export async function measureClient(receiver: Receiver, progress: Progress): Promise<readonly ClientCost[]> {
 	const costs = new Map<string, number[]>();
 	progress.start("HTTP client");

@@ -109,7 +109,7 @@ async function signIn(browser: Browser, shop: Shop): Promise<State> {
 
 const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1]!;
 
-/** Milliseconds from the start of the navigation until a browser that has never been there shows the page's data. */
+/** Milliseconds from the start of the navigation until a browser with an empty cache shows the page's data. */
 async function loads(browser: Browser, storageState: State, url: string, slow = false): Promise<number> {
 	const times: number[] = [];
 	for (let n = 0; n < LOADS; n++) {

@@ -27,7 +27,7 @@ const LEASE_TERM_MS = 10_000;
 export const UNWANTED_MOST_TIMES = 1.1;
 
 /**
- * CPU time of an event, published alone and delivered to one webhook, in a project with 10,000 other webhooks that don't
+ * CPU time of an event, published without other load and delivered to one webhook, in a project with 10,000 other webhooks that don't
  * want it, and in one without any, alternating. On SQLite.
  */
 export async function measureUnwanted(

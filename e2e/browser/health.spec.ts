@@ -16,7 +16,7 @@ test("health is judged over a window, and an outage is one incident", async ({ d
 	await expect(page.getByText("Failing", { exact: true })).toBeVisible();
 	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
 	const incidents = page.getByRole("list", { name: "Incidents" });
-	// While it lasts, an outage is told once: in its webhook's row.
+	// While it lasts, an outage is shown once: in its webhook's row.
 	await expect(page.getByRole("listitem").filter({ hasText: "Shipping" }).first()).toContainText(
 		/^ShippingFailingReturning 500 since \d\d:\d\d\. \d+ deliveries held up, all waiting\. Next retry at \d\d:\d\d\./,
 	);

@@ -56,7 +56,7 @@ export interface Arrival {
 
 /**
  * Nodes on one PostgreSQL, projects with webhooks, and a receiver that checks and remembers everything that arrives. The
- * first node starts alone, so that it owns every project.
+ * first node starts before the others, so that it owns every project.
  */
 export class Site {
 	readonly nodes: SiteNode[] = [];

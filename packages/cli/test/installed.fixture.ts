@@ -10,7 +10,7 @@ export class InstalledPosthorn {
 	readonly url: string;
 	/** Null unless this start created it. */
 	readonly operatorKey: string | null;
-	/** Of the link that creates the first account; null if there is one. */
+	/** The token of the link that creates the first account; null if there is one. */
 	readonly setupToken: string | null;
 	/** The lines of its log. */
 	readonly log: readonly Readonly<Record<string, unknown>>[];

@@ -262,7 +262,7 @@ test("ends with npx, however that ends, after committing what it does", async ()
 		const closed = once(npx, "close");
 		npx.stdout.setEncoding("utf8").on("data", (text: string) => {
 			log += text;
-			// A terminal sends it to all of its processes. npm alone ignores it.
+			// A terminal sends it to all of its processes; only npm ignores it.
 			if (text.includes('"msg":"started"')) process.kill(signal === "SIGINT" ? -npx.pid! : npx.pid!, signal);
 		});
 		try {

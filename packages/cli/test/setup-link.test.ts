@@ -29,7 +29,7 @@ const setUp = async (link: string): Promise<number> => {
 	return response.status;
 };
 
-// Whoever read the log first could become the operator.
+// Anyone who could read the log could become the operator.
 test("on SQLite, the link is in a file that only its user reads, not in the log", async () => {
 	const file = join(operator.home, "data/posthorn.setuplink");
 	expect(await operator.run(["setup-link"])).toMatchObject({

@@ -100,7 +100,7 @@ export function describeLoads(start: StartRig): void {
 			await rig.change(
 				async () => {
 					await move(one.id, "one-again");
-					// Has the lanes read before the other webhook changes.
+					// The lanes read before the other webhook changes.
 					await rig.engine.change(
 						rig.projectId,
 						() => Promise.resolve(),

@@ -28,7 +28,7 @@ export interface HeldEvent {
 	readonly token: string;
 	readonly leaseMs: number;
 	readonly event: WebhookEvent;
-	/** When the claim was asked for, on the clock of `performance.now`. */
+	/** When the claim was requested, on the clock of `performance.now`. */
 	readonly takenAt: number;
 	/** When to offer the event again if the handler fails. */
 	readonly retryMs: number;

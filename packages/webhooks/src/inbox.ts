@@ -152,7 +152,7 @@ class Worker {
 				while ((await this.#current) && this.#isWanted);
 			}
 		} finally {
-			// Right after the last look, so that nobody joins a loop that won't look again.
+			// Right after the last look, so that no caller joins a loop that won't look again.
 			this.#loop = undefined;
 			this.#isDraining = false;
 		}

@@ -18,7 +18,7 @@ export class Lease {
 	/** When the lease ends at the latest. */
 	#end: number;
 
-	/** @param takenAt when the claim was asked for, on the clock of `performance.now` */
+	/** @param takenAt when the claim was requested, on the clock of `performance.now` */
 	constructor(options: LeaseOptions, takenAt: number) {
 		this.#options = options;
 		this.#end = takenAt + options.leaseMs;

@@ -4,7 +4,7 @@ import type { ResponseOf, Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
 import { refreshSession } from "./session.ts";
 
-/** How often to look whether someone has released the database, in milliseconds. */
+/** How often to check whether someone has released the database, in milliseconds. */
 const LOOK_MS = 15_000;
 const PAGE = 100;
 

@@ -23,7 +23,7 @@ class BusyPasswords extends Passwords {
 let rig: TestStorage;
 let passwords: BusyPasswords;
 let people: People;
-/** What was logged. */
+/** Log lines. */
 let lines: object[];
 beforeEach(async () => {
 	rig = await openTestStorage();

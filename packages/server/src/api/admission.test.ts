@@ -37,7 +37,7 @@ function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: strin
 }
 
 // 1,785 test requests were once sent in eight seconds to a host that had never agreed to any.
-// A key that may only read used up its project's changes by recording listeners, so that nobody could pause a webhook.
+// A key that may only read used up its project's changes by recording listeners, so that no one could pause a webhook.
 test("recorded reads have a rate of their own, and aren't changes", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const project = await api.project();

@@ -252,7 +252,7 @@ test("it also ends when the membership, the key or the app is removed", async ()
 	expect(await asOwner.end()).toBe("");
 });
 
-// They went on for up to 15 seconds.
+// It continued for up to 15 seconds.
 test("it ends immediately when the right to listen ends on this node", async () => {
 	const owner = await member(api, project, "owner", "owner");
 	const { json: made } = await owner.call("POST", `${project}/api-keys`, { body: { name: "k" } });

@@ -50,7 +50,7 @@ const DESCRIBED = [
 	/^give either text, or order_id and customer_email, but not both$/,
 ];
 
-/** Of the first request, what an operation needs in addition to its required parameters. */
+/** What an operation's first request needs in addition to its required parameters. */
 const MORE: Readonly<Record<string, object>> = { searchEvents: { query: { text: "none" } } };
 
 interface Parameter {

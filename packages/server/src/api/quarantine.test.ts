@@ -38,7 +38,7 @@ test("shows a restored database to everyone, its pending deliveries to the opera
 		backup_at: "2026-11-23T02:00:00.000Z",
 		detail: expect.stringMatching(/of 2026-11-23 02:00 UTC at 2026-11-24 10:05 UTC, .* posthorn release[^A]*$/),
 	});
-	// Who can revoke access that is back is told about it. Others, and strangers, needn't know.
+	// Only members who can revoke access see that it is back.
 	const people = await Promise.all(
 		(["owner", "developer", "viewer"] as const).map((role) => member(api, project, role, role)),
 	);

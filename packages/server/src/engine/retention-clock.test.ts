@@ -135,7 +135,7 @@ test("trusts a step of less than a week, or than the retention if that is shorte
 	expect(short.hold).toMatchObject({ kind: "ahead" });
 });
 
-// Each step was trusted by itself: the log was deleted within minutes.
+// Each step was trusted separately: the log was deleted within minutes.
 test("a clock that creeps ahead in short steps is held once they add up to a week, across restarts", async () => {
 	let clock = await start();
 	machine.wrongBy = 4 * DAY;

@@ -14,7 +14,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Why retention doesn't advance. */
 export type ClockHold =
-	/** This node's clock is too far ahead of the latest time that was trusted, by itself or with earlier jumps. */
+	/** This node's clock is too far ahead of the latest time that was trusted, with or without earlier jumps. */
 	| { readonly kind: "ahead"; readonly now: number; readonly seenAt: number; readonly jumpedMs: number }
 	/** The database's clock is this far ahead of this node's. */
 	| { readonly kind: "apart"; readonly aheadMs: number };

@@ -77,7 +77,7 @@ const ANSWER_BY_CODE: ReadonlyMap<string, DnsAnswer> = new Map<string, DnsAnswer
 const answerOfCode = (error: Error): DnsAnswer =>
 	("code" in error ? ANSWER_BY_CODE.get(String(error.code)) : undefined) ?? "unusable";
 
-/** Of the answers for both families: if one says that the name exists, it does. */
+/** Combines the answers for both families: if one says that the name exists, it does. */
 function answerOfBoth(errors: readonly Error[]): DnsAnswer {
 	const answers = errors.map(answerOfCode);
 	return answers.includes("no_address") ? "no_address" : (answers[0] ?? "nxdomain");

@@ -56,7 +56,7 @@ class CountedLog {
 	}
 
 	readonly waitingAsked: number[] = [];
-	/** Of each webhook, replays that wait for their first attempt. */
+	/** Each webhook's replays that wait for their first attempt. */
 	unattempted = 150;
 
 	async listWaitingRetries({ webhookId, limit }: Params<"listWaitingRetries">): Promise<WaitingRetry[]> {
@@ -85,7 +85,7 @@ test("a page with limit=1 examines a bounded number of attempts in few queries",
 	expect(log.lists).toBe(1 + 5);
 });
 
-/** Of each delivery the newest attempt, and pending retries; some were delivered. */
+/** Each delivery's newest attempt, and pending retries; some were delivered. */
 class SeriesLog extends CountedLog {
 	readonly #pending: readonly { readonly seq: number; readonly last: AttemptSummary }[];
 	readonly #newest = new Map<number, AttemptSummary>();

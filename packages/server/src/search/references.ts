@@ -182,7 +182,7 @@ export class References {
 	): Promise<boolean> {
 		let isMore = false;
 		for (const projectId of [...projects]) {
-			// Before its steps: what is published during them is noted again.
+			// Before its steps: events published during them add it again.
 			projects.delete(projectId);
 			const attempt = () =>
 				step(projectId).catch((error: unknown) => {

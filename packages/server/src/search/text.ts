@@ -67,7 +67,7 @@ export async function searchText(
 		if (step >= 2 && clock.elapsed() >= end) break;
 		await inTurn(() => (bodies.reached >= responses.reached ? bodies.step() : responses.step()));
 	}
-	// What is older than the other log was read back to is found again by the next call.
+	// The next call finds older matches again.
 	const reached = Math.max(bodies.reached, responses.reached);
 	const found: TextMatch[] = [];
 	let last = reached;

@@ -85,7 +85,7 @@ export class TestApi {
 	readonly #check: ResponseCheck;
 	readonly #folder: string;
 	readonly #attempts: AttemptSignal;
-	/** How many attempts were waited for. */
+	/** How many attempts callers have awaited. */
 	#awaited = 0;
 	readonly #closeOthers: () => Promise<void>;
 

@@ -102,7 +102,7 @@ export function postgresStore(
 	};
 }
 
-/** SQL for the time after so many milliseconds. */
+/** SQL for the time after this many milliseconds. */
 function after(milliseconds: string): string {
 	return `clock_timestamp() + ${milliseconds}::float8 * interval '1 millisecond'`;
 }

@@ -63,8 +63,8 @@ let early: Stream | null = null;
 let entered: string | null = null;
 
 /**
- * Opens a project's stream while its first page still loads: what the page fetches once the stream is open needn't be
- * fetched again. Does nothing on the project's other pages.
+ * Opens a project's stream while its first page still loads, so that data fetched after the stream has opened needn't
+ * be fetched again. Does nothing on the project's other pages.
  */
 export function openEarly(projectId: string): void {
 	if (entered === projectId) return;

@@ -101,7 +101,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"deliveries.replayed": (detail) => [`replayed ${countOf(detail)} deliveries of `],
 };
 
-/** Of invitations for anyone who has the link, which name nobody. */
+/** Phrases for invitations that name no one, because they are for anyone who has the link. */
 const OPEN_INVITATION: typeof PHRASES = {
 	"member.invited": ({ role }) => [`created an invitation link for ${aRole(role)}`],
 	"invitation.revoked": () => ["revoked an invitation link"],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { referencesOf } from "./references.ts";
 
-test("the order and the customer are read from an event's data, whatever it is", () => {
+test("the order and the customer are read from any event's data", () => {
 	const body = (data: unknown) => JSON.stringify({ id: "evt_1", data });
 	expect(referencesOf(body({ order_id: "1234", customer_email: "anna@example.com" }))).toEqual({
 		order: "1234",

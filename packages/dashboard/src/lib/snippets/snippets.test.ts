@@ -38,7 +38,7 @@ const path = (file: string) => join(folder, file);
 type Receiver = Pick<Program, "command" | "ready">;
 
 const listening = { stream: "stdout", line: /^Listening on port/ } as const;
-// A genuine request always has JSON, so the receivers don't handle others; these tests go on after such a body.
+// A genuine request always has JSON, so the receivers don't handle others; these tests continue after such a body.
 const typescript: Receiver = {
 	command: [process.execPath, "--unhandled-rejections=warn", path("receiver.mts")],
 	ready: listening,

@@ -90,7 +90,7 @@ export function DeliveryDrawer() {
 			closeOnEscape={!replay.asking}
 			size="min(880px, 100vw)"
 			padding="lg"
-			// The list stays readable beside it.
+			// The list next to it stays readable.
 			overlayProps={{ backgroundOpacity: 0.12 }}
 			classNames={{ content: classes.content, title: classes.title, header: classes.header }}
 			title={

@@ -32,7 +32,7 @@ const titleOf = (states: ReadonlySet<Health["state"]>): string => {
 	return states.has("failing") ? "Failing and unstable webhooks" : "Unstable webhooks";
 };
 
-/** What the outage holds up; without one, what waits and what failed. */
+/** The deliveries that the outage holds up; without one, the pending and the failed ones. */
 function outlook(health: Health, incident: Incident | undefined, now: number): string {
 	if (incident === undefined) return waitingSentence(health, now);
 	const { next_at } = health.waiting;

@@ -51,7 +51,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			return webhook !== undefined && health.state === state ? [{ webhook, health }] : [];
 		});
 	const failing = [...inState("failing"), ...inState("unstable")];
-	// An outage is told once: while it lasts, in its webhook's row.
+	// An outage is shown once: while it lasts, in its webhook's row.
 	const isListed = ({ state, webhook_id }: Incident) =>
 		state === "ongoing" && failing.some(({ webhook }) => webhook.id === webhook_id);
 	const retries = (healths.data ?? []).reduce((sum, health) => sum + health.waiting.count, 0);

@@ -18,7 +18,7 @@ interface ListKeysOptions<Item> {
 
 /**
  * Makes the rows of a list reachable by keyboard: `j` and `k` (or the arrows within it) move the focus, Enter opens.
- * One row is in the tab order at a time. Spread `rowProps(index)` on each row; what it contains stays valid for as long
+ * One row is in the tab order at a time. Spread `rowProps(index)` on each row; its callbacks stay valid for as long
  * as the row's item and index do.
  */
 export function useListKeys<Item>(options: ListKeysOptions<Item>) {

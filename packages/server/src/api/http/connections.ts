@@ -64,7 +64,7 @@ const PROXY = "proxy";
  * - At the limit, new connections replace others of the network that holds most: idle ones, the longest idle first; if
  *   it has none, those whose response has been unread longest. A connection is idle unless a complete request is being
  *   processed. Only networks that hold more than the new one's own lose any.
- * - Of the requests that arrive together on one connection (pipelining), few are processed at a time, and each later
+ * - Few of the requests that arrive together on one connection (pipelining) are processed at a time, and each later
  *   one starts in its own turn of the event loop.
  * - Requests of unknown clients, and more than a few of one known client, start within a share of each turn of the
  *   event loop, and clients take turns, so that a flood of them hardly delays others.

@@ -15,7 +15,7 @@ afterEach(async () => {
 	for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A receiver that answers each request with so many records, and closes the connection. */
+/** A receiver that responds to each request with this many records, and closes the connection. */
 async function listen(kind: TlsFlood, records: number): Promise<number> {
 	const connections: Socket[] = [];
 	const server = createServer((raw) => {

@@ -166,7 +166,7 @@ export function describeIncidents(harness: StorageHarness): void {
 			expect(await listIncidents(world.storage, project, [webhook, other], late)).toEqual([found[0]]);
 		});
 
-		// "At least 35" was said of an outage with 35 deliveries, because each had failed eight times.
+		// An outage with 35 deliveries was reported with "at least 35", because each had failed eight times.
 		test("counts deliveries that failed many times", async () => {
 			const { project, webhook, course } = await begin(80);
 			for (let retry = 0; retry < 5; retry++)

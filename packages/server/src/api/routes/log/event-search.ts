@@ -82,7 +82,7 @@ const EventMatches = listWith(EventMatch, {
 
 const isPosition = (position: string) => /^[1-9][0-9]{0,15}$/.test(position);
 
-/** Of a text's search: positions in the two logs, each of which is empty at the log's end and 0 at its beginning. */
+/** The position of a search for text, in the two logs, each of which is empty at the log's end and 0 at its beginning. */
 const TEXT_POSITION = /^([1-9][0-9]{0,15}|0?)\.(att_[0-9a-z]{26}|0?)$/;
 
 const encodeTextPosition = ({ bodies, responses }: TextPosition): string =>

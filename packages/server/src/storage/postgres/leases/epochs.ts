@@ -21,7 +21,7 @@
  * - Where each log ended is kept in `log_forks`. Acknowledged events beyond that are lost, and are recorded there;
  *   readers of the log from an earlier epoch learn where to continue.
  * - A database whose tables are others than those of its last epoch was restored from a dump, or moved. If nodes ran
- *   when it was copied, it is put in quarantine. A physical backup can't be told from a promoted standby.
+ *   when it was copied, it is put in quarantine. A physical backup looks the same as a promoted standby.
  * - A server that still has an epoch which this node has left was replaced by another server. It's refused: what it
  *   would acknowledge is lost once it follows the other one.
  *

@@ -139,7 +139,7 @@ const LEAVE_MS = 1_000;
 
 const NOTIFY = sql(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`);
 
-/** Follows a project that has work and no holder, also in notifications of the publishing functions. */
+/** Follows a project that has work and no holder, even in notifications of the publishing functions. */
 const UNOWNED = "!";
 
 export class Wakes {

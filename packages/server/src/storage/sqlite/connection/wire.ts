@@ -133,7 +133,7 @@ type SettleBatch = readonly [
 	errors: readonly (string | null)[],
 	/** As they are stored. */
 	signatures: readonly (string | null)[],
-	/** Of the attempts that have any, by index. */
+	/** For the attempts that have any, by index. */
 	details: readonly (readonly [index: number, stored: string])[],
 	/** A row of {@link COLUMNS} for each attempt. */
 	numbers: Float64Array<ArrayBuffer>,
