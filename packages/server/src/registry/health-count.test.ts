@@ -96,6 +96,29 @@ test("shows nothing once counting fails, and tries again later", async () => {
 	expect(warnings).toHaveLength(1);
 });
 
+// It rested for nine hours, and showed the counts of before.
+test("a process that was stopped for an hour while it counted counts again soon", async () => {
+	const { world } = memory;
+	await world.webhook(await world.project(), ["a"]);
+	const { storage } = world;
+	const { count, clock, settle } = counting({
+		peers: null,
+		getSetting: (p) => storage.getSetting(p),
+		setSetting: (p) => storage.setSetting(p),
+		listProjects: (page) => storage.listProjects(page),
+		listWebhooks: (page) => storage.listWebhooks(page),
+		readHealth: async (p) => {
+			await clock.advance(3_600_000);
+			return storage.readHealth(p);
+		},
+	});
+	const from = clock.elapsed();
+	count.read();
+	await settle();
+	expect(count.read()).toEqual({ ...NONE, idle: 1 });
+	expect(clock.elapsed() - from).toBeLessThan(2 * 3_600_000);
+});
+
 // Each node read every project's health once a minute.
 test("of several nodes one counts, and the others show its result; another takes over", async () => {
 	const { world } = memory;

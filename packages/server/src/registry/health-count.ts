@@ -17,6 +17,8 @@ export interface HealthCountOptions {
 const EVERY_MS = 60_000;
 /** After each project, a pass rests this many times as long as it took: it uses a tenth of a connection at most. */
 const REST_FACTOR = 9;
+/** … but no longer than this, milliseconds: the process may have been stopped meanwhile. */
+const REST_MAX_MS = 60_000;
 const PAGE = 200;
 /** How long a node that counts keeps others from counting, milliseconds. If it takes longer, another one counts too. */
 const TURN_MS = 600_000;
@@ -110,7 +112,7 @@ export class HealthCount {
 			for await (const webhook of pages((page) => storage.listWebhooks({ projectId: id, ...page }))) {
 				counts[healthOf({ ...(health.get(webhook.id) ?? NO_FIGURES), status: webhook.status }, now)]++;
 			}
-			const restMs = REST_FACTOR * (clock.elapsed() - begun);
+			const restMs = Math.min(REST_FACTOR * (clock.elapsed() - begun), REST_MAX_MS);
 			await new Promise<void>((resolve) => clock.setTimeout(resolve, restMs));
 		}
 		return counts;

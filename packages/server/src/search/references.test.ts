@@ -82,6 +82,19 @@ test("in the background, indexing takes a twentieth of the time at most", async 
 	await references.stop();
 });
 
+// It indexed nothing for nineteen hours.
+test("a process that was stopped for an hour during a step continues soon", async () => {
+	const index = new SlowIndex(3_600_000);
+	index.left.set("p", 2);
+	const references = open(index);
+	references.note("p");
+	const from = index.clock.elapsed();
+	references.start();
+	await pass(index.clock, () => index.left.get("p") === 0);
+	expect(index.clock.elapsed() - from).toBeLessThan(3 * 3_600_000);
+	await references.stop();
+});
+
 test("a search waits for a few steps of its project only, which concurrent searches share", async () => {
 	const index = new SlowIndex(0);
 	index.left.set("p", 20).set("other", 20);

@@ -16,6 +16,8 @@ import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from ".
 /** How long to collect projects with new events. */
 const COLLECT_MS = 5_000;
 const PROJECTS_AT_ONCE = 100;
+/** How long to pause after a step at most, milliseconds: the process may have been stopped meanwhile. */
+const PAUSE_MAX_MS = 60_000;
 /** Steps of a project before the others have their turn. */
 const STEPS_PER_ROUND = 4;
 
@@ -203,7 +205,7 @@ export class References {
 		const { clock } = this.#options;
 		const from = clock.elapsed();
 		const more = await step();
-		const ms = ((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare;
+		const ms = Math.min(((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare, PAUSE_MAX_MS);
 		await new Promise<void>((resolve) => {
 			const timer = clock.setTimeout(resolve, ms);
 			this.#pause = () => {
