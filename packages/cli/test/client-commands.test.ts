@@ -12,7 +12,7 @@ import {
 import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
-import { parseTarget } from "../src/client/target.ts";
+import { parseTarget } from "../src/client/listen/target.ts";
 import { firstDifference } from "../src/client/verify.ts";
 import { createProgram } from "../src/program.ts";
 import { LocalReceiver, Running, User } from "./client.fixture.ts";

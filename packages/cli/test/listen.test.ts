@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { NewEvent } from "@posthorn/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
-import { ProgressFile } from "../src/client/listen-position.ts";
+import { ProgressFile } from "../src/client/listen/listen-position.ts";
 import { LocalReceiver, Running, User } from "./client.fixture.ts";
 
 const event = (id: string): NewEvent => ({ id, type: "delivery.success", data: { order_id: id, detail: "é\u2028" } });

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { connect } from "../src/client/connection.ts";
-import { lookupTarget } from "../src/client/target.ts";
+import { lookupTarget } from "../src/client/listen/target.ts";
 import { LocalReceiver, User } from "./client.fixture.ts";
 
 let receiver: LocalReceiver;

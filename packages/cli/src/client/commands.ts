@@ -118,7 +118,7 @@ export function addClientCommands(program: Command): void {
 		.option("--allow-remote", "also forward to another machine")
 		.option("--print-secret", "only print this machine's signing secret")
 		.action(async (target: string | undefined, _, self: Command) =>
-			(await import("./listen.ts")).listen(target, self.optsWithGlobals()),
+			(await import("./listen/listen.ts")).listen(target, self.optsWithGlobals()),
 		);
 
 	withConnection(command("trigger [type]", "Send a sample event to a receiver, signed on this machine."))

@@ -2,7 +2,7 @@
 import type { EventType, LogEvent } from "@posthorn/client";
 import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { parseSpan, positionSince } from "./listen-position.ts";
+import { parseSpan, positionSince } from "./listen/listen-position.ts";
 import { ago, clean, note, printFields, printTable } from "./output.ts";
 
 export interface EventListOptions extends ConnectionOptions {

@@ -8,7 +8,7 @@ import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { parseSpan } from "./listen-position.ts";
+import { parseSpan } from "./listen/listen-position.ts";
 import { ago, clean, colored, note, printFields, printJson, warn } from "./output.ts";
 
 export interface LogOptions extends ConnectionOptions {

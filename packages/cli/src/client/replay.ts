@@ -3,7 +3,7 @@ import type { EventType } from "@posthorn/client";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { parseSpan } from "./listen-position.ts";
+import { parseSpan } from "./listen/listen-position.ts";
 import { printJson } from "./output.ts";
 
 export interface ReplayOptions extends ConnectionOptions {
@@ -23,7 +23,7 @@ export interface ReplayOptions extends ConnectionOptions {
 type Status = "delivered" | "failed";
 
 export async function replay(options: ReplayOptions): Promise<void> {
-	if (options.to !== undefined) return (await import("./replay-here.ts")).replayHere(options.to, options);
+	if (options.to !== undefined) return (await import("./listen/replay-here.ts")).replayHere(options.to, options);
 	const { webhook, type, status = "failed", event, since, until } = options;
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);

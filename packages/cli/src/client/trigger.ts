@@ -9,10 +9,10 @@ import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { post } from "./local-request.ts";
+import { post } from "./listen/local-request.ts";
+import { parseTarget } from "./listen/target.ts";
 import { clean, colored, note, printJson, printTable, warn } from "./output.ts";
 import { localSecret } from "./stored.ts";
-import { parseTarget } from "./target.ts";
 
 export interface TriggerOptions extends ConnectionOptions {
 	readonly to?: string;

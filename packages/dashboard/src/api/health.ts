@@ -6,7 +6,6 @@ import type { Schemas } from "./client/operation.ts";
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
 export type WebhookState = Health["state"];
-/** The attempts of an hour by outcome. */
 /** A pending retry or replay. */
 export type Waiting = Schemas["WaitingAttempt"];
 
@@ -34,4 +33,22 @@ export const waitingQuery = (projectId: string, { webhookId, limit }: { webhookI
 			const query = { webhook_id: webhookId, limit };
 			return (await api.get(`${PROJECT}/waiting`, { path, query, signal })).data;
 		},
+	});
+
+/** An outage of a receiver as one thing. */
+export type Incident = Schemas["Incident"];
+
+/** Hints come with every attempt, and incidents change slowly: polled at this interval, in milliseconds. */
+const INCIDENTS_REFRESH_MS = 30_000;
+
+/** The incidents of the last 48 hours, newest first, of a webhook or of the project. */
+export const incidentsQuery = (projectId: string, { webhookId, limit }: { webhookId?: string; limit: number }) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "incidents", webhookId ?? null, limit),
+		queryFn: async ({ signal }) => {
+			const path = { project_id: projectId };
+			const query = { webhook_id: webhookId, limit };
+			return (await api.get(`${PROJECT}/incidents`, { path, query, signal })).data;
+		},
+		refetchInterval: INCIDENTS_REFRESH_MS,
 	});

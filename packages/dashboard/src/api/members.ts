@@ -3,6 +3,7 @@ import type { Role } from "../lib/account/roles.ts";
 import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
+import { pagedQuery } from "./client/pages.ts";
 import { queryClient } from "./client/query-client.ts";
 
 export type Member = Schemas["Member"];
@@ -29,3 +30,12 @@ export async function removeMember(projectId: string, accountId: string): Promis
 	await api.delete(`${MEMBERS}/{account_id}`, { path: { project_id: projectId, account_id: accountId } });
 	await refresh(projectId);
 }
+
+const AUDIT_ROWS = 50;
+
+/** The project's audit log, newest first. */
+export const auditQuery = (projectId: string) =>
+	pagedQuery(projectKey(projectId, "audit"), "/v1/projects/{project_id}/audit", {
+		path: { project_id: projectId },
+		query: { limit: AUDIT_ROWS },
+	});

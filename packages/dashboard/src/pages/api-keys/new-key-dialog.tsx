@@ -3,8 +3,14 @@ import { useForm } from "@mantine/form";
 import { type CreatedApiKey, createApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
 import { nameFault } from "../../lib/account/account-rules.ts";
-import { expiryAfter, KEY_LIFETIMES, KEY_SCOPES, type KeyScope, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
-import { keyTrial } from "../../lib/account/key-trial.ts";
+import {
+	expiryAfter,
+	KEY_LIFETIMES,
+	KEY_SCOPES,
+	type KeyScope,
+	keyTrial,
+	SCOPE_WORDS,
+} from "../../lib/account/key-scopes.ts";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";

@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { auditQuery } from "../../api/audit.ts";
+import { auditQuery } from "../../api/members.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { byDay } from "../../lib/text/by-day.ts";
 import { LoadMore } from "../../ui/page/load-more.tsx";

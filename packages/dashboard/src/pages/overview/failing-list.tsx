@@ -1,8 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Health } from "../../api/health.ts";
-import type { Incident } from "../../api/incidents.ts";
+import type { Health, Incident } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { backlogSentence, failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health/health.ts";
 import { incidentResult } from "../../lib/health/incident-words.ts";

@@ -2,7 +2,7 @@ import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Health } from "../../../api/health.ts";
-import { incidentsQuery } from "../../../api/incidents.ts";
+import { incidentsQuery } from "../../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../../api/stats.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../../ui/charts/charts.tsx";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Client, Position } from "@posthorn/client";
-import { UsageError } from "../command-error.ts";
-import { configFolder, readStored, store } from "./stored.ts";
+import { UsageError } from "../../command-error.ts";
+import { configFolder, readStored, store } from "../stored.ts";
 
 /** How far a target has got. */
 export interface Progress {

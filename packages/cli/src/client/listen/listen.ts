@@ -9,14 +9,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, type EventType, type LogEvent, type Position } from "@posthorn/client";
 import { DEFAULT_BRAND, isEventType } from "@posthorn/protocol";
-import { colors } from "../colors.ts";
-import { UsageError } from "../command-error.ts";
-import { listenForStop } from "../stop-signals.ts";
-import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
+import { colors } from "../../colors.ts";
+import { UsageError } from "../../command-error.ts";
+import { listenForStop } from "../../stop-signals.ts";
+import { type Connection, type ConnectionOptions, connect } from "../connection.ts";
+import { ago, clean, clockTime, colored, note, printJson, warn } from "../output.ts";
+import { localSecret } from "../stored.ts";
 import { ProgressFile, parseSpan, positionBefore, positionSince } from "./listen-position.ts";
 import { type LocalOutcome, post, type Signer } from "./local-request.ts";
-import { ago, clean, clockTime, colored, note, printJson, warn } from "./output.ts";
-import { localSecret } from "./stored.ts";
 import { parseTarget } from "./target.ts";
 
 export interface ListenOptions extends ConnectionOptions {

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { UsageError } from "../command-error.ts";
-import { isLoopback } from "./connection.ts";
+import { UsageError } from "../../command-error.ts";
+import { isLoopback } from "../connection.ts";
 
 /**
  * The local endpoint that a user means: `3000`, `3000/hooks`, `localhost:3000/hooks` or a URL.

@@ -1,13 +1,13 @@
 import type { Client, EventType, LogEvent } from "@posthorn/client";
-import { colors } from "../colors.ts";
-import { CommandError, UsageError } from "../command-error.ts";
-import { connect } from "./connection.ts";
+import { colors } from "../../colors.ts";
+import { CommandError, UsageError } from "../../command-error.ts";
+import { connect } from "../connection.ts";
+import { clean, colored, printJson } from "../output.ts";
+import type { ReplayOptions } from "../replay.ts";
+import { localSecret } from "../stored.ts";
 import { brandOf } from "./listen.ts";
 import { parseSpan, positionSince } from "./listen-position.ts";
 import { type LocalOutcome, post } from "./local-request.ts";
-import { clean, colored, printJson } from "./output.ts";
-import type { ReplayOptions } from "./replay.ts";
-import { localSecret } from "./stored.ts";
 import { parseTarget } from "./target.ts";
 
 const PAGE = 200;
