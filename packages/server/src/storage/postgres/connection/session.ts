@@ -77,11 +77,6 @@ export class Session {
 		return this.#committed;
 	}
 
-	/** Whether the commit was already sent. */
-	get isCommitted(): boolean {
-		return this.#committed !== null;
-	}
-
 	/** The error of the first statement that failed, or null. */
 	get failure(): unknown {
 		return this.#failure;
