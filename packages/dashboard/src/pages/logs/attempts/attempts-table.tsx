@@ -27,7 +27,7 @@ export interface AttemptsProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 1_000;
+const MIN_WIDTH = 940;
 
 /** The log as a table, for wide screens. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
@@ -71,13 +71,13 @@ const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Co
 const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 90 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
-	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 198 },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 184 },
 	{
 		key: "webhook",
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 148 },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: "13%" },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 122 },
 	{
 		key: "duration",

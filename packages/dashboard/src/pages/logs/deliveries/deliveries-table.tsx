@@ -43,7 +43,7 @@ export interface DeliveriesProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 1_000;
+const MIN_WIDTH = 940;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
 export function DeliveriesTable({
@@ -113,16 +113,16 @@ const columnsOf = (
 		header: "Last attempt",
 		render: ({ last_attempt }) =>
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
-		width: 96,
+		width: 90,
 	},
-	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 114 },
-	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 190 },
+	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 110 },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 176 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : responseWords(last_attempt).short),
-		width: 148,
+		width: "13%",
 	},
 	{
 		key: "attempts",
@@ -137,7 +137,7 @@ const columnsOf = (
 			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),
 		align: "right",
-		width: 198,
+		width: 190,
 	},
 ];
 
