@@ -1,4 +1,4 @@
-import { VirtualClock } from "@posthorn/testkit";
+import { VirtualClock, within } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import type { Params, UnindexedPart } from "../storage/port.ts";
 import { References } from "./references.ts";
@@ -12,6 +12,7 @@ class SlowIndex {
 	/** The project whose steps fail. */
 	damaged: string | null = null;
 	readonly #stepMs: number;
+	onStep: () => void = () => undefined;
 
 	constructor(stepMs: number) {
 		this.#stepMs = stepMs;
@@ -25,6 +26,7 @@ class SlowIndex {
 
 	async indexReferences({ projectId }: Params<"indexReferences">): Promise<boolean> {
 		this.steps.push(projectId);
+		this.onStep();
 		this.left.set(projectId, this.left.get(projectId)! - 1);
 		await this.clock.advance(this.#stepMs);
 		return true;
@@ -93,6 +95,24 @@ test("a process that was stopped for an hour during a step continues soon", asyn
 	await pass(index.clock, () => index.left.get("p") === 0);
 	expect(index.clock.elapsed() - from).toBeLessThan(3 * 3_600_000);
 	await references.stop();
+});
+
+// A service that stopped during a step waited for up to a minute.
+test("stopping during a step leaves out the pause after it", async () => {
+	const index = new SlowIndex(1_000);
+	index.left.set("p", 2);
+	const references = open(index);
+	const stopping = Promise.withResolvers<void>();
+	let from = 0;
+	index.onStep = () => {
+		from = index.clock.elapsed();
+		stopping.resolve(references.stop());
+	};
+	references.note("p");
+	references.start();
+	await pass(index.clock, () => index.steps.length > 0);
+	await within("the index to stop", stopping.promise);
+	expect(index.clock.elapsed() - from).toBe(1_000);
 });
 
 test("a search waits for a few steps of its project only, which concurrent searches share", async () => {

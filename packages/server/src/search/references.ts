@@ -205,6 +205,8 @@ export class References {
 		const { clock } = this.#options;
 		const from = clock.elapsed();
 		const more = await step();
+		// Ended while the step ran, when there was no pause to cut short.
+		if (this.#stopped) return more;
 		const ms = Math.min(((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare, PAUSE_MAX_MS);
 		await new Promise<void>((resolve) => {
 			const timer = clock.setTimeout(resolve, ms);
