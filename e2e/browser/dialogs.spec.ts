@@ -67,6 +67,11 @@ test("dialogs are opened and closed by keyboard, keep the focus, return it, and 
 		await expect(dialog, name).toBeVisible();
 		await expectAccessible(page);
 		await page.emulateMedia({ colorScheme: "dark" });
+		await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "dark");
+		// Transitions that another change of color interrupts are rejected.
+		await page.evaluate(
+			"Promise.allSettled(document.getAnimations().map((animation) => animation.finished)).then(() => {})",
+		);
 		await expectAccessible(page);
 		for (let stop = 0; stop < 10; stop++) {
 			await page.keyboard.press("Tab");
