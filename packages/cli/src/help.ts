@@ -55,9 +55,9 @@ Examples:
   posthorn operator-key --new
   posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
 	"setup-link": `
-At a terminal, posthorn serve prints this link itself. Elsewhere its output may be a log, which others read. With SQLite, run it
-in the service's folder, as its user. With PostgreSQL it works anywhere, with the settings of a node. Once the account
-exists, there is no link: sign in.
+At a terminal, posthorn serve prints this link itself. Otherwise its output may be a log, which others read. With SQLite,
+run this command in the service's folder, as its user. With PostgreSQL it works anywhere, with the settings of a node.
+Once the account exists, there is no link: sign in.
 
 Examples:
   posthorn setup-link

@@ -7,7 +7,7 @@ const CHECK_MS = 500;
 /** Set by bin/posthorn.mjs for the newer Node that it starts. */
 const OWN_LAUNCHER = "LAUNCHED_BY_POSTHORN";
 
-/** What reading the files of a process that doesn't exist fails with. */
+/** Error codes of reading the files of a process that doesn't exist. */
 const GONE: ReadonlySet<string | undefined> = new Set(["ENOENT", "ESRCH"]);
 
 /**
@@ -20,7 +20,7 @@ export function launcherGone(env: NodeJS.ProcessEnv = process.env): Promise<void
 	try {
 		addLaunchers(line, env);
 	} catch {
-		// It watches those that it may read.
+		// Watch the processes whose files are readable.
 	}
 	return new Promise((resolve) => {
 		if (line.length === 0) return;
@@ -29,7 +29,7 @@ export function launcherGone(env: NodeJS.ProcessEnv = process.env): Promise<void
 			try {
 				if (line.every(isThere)) return;
 			} catch {
-				return; // It can't be told now, for want of file descriptors, say.
+				return; // Unknown for now: the process may have run out of file descriptors.
 			}
 			clearInterval(timer);
 			resolve();
@@ -42,7 +42,7 @@ function addLaunchers(line: number[], env: NodeJS.ProcessEnv): void {
 	const next = () => (line.length === 0 ? process.ppid : parentOf(line.at(-1)!));
 	const add = () => {
 		const pid = next();
-		// Started in the background, it's init's.
+		// A process in the background may belong to init, which never ends.
 		if (pid !== null && pid > 1) line.push(pid);
 	};
 	if (env[OWN_LAUNCHER] !== undefined) add();
@@ -57,7 +57,7 @@ const isShellOfNpm = (pid: number): boolean => {
 	return /^(?:|ba|da|a)sh$/.test(basename(shell)) && option === "-c";
 };
 
-/** Null if it is gone, or where there is no /proc: shells there replace themselves. Throws if it can't be told. */
+/** Null if it is gone, or where there is no /proc: shells there replace themselves. Throws if its files can't be read. */
 function parentOf(pid: number): number | null {
 	const stat = readProcess(pid, "stat");
 	// The second field is the program's name in parentheses, which may contain anything.

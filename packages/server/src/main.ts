@@ -54,10 +54,10 @@ export interface ServiceOptions {
 	readonly sealKey: Uint8Array;
 	readonly logger: Logger;
 	/**
-	 * Whether a person sees a new operator's key and the setup link, and no log does. Otherwise they are left in files, or
-	 * with PostgreSQL not created.
+	 * Whether the caller shows a new operator key and the setup link to a person instead of writing them to a log.
+	 * Otherwise they are written to files, or with PostgreSQL not created.
 	 */
-	readonly showsKey: boolean;
+	readonly showsSecrets: boolean;
 	/** The service can't continue: end the process, so that a supervisor restarts it. Called at most once. */
 	readonly onFatal: (error: Error) => void;
 }
@@ -114,7 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function build(
-	{ config, sealKey, logger, showsKey, onFatal }: ServiceOptions,
+	{ config, sealKey, logger, showsSecrets, onFatal }: ServiceOptions,
 	undo: (() => Promise<unknown>)[],
 	takeDown: () => Promise<boolean>,
 ): Promise<Service> {
@@ -264,10 +264,10 @@ async function build(
 	const { port } = api.server.address() as AddressInfo;
 	const url = `http://${reachable(config.host)}:${port}`;
 	publicUrl ||= url;
-	const setup = await offerSetup(accounts.people, publicUrl, showsKey, config);
+	const setup = await offerSetup(accounts.people, publicUrl, showsSecrets, config);
 	// Last: if a later step failed, the key would be stored without anyone having seen it.
-	const keyFile = showsKey ? null : config.operatorKeyFile;
-	const creates = !operatorKey.exists && (showsKey || keyFile !== null);
+	const keyFile = showsSecrets ? null : config.operatorKeyFile;
+	const creates = !operatorKey.exists && (showsSecrets || keyFile !== null);
 	const created = creates ? await createOperatorKey(storage, keyFile ?? undefined) : null;
 	if (created !== null) operatorKey.set(created);
 	const close = async (): Promise<Closed> => {

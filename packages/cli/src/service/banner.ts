@@ -32,9 +32,9 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 	if (allow.length > 0) rows.push(["Egress", `also allowed to ${allow.join(", ")}`]);
 	if (newOperatorKey && "key" in newOperatorKey)
 		rows.push(["Operator key", `${colors.bold(newOperatorKey.key)}  (only shown now: save it)`]);
-	// What isn't a terminal may be a log, which others read.
+	// Without a terminal the output may be a log, which others read.
 	if (newOperatorKey && "file" in newOperatorKey)
-		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: move it to a safe place)`]);
+		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: store it safely, then delete the file)`]);
 	if (!hasOperatorKey)
 		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
 	const advice = "(the link that creates your account: posthorn setup-link prints it)";

@@ -51,7 +51,7 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 		config,
 		sealKey: seal.key,
 		logger,
-		showsKey: process.stderr.isTTY === true,
+		showsSecrets: process.stderr.isTTY === true,
 		onFatal: (error) => fail(error, error.message),
 	});
 	logger.info(

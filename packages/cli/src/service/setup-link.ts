@@ -21,6 +21,7 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 	if (!result.ok) throw new UsageError(result.faults);
 	const { database, setupLinkFile: file, publicUrl, port } = result.config;
 	let url: string | null;
+	let validFrom = "";
 	if (database.engine === "postgres") {
 		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
 		const clock = { now: Date.now };
@@ -42,8 +43,9 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 				1,
 			);
 		url = readFileSync(file, "utf8").trim();
+		validFrom = " after the service's last start";
 	}
 	if (json) printJson({ setup_url: url });
 	else console.log(url);
-	note("It creates the operator's account, works once, and is valid for a week.");
+	note(`It creates the operator's account, works once, and is valid for a week${validFrom}.`);
 }

@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { SettingStorage } from "../storage/port.ts";
 
 const DAY_MS = 86_400_000;
-/** A clock that has jumped ahead by more than this isn't trusted; nor by a whole retention, if that is shorter. */
+/** A clock isn't trusted once it has jumped ahead by more than this, or than a whole retention if that is shorter. */
 const STEP_MS = 7 * DAY_MS;
 /** How often the clock is compared with the database's record. */
 const OBSERVE_EVERY_MS = 60_000;
@@ -34,8 +34,9 @@ export interface RetentionClockOptions {
  *
  * The database keeps the latest trusted time. Each node raises it once a minute. A node whose clock is more than a step
  * ahead of it is on hold, unless its monotonic clock says that so much time has passed since its own last observation.
- * Smaller jumps add up to a step, and are made up for by time that is seen to pass.
- * It looks the same whether the clock jumped, the service restarts while the clock is ahead, an old backup was restored,
+ * Smaller jumps add up to a step; time that the node has seen pass makes up for them.
+ *
+ * A clock that is ahead looks the same whether the clock jumped, the service restarts while the clock is ahead, an old backup was restored,
  * or the machine really was off. Only a person knows which, so all of them wait for a person.
  *
  *     observed ──▶ trusted ◀──────────── confirmed by an operator, here or on another node;

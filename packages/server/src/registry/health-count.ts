@@ -13,7 +13,7 @@ export interface HealthCountOptions {
 	readonly logger: Logger;
 }
 
-/** Counts are this old at least before another pass begins, milliseconds. */
+/** The minimum age of the counts before another pass begins, milliseconds. */
 const EVERY_MS = 60_000;
 /** After each project, a pass rests this many times as long as it took: it uses a tenth of a connection at most. */
 const REST_FACTOR = 9;
@@ -24,7 +24,7 @@ const PAGE = 200;
 const TURN_MS = 600_000;
 /** Older counts of another node aren't shown, milliseconds. */
 const STALE_MS = 2 * TURN_MS;
-/** The setting with what nodes tell each other about the count. */
+/** The setting in which nodes share the count. */
 const SHARED = "health_count";
 
 /** Times are milliseconds since the Unix epoch. */
@@ -37,9 +37,9 @@ interface SharedCount {
 }
 
 /**
- * Counts the webhooks of all projects by their health, for the metrics. A pass reads one project after another, begins
- * when someone asks, and its result is shown until the next one has ended. In a large database it takes minutes.
- * Of several nodes one counts, usually: they leave each other the result, and that they have begun.
+ * Counts the webhooks of all projects by their health, for the metrics. A pass begins when the metrics are read, and
+ * reads one project after another. Its result is shown until the next pass has ended. In a large database it takes
+ * minutes. Usually only one of several nodes counts: they share the result, and when a pass has begun, in a setting.
  */
 export class HealthCount {
 	readonly #options: HealthCountOptions;

@@ -161,7 +161,7 @@ const fits = (
 	(tests === null || tests === seq < 0) &&
 	!(unhandled && (handled !== null || isClosed || seq < 0));
 
-/** All that wait, newest first; null if there are more than {@link FEW}. */
+/** All pending deliveries, newest first; null if there are more than {@link FEW}. */
 async function listFewWaiting(
 	storage: SearchStorage,
 	projectId: string,
@@ -199,7 +199,7 @@ function waitingDelivery(
 	return { ...of, state: "waiting", nextAt: dueAt, handled: null, isClosed: false };
 }
 
-/** Deliveries without an attempt were only now requested. */
+/** A delivery without an attempt was just requested, so it is due now. */
 const startOf = ({ last, nextAt }: FoundDelivery): number => last?.startedAt ?? nextAt ?? 0;
 /** Sorts after every attempt id. */
 const UNATTEMPTED = "~";

@@ -1,6 +1,6 @@
 /**
  * Searches the bodies of events and the recorded responses of attempts for a text, newest first, in steps between which
- * other reads have their turn. Each step reads the one of the two logs in which the search has come less far back.
+ * other reads have their turn. Each step reads whichever of the two logs has been searched less far back.
  */
 import { SEARCH } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";

@@ -81,9 +81,8 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 							</List.Item>
 						)}
 						<List.Item>
-							Before the release, repeat what was done since the backup: revoke API keys and invitations, remove
-							members, change passwords, and rotate secrets. Receivers refuse signatures made with a secret they have
-							replaced.
+							Before the release, repeat what was done since the backup: revoke API keys, remove members, change
+							passwords, and rotate secrets. Receivers refuse signatures made with a secret they have replaced.
 						</List.Item>
 					</List>
 				)}

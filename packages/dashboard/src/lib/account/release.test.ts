@@ -22,5 +22,5 @@ test("a release says what it sends and what it leaves out; paused webhooks get n
 		[other],
 		"2 first attempts and 1 retry or replay will be sent to 1 webhook, in order. 80 won’t be sent to 1 webhook.",
 	]);
-	expect(releaseOf([paused], () => false).words).toBe("Nothing that waits will be sent.");
+	expect(releaseOf([paused], () => false).words).toBe("No pending delivery will be sent.");
 });

@@ -24,7 +24,7 @@ export function releaseOf<Webhook extends PendingFacts>(
 }
 
 function sentWords(first: number, again: number, webhooks: number): string {
-	if (first + again === 0) return "Nothing that waits will be sent.";
+	if (first + again === 0) return "No pending delivery will be sent.";
 	const parts = [
 		first > 0 ? plural(first, "first attempt") : "",
 		again > 0 ? plural(again, "retry or replay", "retries and replays") : "",

@@ -15,7 +15,7 @@ const IDLE_MS = 60_000;
 const RENEWALS_PER_LEASE = 3;
 /** How many leases with locked rows a renewal waits for. */
 const WAITS_PER_RENEWAL = 4;
-/** How often to look for projects that can make room, at most and at least while some wait for it, milliseconds. */
+/** How long to wait before looking again for projects that can make room: if none is left, and if some are, milliseconds. */
 const LOOK_MIN_MS = 50;
 export const LOOK_MAX_MS = 1_000;
 /** How far a node may exceed its share before it releases projects, so that they don't move back and forth. */
@@ -47,7 +47,7 @@ export class LeaseKeeper {
 	#sharing: Promise<void> | null = null;
 	/** Projects whose lease's row was locked for longer than a renewal waits. */
 	readonly #stuck = new Set<string>();
-	/** Actors that could make room when they were last looked at, the first one last. */
+	/** Actors that could make room at the last look; the next one to release comes last. */
 	#dispensable: Actor[] = [];
 	#lookedAt = Number.NEGATIVE_INFINITY;
 	#renewTimer: Timer | null = null;
@@ -114,7 +114,7 @@ export class LeaseKeeper {
 		}
 	}
 
-	/** With thousands of projects this takes milliseconds, and each release asks for room. */
+	/** Takes milliseconds with thousands of projects, so not on each release, which asks for room again. */
 	#findDispensable(): Actor[] {
 		const idle: { actor: Actor; since: number }[] = [];
 		const worked: { actor: Actor; since: number }[] = [];

@@ -1,8 +1,6 @@
 /** Finding a text in an event's body, or in a response. */
 import type { Excerpt } from "../port/search.ts";
 
-export type { Excerpt };
-
 /** UTF-16 units shown before and after a match. */
 const AROUND = 60;
 

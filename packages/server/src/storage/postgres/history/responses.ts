@@ -1,5 +1,5 @@
-import type { FoundResponse, Params, ResponseStep } from "../../port.ts";
-import { type Excerpt, textFinder } from "../../shared/body-text.ts";
+import type { Excerpt, FoundResponse, Params, ResponseStep } from "../../port.ts";
+import { textFinder } from "../../shared/body-text.ts";
 import { idRange, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
 import { findProject } from "../connection/names.ts";
 import { idArray, numberArray, type Row, type Session, sql, withoutNul } from "../connection/session.ts";
