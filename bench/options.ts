@@ -18,7 +18,7 @@ Usage: npm run bench -- [options]
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
   --unwanted       only the CPU time of an event next to 10,000 webhooks that don't want it
-  --search         only the delivery rate of events with order ids and customers, compared with such that aren't indexed
+  --search         only the delivery rate of events with order ids and customers, compared with events that aren't indexed
   --retention      only the delivery rate while retention deletes as much as is created
   --upgrade        only how long publishing is blocked by opening ten million events of the previous release
   --events N       how many events --upgrade writes (default 10000000)

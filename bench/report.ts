@@ -119,7 +119,7 @@ export function formatReport(results: Results): string {
 	if (search !== undefined) {
 		const [{ events } = { events: 0 }] = search;
 		parts.push(
-			`Deliveries of ${count(events)} events with an order id and a customer, compared with such in fields that aren't ` +
+			`Deliveries of ${count(events)} events with an order id and a customer, compared with values in fields that aren't ` +
 				`indexed (goal: at least ${SEARCH_LEAST_SHARE}):`,
 		);
 		parts.push(table(SEARCH_COLUMNS, search));

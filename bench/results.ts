@@ -114,7 +114,7 @@ export interface RetentionRun {
 	readonly vacuum_s: number | null;
 }
 
-/** The whole path with events that have an order id and a customer, compared with such in fields that aren't indexed. */
+/** The whole path with events that have an order id and a customer, compared with values in fields that aren't indexed. */
 export interface SearchRun {
 	readonly engine: "sqlite" | "postgres";
 	/** In each turn of a round. */

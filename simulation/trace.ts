@@ -216,7 +216,7 @@ export class Trace {
 			case "replay matching":
 				return `replay what failed of ${act.webhookId === null ? project : this.#name(act.webhookId)}`;
 			case "retry now":
-				return `retry what waits of ${this.#name(act.webhookId)}`;
+				return `retry what is pending for ${this.#name(act.webhookId)}`;
 			case "app":
 				return `${act.installed ? "install" : "take off"} the app of ${project}`;
 			default:

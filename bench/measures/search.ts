@@ -1,8 +1,8 @@
 /**
  * What the index of order ids and customers costs: the service publishes and delivers events that have both, and events
  * of the same size that have the same values in fields that aren't indexed. Two services take turns, so each is idle
- * while the other works. Everything is indexed before each turn. A turn should
- * take longer than the five seconds after which the background begins to index.
+ * while the other works. Everything is indexed before each turn. A turn should take longer than the five seconds after
+ * which indexing begins in the background.
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import type { Receiver } from "../load/receiver.ts";
@@ -19,7 +19,7 @@ const SHAPE = { webhooks: 10, fanout: 1 };
 /** Deliveries of the turns that warm a service up. */
 const WARM_UP = 30_000;
 const INDEXED = { order: "order_id", customer: "customer_email" };
-/** As long as the others. */
+/** Names of the same lengths. */
 const NOT_INDEXED = { order: "order_no", customer: "customer_mails" };
 /** The goal: at least this share of the rate without the index. */
 export const SEARCH_LEAST_SHARE = 0.95;

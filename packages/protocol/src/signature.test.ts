@@ -16,7 +16,7 @@ import {
 import { SIGNATURE_VECTORS } from "./vectors.ts";
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{88}$/;
-/** Of 70 characters, as older versions created them. */
+/** 70 characters, as older versions created them. */
 const OLDER_SECRET = /^whsec_[A-Za-z0-9]{64}$/;
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;

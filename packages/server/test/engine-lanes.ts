@@ -200,7 +200,7 @@ export function describeLanes(start: StartRig): void {
 			const { projectId } = rig;
 			const [first] = await rig.publish(1);
 			await rig.settledCount(1);
-			// This node hears of the change after the next event.
+			// This node learns of the change after the next event.
 			const events = ["delivery.success", "delivery.failed"];
 			await rig.storage.updateWebhook({ projectId, webhookId: id, patch: { events } });
 			await rig.publish(1, "delivery.failed");
@@ -224,7 +224,7 @@ export function describeLanes(start: StartRig): void {
 				...{ id: rig.ids.next("event"), type: "delivery.failed", createdAt: rig.clock.now() },
 				...{ createdAtGiven: false, body: Buffer.from("{}") },
 			};
-			// This node doesn't hear of it.
+			// This node isn't notified.
 			const request = { projectId: rig.projectId, publishedAt: rig.clock.now(), events: [event] };
 			await rig.storage.appendEvents({ requests: [request], waits: false });
 			const third = await rig.publish(1);

@@ -155,7 +155,7 @@ it("repeats a handler that fails, later each time, and lets other events pass", 
 	expect(errors).toHaveLength(2);
 });
 
-it("gives an event to onDead once its last attempt has failed, and handles it no more", async () => {
+it("gives an event to onDead once its last attempt has failed, and stops handling it", async () => {
 	const failure = new Error("broken");
 	const dead: unknown[][] = [];
 	let calls = 0;

@@ -235,7 +235,7 @@ describe("verify", () => {
 	});
 
 	it.each(["", "[]", "null", "7", '{"id":"evt_1"}', `${EVENT}"data":[]}`, `${EVENT}"data":null}`])(
-		"refuses the signed body %j, which is no event",
+		"refuses the signed body %j, which isn't an event",
 		async (body) => {
 			const error = await refusal(body, signed(body));
 			expect(error.code).toBe(body === "" ? "body_not_json" : "body_not_an_event");

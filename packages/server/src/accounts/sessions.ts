@@ -98,7 +98,7 @@ function csrfTokenOf(token: string): string {
 	return createHmac("sha256", token).update("csrf").digest("base64url");
 }
 
-/** Who makes a request. */
+/** The author of a request. */
 export type Principal =
 	| { readonly kind: "operator" }
 	| {

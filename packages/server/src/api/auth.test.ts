@@ -88,7 +88,7 @@ test("a key beyond its scopes gets 403 with the scope it lacks, and nothing happ
 });
 
 // With a second key, a removed developer kept access.
-test("a key can't create keys, whatever its scopes", async () => {
+test("a key can't create keys, with any scopes", async () => {
 	const { status, json } = await api.call("POST", `${project}/api-keys`, { key, body: { name: "second" } });
 	expect(status).toBe(403);
 	expect(json.detail).toContain("Only members and the operator can do this");

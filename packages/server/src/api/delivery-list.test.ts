@@ -33,7 +33,7 @@ async function list(project: string, query = ""): Promise<readonly Json[]> {
 const told = (rows: readonly Json[]) =>
 	rows.map(({ event_id, state, attempts, replay }) => [event_id, state, attempts, replay]);
 
-test("a delivery is one row, whatever its attempts: delivered, waiting or failed", async () => {
+test("a delivery is one row, however many attempts it has: delivered, waiting or failed", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const delivered = await deliver(project, 200);

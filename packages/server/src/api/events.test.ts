@@ -144,7 +144,7 @@ test("says what is wrong with data in the words of the other checks", async () =
 			"/data/items must be an array",
 		],
 	);
-	// Of a list, only the first fault is reported.
+	// Only the first fault in a list is reported.
 	expect(await faultsOf({ items: [{ name: 1, quantity: "x" }] })).toEqual(["/data/items/0/name must be a string"]);
 	expect(await faultsOf({ items: [{ product_id: true }] })).toEqual([
 		"/data/items/0/product_id must be a string or a whole number",

@@ -230,7 +230,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		try {
 			result = await (route.heavy ? admission.read(request, make) : make());
 		} finally {
-			// Recorded even if it failed: the noted changes were made.
+			// Recorded even if the request failed: these changes were made.
 			if (notes.length > 0) await record(notes, request);
 		}
 		if (route.access === "signed_in" && route.method !== "GET") changes.recheckListener(principalName(call.principal));

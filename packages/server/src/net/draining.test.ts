@@ -27,7 +27,7 @@ const { push } = ResponseParser.prototype;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Resolves once this holds after a read of a response. What the read causes has then happened, too. */
+/** Resolves once this holds after a read of a response. The effects of the read have then happened, too. */
 function readUntil(holds: (parser: ResponseParser) => boolean): Promise<void> {
 	return new Promise((resolve) => {
 		vi.spyOn(ResponseParser.prototype, "push").mockImplementation(function (this: ResponseParser, chunk) {
@@ -88,7 +88,7 @@ describe("the rest of a response is read, and its connection is reused", () => {
 		expect(opened()).toBe(1);
 	});
 
-	test("also on a connection with a metered handshake", async () => {
+	test("the same on a connection with a metered handshake", async () => {
 		const sender = rig.makeSender({ clock: new VirtualClock() });
 		rig.receiver.answer = reply(withLength(most));
 		for (let i = 0; i < 3; i++) {

@@ -96,7 +96,7 @@ test("shows nothing once counting fails, and tries again later", async () => {
 	expect(warnings).toHaveLength(1);
 });
 
-// It rested for nine hours, and showed the counts of before.
+// It rested for nine hours, and showed the previous counts meanwhile.
 test("a process that was stopped for an hour while it counted counts again soon", async () => {
 	const { world } = memory;
 	await world.webhook(await world.project(), ["a"]);
@@ -120,7 +120,7 @@ test("a process that was stopped for an hour while it counted counts again soon"
 });
 
 // Each node read every project's health once a minute.
-test("of several nodes one counts, and the others show its result; another takes over", async () => {
+test("one of several nodes counts, and the others show its result; another takes over", async () => {
 	const { world } = memory;
 	await world.webhook(await world.project(), ["a"]);
 	let reads = 0;

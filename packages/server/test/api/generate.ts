@@ -108,7 +108,7 @@ export class Generator {
 	}
 }
 
-/** The schemas of which a value matches one. Beside a type, `oneOf` only restricts what the rest of the schema says. */
+/** The schemas of which a value matches one. Next to a type, `oneOf` only restricts what the rest of the schema says. */
 function alternativesOf({ anyOf, oneOf, type }: Schema): readonly Schema[] {
 	return anyOf ?? (type === undefined ? oneOf : undefined) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
  * The rule for migrations: they only add, because nodes of the previous release share the database while they are
- * replaced one by one. What they no longer use is removed one release later.
+ * replaced one by one. Unused columns and tables are removed one release later.
  */
 
 /** Statements that the previous release doesn't notice. Anything else needs a reason, and the list of exceptions. */

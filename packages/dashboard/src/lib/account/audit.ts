@@ -45,7 +45,7 @@ const list = (words: readonly string[]) =>
 const fieldsOf = ({ fields }: AuditEntry["detail"]) =>
 	Array.isArray(fields) ? list(fields.map((field) => FIELD_WORDS[String(field)] ?? String(field))) : "settings";
 
-/** From what to what, if it is short: one field with a text or a number. */
+/** The old and the new value, if they are short: one field with a text or a number. */
 function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
 	const [field, ...others] = Array.isArray(fields) ? fields.map(String) : [];
 	if (field === undefined || others.length > 0) return "";

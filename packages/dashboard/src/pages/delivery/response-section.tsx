@@ -7,7 +7,7 @@ import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
 import { HeadersTable } from "./headers-table.tsx";
 
-/** The response, or why there was none. What the receiver sent is untrusted, so it is only shown as text. */
+/** The response, or why there was none. A receiver's bytes are untrusted, so they are only shown as text. */
 export function ResponseSection({ attempt }: { attempt: Attempt }) {
 	return (
 		<section aria-labelledby="response">

@@ -101,7 +101,7 @@ describe("the response", () => {
 		["broken chunks", reply("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nnonsense\r\n")],
 		["chunks that stop", (socket) => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n")],
 		["silence", reply("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok")],
-	])("counts once its status line has arrived, whatever happens to its body: %s", async (_, answer) => {
+	])("counts once its status line has arrived, even if its body doesn't: %s", async (_, answer) => {
 		rig.receiver.answer = answer;
 		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
 		expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });

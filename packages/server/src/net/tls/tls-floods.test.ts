@@ -37,7 +37,7 @@ async function listen(kind: TlsFlood, records: number): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-/** How many times a plain client is told of each, until the connection closes. */
+/** How many of each a plain client is notified of, until the connection closes. */
 async function heard(port: number): Promise<Record<TlsFlood, number>> {
 	const counts = { "key updates": 0, "hello requests": -1 };
 	const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;

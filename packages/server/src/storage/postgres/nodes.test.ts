@@ -47,7 +47,7 @@ describe("many nodes on one database", () => {
 		expect(versions).toEqual(MIGRATIONS.map((_, i) => ({ version: i + 1 })));
 	});
 
-	test("of nodes that add the same new event types concurrently, only one waits", async () => {
+	test("only one of the nodes that add the same new event types concurrently waits", async () => {
 		const world = await worldOn(await node());
 		const project = await world.project();
 		const other = new Client({ connectionString: url });

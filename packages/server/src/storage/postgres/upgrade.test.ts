@@ -124,7 +124,7 @@ test("lanes with settled events beyond their cursor keep the events in between o
 	]);
 });
 
-// Nodes of the previous version go on creating keys while others are replaced.
+// Nodes of the previous version keep creating keys while others are replaced.
 test("API keys of earlier versions have all scopes and don't expire", async () => {
 	const url = await databaseOf(14);
 	const createKey = (id: string) =>

@@ -177,7 +177,7 @@ export function describeIncidents(harness: StorageHarness): void {
 			]);
 		});
 
-		test("of a long outage, the newest deliveries are examined", async () => {
+		test("examines the newest deliveries of a long outage", async () => {
 			const count = 2 * LIMITS.deliveries + 50;
 			const { project, webhook, course } = await begin(count);
 			for (let nth = 0; nth < count; nth++)

@@ -73,7 +73,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await state()).toEqual({ ...delivered, made: ["0.1", "0.2", "1.1"] });
 		});
 
-		test("what is newest of several deliveries is read in their order", async () => {
+		test("the newest attempts of several deliveries are read in their order", async () => {
 			const project = await world.project();
 			const [one, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const [event, later] = await world.publish(project, "a", "a");

@@ -67,7 +67,7 @@ export function describeSearch(harness: StorageHarness): void {
 			expect(await find(world.id("project"), order("ord_1"))).toEqual([[], WHOLE]);
 		});
 
-		test("as many events are taken as have so many attempts together", async () => {
+		test("takes the events that have no more than a number of attempts together", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a", "a");

@@ -22,8 +22,8 @@
  *   readers of the log from an earlier epoch learn where to continue.
  * - A database whose tables are others than those of its last epoch was restored from a dump, or moved. If nodes ran
  *   when it was copied, it is put in quarantine. A physical backup looks the same as a promoted standby.
- * - A server that still has an epoch which this node has left was replaced by another server. It's refused: what it
- *   would acknowledge is lost once it follows the other one.
+ * - A server that still has an epoch which this node has left was replaced by another server. It's refused: events
+ *   that it acknowledged would be lost once it follows the other one.
  *
  * Events that a store publishes by SQL between a promotion and the first connection of a node count as kept.
  */
