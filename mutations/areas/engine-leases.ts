@@ -80,10 +80,10 @@ export const ENGINE_LEASES = [
 			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
-			name: "keeper-releases-dropped",
-			find: "if (!this.#owned.has(actor) || (",
-			replace: "if ((",
-			why: "An actor that has ended is released, and room is missing for a project that waits.",
+			name: "keeper-releases-twice",
+			find: "const actor = this.#owned.working(projectId);",
+			replace: "const actor = this.#owned.actors.get(projectId);",
+			why: "A project that is being released counts as room again, which is missing for a project that waits.",
 			tests: inEngine("cluster/lease-keeper"),
 		},
 		{

@@ -15,8 +15,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "no turns among projects",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "const actor = this.#dispensable.pop();",
-		replace: "const actor = null;",
+		find: "const projectId = this.#dispensable.pop();",
+		replace: "const projectId = undefined;",
 		breaks: "Beyond the projects that a node works at once, the others starve.",
 		style: "crowd",
 		firstSeed: 2,

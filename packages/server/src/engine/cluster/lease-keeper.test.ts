@@ -195,5 +195,24 @@ test("a project that works makes room only after its quantum, and only if it sti
 	expect(retired).toEqual(["first"]);
 });
 
+// It counted twice, and a waiting project got no room.
+test("a project that is being released makes no room a second time", () => {
+	const { clock, keeper, owned } = setUp();
+	const retired: string[] = [];
+	for (const projectId of ["leaving", "staying"]) {
+		const retire = () => {
+			retired.push(projectId);
+			return new Promise(() => {});
+		};
+		owned.add({ projectId, idleSince: null, takenAt: clock.elapsed(), retire, end() {} } as unknown as Actor);
+		clock.advance(1);
+	}
+	clock.advance(PROJECTS.quantumMs);
+	keeper.makeRoom(0);
+	void owned.retire(owned.working("leaving")!);
+	keeper.makeRoom(1);
+	expect(retired).toEqual(["leaving", "staying"]);
+});
+
 /** Resolves when everything that can settle now has settled. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -47,8 +47,8 @@ export class LeaseKeeper {
 	#sharing: Promise<void> | null = null;
 	/** Projects whose lease's row was locked for longer than a renewal waits. */
 	readonly #stuck = new Set<string>();
-	/** Actors that could make room at the last look; the next one to release comes last. */
-	#dispensable: Actor[] = [];
+	/** Projects that could make room at the last look; the next one to release comes last. */
+	#dispensable: string[] = [];
 	#lookedAt = Number.NEGATIVE_INFINITY;
 	#renewTimer: Timer | null = null;
 	/** Long ago, since nothing has been renewed yet. */
@@ -105,17 +105,18 @@ export class LeaseKeeper {
 			this.#dispensable = this.#findDispensable();
 		}
 		for (let left = count; left > 0; ) {
-			const actor = this.#dispensable.pop();
-			if (!actor) return;
-			// It may have work again.
-			if (!this.#owned.has(actor) || (actor.idleSince === null && !this.#hasHadQuantum(actor))) continue;
+			const projectId = this.#dispensable.pop();
+			if (projectId === undefined) return;
+			const actor = this.#owned.working(projectId);
+			// It may have ended, or have work again.
+			if (!actor || (actor.idleSince === null && !this.#hasHadQuantum(actor))) continue;
 			this.#release(actor);
 			left -= 1;
 		}
 	}
 
 	/** Takes milliseconds with thousands of projects, so not on each release, which asks for room again. */
-	#findDispensable(): Actor[] {
+	#findDispensable(): string[] {
 		const idle: { actor: Actor; since: number }[] = [];
 		const worked: { actor: Actor; since: number }[] = [];
 		for (const actor of this.#owned.actors.values()) {
@@ -125,7 +126,7 @@ export class LeaseKeeper {
 			else if (this.#hasHadQuantum(actor)) worked.push({ actor, since: actor.takenAt });
 		}
 		const latestFirst = (a: { since: number }, b: { since: number }): number => b.since - a.since;
-		return [...worked.sort(latestFirst), ...idle.sort(latestFirst)].map(({ actor }) => actor);
+		return [...worked.sort(latestFirst), ...idle.sort(latestFirst)].map(({ actor }) => actor.projectId);
 	}
 
 	#hasHadQuantum({ takenAt }: Actor): boolean {
@@ -193,7 +194,7 @@ export class LeaseKeeper {
 		const undecided = new Set(locked.map(({ projectId }) => projectId));
 		for (const lease of leases) {
 			const { projectId } = lease;
-			const actor = this.#owned.actors.get(projectId);
+			const actor = this.#owned.working(projectId);
 			if (actor?.lease !== lease || undecided.has(projectId)) continue;
 			this.#stuck.delete(projectId);
 			const still = held.get(projectId);
