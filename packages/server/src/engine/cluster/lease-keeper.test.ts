@@ -96,6 +96,24 @@ test("a renewed lease is trusted from the time of the request", async () => {
 	expect(trustedFrom).toEqual([0]);
 });
 
+// A retiring actor finishes its attempts, which takes longer than a lease if a receiver is slow.
+test("the lease of a project that is being released is renewed, too, until it is lost", async () => {
+	const { keeper, owned, renewals, trustedFrom, lapsed } = setUp();
+	const actor = owned.working("p1")!;
+	Object.assign(actor, { retire: () => new Promise(() => {}) });
+	void owned.retire(actor);
+	const renewal = keeper.renew();
+	await turn();
+	renewals[0]!.answer();
+	await renewal;
+	expect(trustedFrom).toEqual([0]);
+	const refused = keeper.renew();
+	await turn();
+	renewals[1]!.refuse();
+	await refused;
+	expect([lapsed, owned.isFree("p1")]).toEqual([["p1"], true]);
+});
+
 // The dead actor would have prevented the project from being taken again for as long as the node ran.
 test("a project whose lease was lost is dropped, and may be taken again", async () => {
 	const { keeper, owned, renewals, lapsed } = setUp();

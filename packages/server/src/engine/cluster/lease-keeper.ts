@@ -194,7 +194,7 @@ export class LeaseKeeper {
 		const undecided = new Set(locked.map(({ projectId }) => projectId));
 		for (const lease of leases) {
 			const { projectId } = lease;
-			const actor = this.#owned.working(projectId);
+			const actor = this.#owned.actors.get(projectId);
 			if (actor?.lease !== lease || undecided.has(projectId)) continue;
 			this.#stuck.delete(projectId);
 			const still = held.get(projectId);
