@@ -127,7 +127,7 @@ export interface SearchRun {
 	readonly ratio: number;
 	/** The same of the service's CPU time per delivery, without PostgreSQL's own: the median. */
 	readonly cpu_ratio: number;
-	/** Whether `ratio` is at least 0.95. */
+	/** Whether `ratio` meets the goal. */
 	readonly met: boolean;
 }
 

@@ -87,6 +87,13 @@ export const ENGINE_LEASES = [
 			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
+			name: "keeper-renews-only-working",
+			find: "const actor = this.#owned.actors.get(projectId);",
+			replace: "const actor = this.#owned.working(projectId);",
+			why: "The lease of a project that is being released isn't trusted any longer, and attempts in flight are lost.",
+			tests: inEngine("cluster/lease-keeper"),
+		},
+		{
 			name: "keeper-looks-each-time",
 			find: "if (now - this.#lookedAt >= (this.#dispensable.length === 0 ? LOOK_MIN_MS : LOOK_MAX_MS)) {",
 			replace: "{",

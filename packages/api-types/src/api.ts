@@ -4134,7 +4134,7 @@ export interface components {
             readonly since: string | null;
             /** @description The latest time that the backup contains, at most a minute before it was taken. */
             readonly backup_at: string | null;
-            /** @description What happened, and what to do. The operator and owners are also told that access is as of the backup. */
+            /** @description What happened, and what to do. For the operator and owners, it adds that access is as of the backup. */
             readonly detail: string | null;
         };
         readonly QuarantinedWebhook: {

@@ -36,8 +36,8 @@ export interface RetentionClockOptions {
  * ahead of it is on hold, unless its monotonic clock says that so much time has passed since its own last observation.
  * Smaller jumps add up to a step; time that the node has seen pass makes up for them.
  *
- * A clock that is ahead looks the same whether the clock jumped, the service restarts while the clock is ahead, an old backup was restored,
- * or the machine really was off. Only a person knows which, so all of them wait for a person.
+ * A clock that is ahead looks the same whether it jumped, the service restarts while it is ahead, an old backup was
+ * restored, or the machine really was off. Only a person knows which, so all of them wait for a person.
  *
  *     observed ──▶ trusted ◀──────────── confirmed by an operator, here or on another node;
  *                     │                  or the clock was set back

@@ -199,7 +199,7 @@ function waitingDelivery(
 	return { ...of, state: "waiting", nextAt: dueAt, handled: null, isClosed: false };
 }
 
-/** A delivery without an attempt was just requested, so it is due now. */
+/** A delivery without an attempt was just requested, so the time at which it is due counts. */
 const startOf = ({ last, nextAt }: FoundDelivery): number => last?.startedAt ?? nextAt ?? 0;
 /** Sorts after every attempt id. */
 const UNATTEMPTED = "~";

@@ -20,7 +20,7 @@ export const QuarantineState = Type.Object(
 		}),
 		detail: Type.Union([Type.String(), Type.Null()], {
 			description:
-				"What happened, and what to do. The operator and owners are also told that access is as of the backup.",
+				"What happened, and what to do. For the operator and owners, it adds that access is as of the backup.",
 		}),
 	},
 	{ title: "QuarantineState" },
