@@ -212,7 +212,8 @@ async function build(
 	const operatorKey = await OperatorKey.open({ storage, configured: config.operatorKey, clock, logger });
 	const apiKeys = new ApiKeys({ storage, operatorKey, clock, ids, logger });
 	undo.push(() => apiKeys.close());
-	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow });
+	const onSetUp = () => forgetSetupLink(config, logger);
+	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow, onSetUp });
 	undo.push(() => accounts.close());
 	let publicUrl = config.publicUrl ?? "";
 	const api = await createApi({
@@ -309,6 +310,14 @@ async function offerSetup(
 		throw new Error(`The setup link cannot be written to ${file} (${cause.code}).`, { cause });
 	});
 	return { file };
+}
+
+/** It works once. If this fails, the next start deletes it. */
+async function forgetSetupLink({ setupLinkFile: file }: Config, logger: Logger): Promise<void> {
+	if (file === null) return;
+	await rm(file, { force: true }).catch((error: unknown) =>
+		logger.warn({ err: error, file }, "failed to delete the used setup link"),
+	);
 }
 
 /**

@@ -44,6 +44,8 @@ export interface AccountsOptions {
 	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
+	/** See {@link PeopleOptions}. */
+	onSetUp?(): Promise<void>;
 	/** By default, the usual cost. */
 	readonly passwords?: Passwords;
 	/** The time that expiry and retention use when rows are deleted; by default, the clock's. */

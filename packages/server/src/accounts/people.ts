@@ -30,6 +30,8 @@ export interface PeopleOptions {
 	readonly ids: IdSource;
 	/** Records who signs in and from where, who fails to, and what changes how an account is accessed. */
 	readonly logger: Logger;
+	/** Called once the operator's account exists, before the response. Must not reject. */
+	onSetUp?(): Promise<void>;
 }
 
 /** The caller must wait this many seconds before the next try. */
@@ -119,6 +121,7 @@ export class People {
 		const kind = await storage.createOperator(operator);
 		if (kind !== "created") return { kind };
 		this.#log("the operator's account was created", account.id, { network });
+		await this.#options.onSetUp?.();
 		return { kind, account };
 	}
 

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { PROJECTS } from "../../base/budgets.ts";
 import type { LoadedLanes, Storage } from "../../storage/port.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
+import type { OpenedKeys } from "./lane-set.ts";
 import type { Message } from "./messages.ts";
 
 /** Reads of lanes that return when the test says so. */
@@ -10,6 +11,8 @@ class Reads {
 	readonly asked: { readonly webhookId: string | null; readonly answer: (revision: number) => void }[] = [];
 	readonly applied: number[] = [];
 	readonly clock = new VirtualClock();
+	/** The keys being opened for the lanes that are read. */
+	opening: Promise<OpenedKeys> | null = null;
 	/** How long applying them takes. */
 	takesMs = 0;
 	readonly lanes: AppliedLanes;
@@ -34,7 +37,7 @@ class Reads {
 				this.clock.advance(this.takesMs);
 				return [];
 			},
-			openKeys: () => null,
+			openKeys: () => this.opening,
 			get: () => null,
 			mark: () => {},
 			announceAll: () => {},
@@ -81,6 +84,26 @@ test("a project rests between reads of all lanes, the longer applying them takes
 	await turn();
 	expect(reads.asked).toHaveLength(1);
 	reads.clock.advance(5 * PROJECTS.lanesRest);
+	await turn();
+	reads.asked[1]!.answer(12);
+	await second;
+	expect(reads.applied).toEqual([11, 12]);
+});
+
+// The next read once began, without a rest, while the secrets of the last one were still being opened.
+test("the next read waits until the last one is applied", async () => {
+	const reads = new Reads();
+	const opened = Promise.withResolvers<OpenedKeys>();
+	reads.opening = opened.promise;
+	const first = reads.lanes.load(null);
+	await Promise.resolve();
+	const second = reads.lanes.load(null);
+	reads.asked[0]!.answer(11);
+	await turn();
+	expect([reads.asked.length, reads.applied]).toEqual([1, []]);
+	reads.opening = null;
+	opened.resolve(new Map());
+	await first;
 	await turn();
 	reads.asked[1]!.answer(12);
 	await second;

@@ -72,9 +72,8 @@ export class AppliedLanes {
 		const restMs = this.#restsUntil - context.clock.elapsed();
 		if (restMs > 0) await new Promise<void>((resolve) => context.clock.setTimeout(resolve, restMs));
 		this.#next = null;
-		const reading = context.storage.loadLanes({ projectId });
-		this.#reading = reading;
-		await this.#post(await reading, null);
+		this.#reading = context.storage.loadLanes({ projectId }).then((loaded) => this.#post(loaded, null));
+		await this.#reading;
 	}
 
 	async #post(loaded: LoadedLanes, only: string | null): Promise<void> {
