@@ -1,30 +1,29 @@
 import { of } from "../mutation.ts";
 import { SQLITE } from "../tests.ts";
 
+const RESPONSE_FILTER = ["server/src/storage/shared/response-filter.test.ts"];
+
 /** Rules shared by both storage engines. */
 export const STORAGE_SHARED = [
-	...of("server/src/storage/port/history.ts", SQLITE, [
+	...of("server/src/storage/port/history.ts", RESPONSE_FILTER, [
 		{
 			name: "response-filter-open-end",
 			find: "from <= code && code <= to",
 			replace: "from <= code && code < to",
-			only: "delivery log",
 			why: "A filter for one status code finds nothing.",
 		},
 		{
 			name: "response-filter-no-response",
 			find: "statusCode ?? NO_RESPONSE",
 			replace: "statusCode ?? 200",
-			only: "delivery log",
 			why: "Attempts without a response are shown among those that were accepted.",
 		},
 	]),
-	...of("server/src/storage/shared/deliveries.ts", SQLITE, [
+	...of("server/src/storage/shared/deliveries.ts", RESPONSE_FILTER, [
 		{
 			name: "response-filter-2xx-below",
 			find: "from < 200 || to > 299",
 			replace: "from < 200 || to > 499",
-			only: "delivery log",
 			why: "A filter for 404 finds nothing.",
 		},
 	]),

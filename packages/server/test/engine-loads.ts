@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Params, Storage } from "../src/storage/port.ts";
 import type { StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
@@ -7,12 +7,15 @@ import { FaultyStorage } from "./faulty-storage.ts";
 class Loads {
 	all = 0;
 	lanes = 0;
+	/** Until this resolves, reads don't return. */
+	gate: Promise<void> | null = null;
 
 	readonly wrap = (storage: Storage): Storage => {
 		const count = async (p: Params<"loadLanes">) => {
 			if (p.webhookId === undefined) this.all += 1;
 			const loaded = await storage.loadLanes(p);
 			this.lanes += loaded.lanes.length;
+			await this.gate;
 			return loaded;
 		};
 		return new Proxy(storage, {
@@ -60,6 +63,32 @@ export function describeLoads(start: StartRig): void {
 			await rig.change(() => rig.publish(1), "nothing");
 			await rig.settledCount(2);
 			expect(loads).toMatchObject({ all: 0, lanes: 0 });
+		});
+
+		test("a change returns only once the lanes apply it", async () => {
+			const loads = new Loads();
+			await using rig = await start(loads.wrap);
+			const { id } = await rig.webhook("changed");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			loads.reset();
+			const gate = Promise.withResolvers<void>();
+			loads.gate = gate.promise;
+			let isOver = false;
+			const change = rig
+				.change(
+					() =>
+						rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { description: "changed" } }),
+					{ webhookId: id },
+				)
+				.then(() => {
+					isOver = true;
+				});
+			await vi.waitFor(() => expect(loads.lanes).toBe(1));
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(isOver).toBe(false);
+			gate.resolve();
+			await change;
 		});
 
 		test("changes stored before lanes are read share the read", async () => {

@@ -155,7 +155,8 @@ export function describeSearch(harness: StorageHarness): void {
 		test("finds the newest of very many events, across buckets", async () => {
 			const project = await world.project();
 			const many = 2 * BUCKET + 100;
-			const data = Array.from({ length: many }, (_, i) => ({ order_id: i % 1_000 === 0 ? "rare" : "usual" }));
+			const orderOf = (i: number): string => (i % 1_000 === 0 ? "rare" : i < 8 ? "old" : "usual");
+			const data = Array.from({ length: many }, (_, i) => ({ order_id: orderOf(i) }));
 			for (let from = 0; from < many; from += 1_000) await publish(project, ...data.slice(from, from + 1_000));
 			await index(project);
 			const newest = (count: number) =>
@@ -165,6 +166,7 @@ export function describeSearch(harness: StorageHarness): void {
 				[8001, 7001, 6001, 5001, 4001, 3001, 2001, 1001, 1],
 				WHOLE,
 			]);
+			expect(await find(project, order("old"), 2)).toEqual([[8, 7], { ...WHOLE, capped: true }]);
 		});
 
 		test("deleted events are no longer found, and their references are deleted in steps", async () => {
