@@ -261,7 +261,7 @@ export class World {
 		this.tell({ kind: "calm" });
 		this.people.calm(this.random("calm"));
 		this.#calmAt = this.timeline.now();
-		const deadline = this.#calmAt + drainMsOf(this.#plan.shape);
+		const deadline = this.#calmAt + drainMsOf(this.#plan.shape, this.#oracle.pending);
 		let restSince: number | null = null;
 		const look = (): void => {
 			const now = this.timeline.now();

@@ -139,6 +139,13 @@ export class Oracle {
 		return true;
 	}
 
+	/** The number of deliveries that must still be attempted or closed. */
+	get pending(): number {
+		let pending = 0;
+		for (const _ of this.#delivered.pending()) pending += 1;
+		return pending;
+	}
+
 	/** The world should have come to rest by now. @param calls people's calls without a response */
 	late(afterMs: number, calls: number): void {
 		this.#promise = this.#delivered.promise;

@@ -57,10 +57,16 @@ export function delivered(witness: Witness): Delivered {
 	};
 }
 
-/** The maximum time until nothing is pending after faults end, milliseconds. */
-export function drainMsOf(shape: Shape): number {
-	const { retryDelaysMs, attemptTimeoutMs } = shape;
+/**
+ * The maximum time until nothing is pending after faults end, milliseconds.
+ *
+ * @param pending the number of deliveries pending then. A node with few slots makes their attempts one after the other
+ */
+export function drainMsOf(shape: Shape, pending: number): number {
+	const { retryDelaysMs, attemptTimeoutMs, sendsInFlight } = shape;
+	const attempts = retryDelaysMs.length + 1;
 	const delays = retryDelaysMs.reduce((sum, ms) => sum + ms, 0);
 	const { hearingMs, turnMs } = patienceOf(shape);
-	return 2 * delays + (retryDelaysMs.length + 1) * (attemptTimeoutMs + hearingMs + turnMs) + 30 * MINUTE;
+	const queueMs = sendsInFlight === null ? 0 : (pending * attempts * attemptTimeoutMs) / sendsInFlight;
+	return 2 * delays + attempts * (attemptTimeoutMs + hearingMs + turnMs) + queueMs + 30 * MINUTE;
 }
