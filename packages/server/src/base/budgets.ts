@@ -32,7 +32,7 @@ export const REQUESTS = {
 	/** Each project has one larger body processed at a time. This is how long others wait for it, milliseconds. */
 	largeBodyWaitMs: 10_000,
 	/** How long slices run per turn of the event loop, milliseconds: the one that reaches it is the last of that turn. */
-	turnMs: 1,
+	turnMs: 2,
 	/** Maximum nesting of arrays and objects in any body. */
 	nesting: 64,
 	/** Bodies being received or processed: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */
@@ -367,7 +367,7 @@ export const HANDSHAKES = {
 	/** The receiver's bytes are processed in chunks of at most this size, so that the limit on bytes applies in time. */
 	chunkBytes: 16 * KIB,
 	/** How long such chunks are processed per turn of the event loop, milliseconds; projects take turns. */
-	msPerTurn: 1,
+	msPerTurn: 2,
 	/** A project's other new hosts wait this many times as long as its costly handshakes took. */
 	restFactor: 200,
 	/** Hosts that have proven cheap wait only while the rest exceeds this, milliseconds: after a second of CPU time. */
@@ -401,12 +401,12 @@ export const SENDS = {
 	/** For the bodies of test events and single replays. */
 	requestedBytesInFlight: 16 * MIB,
 	/** How long connections are started per turn of the event loop, milliseconds; projects take turns. */
-	dialMsPerTurn: 1,
+	dialMsPerTurn: 2,
 	/**
 	 * How long requests are prepared per turn of the event loop, milliseconds; projects take turns. Writing them takes
 	 * about three times as long.
 	 */
-	prepareMsPerTurn: 1.5,
+	prepareMsPerTurn: 4,
 	/** Size of the requests that are prepared before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
 	/**
@@ -467,7 +467,7 @@ export const COMMITS = {
 	/** Those of one project, and never more than it leaves to the others. */
 	outcomesWaitingPerProject: 2_000,
 	/** Outcomes per commit: more would make the next one wait too long. */
-	outcomes: 400,
+	outcomes: 1_000,
 	/** A project's deliveries closed without a request (because they expired, say) whose commit is pending. */
 	closingPerProject: 200,
 	/** Bytes per transaction of SQLite's writer, which take tens of milliseconds. */
