@@ -42,8 +42,9 @@ test("the first visit sets up the operator, who creates a project and installs t
 });
 
 test("the setup link works for one account", async ({ dashboard, page }) => {
+	const link = dashboard.setupLink;
 	await dashboard.setUp();
-	await page.goto(dashboard.setupLink);
+	await page.goto(link);
 	await expect(page.getByRole("heading", { name: "Posthorn is set up" })).toBeVisible();
 });
 

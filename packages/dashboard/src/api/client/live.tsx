@@ -1,8 +1,8 @@
-import { type Query, useQueryClient } from "@tanstack/react-query";
+import type { Query } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { listenToHints } from "./hint-stream.ts";
 import { HINTED, type Hint, type Resource } from "./keys.ts";
-import { fetchedSince } from "./query-client.ts";
+import { queryClient } from "./query-client.ts";
 
 /** How often the same hint makes pages refetch, in milliseconds; the first one does immediately. */
 const GATHER_MS = 500;
@@ -44,7 +44,6 @@ type Connection = { readonly state: "connecting" | "live" } | { readonly state: 
  * growing delays, and refetches regularly until it has. Each new connection refetches what was fetched before it.
  */
 export function LiveProvider({ projectId, enabled, children }: LiveProviderProps) {
-	const queryClient = useQueryClient();
 	const [paused, setPaused] = useState(false);
 	const reconnect = useRef(() => {});
 	const [connection, setConnection] = useState<Connection>({ state: "connecting" });
@@ -57,7 +56,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 					return scope === "project" && project === projectId && resources.has(resource) && isNeeded(query);
 				},
 			}),
-		[projectId, queryClient],
+		[projectId],
 	);
 
 	useEffect(() => {
@@ -86,7 +85,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 					window.clearInterval(polling);
 					polling = undefined;
 					setConnection({ state: "live" });
-					refetch(LIVE_RESOURCES, (query) => !fetchedSince(query, at));
+					refetch(LIVE_RESOURCES, (query) => !queryClient.hasFetchedSince(query, at));
 				},
 				onHint(hint) {
 					if (gathering.has(hint)) return;

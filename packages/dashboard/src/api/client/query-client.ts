@@ -1,11 +1,47 @@
-import { type Query, QueryClient } from "@tanstack/react-query";
+import { type InvalidateQueryFilters, type Query, QueryClient } from "@tanstack/react-query";
 import { isStatus } from "./error.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
 const STALE_MS = 15_000;
 const RETRIES = 2;
 
-export const queryClient = new QueryClient({
+/** Never keeps a response that was requested before its query was invalidated. */
+export class ExactQueryClient extends QueryClient {
+	/** Queries invalidated during a request that wasn't repeated: a first request and one for no component aren't. */
+	readonly #outdated = new WeakSet<Query>();
+	/** When each query's last request began, by `performance.now()`. */
+	readonly #begun = new WeakMap<Query, number>();
+
+	constructor(config?: ConstructorParameters<typeof QueryClient>[0]) {
+		super(config);
+		this.getQueryCache().subscribe((event) => {
+			if (event.type !== "updated") return;
+			const { query, action } = event;
+			if (action.type === "fetch") {
+				this.#outdated.delete(query);
+				this.#begun.set(query, performance.now());
+			} else if (action.type === "success" && this.#outdated.delete(query)) {
+				void this.invalidateQueries({ queryKey: query.queryKey, exact: true });
+			}
+		});
+	}
+
+	override invalidateQueries(
+		filters: InvalidateQueryFilters = {},
+		options?: Parameters<QueryClient["invalidateQueries"]>[1],
+	): Promise<void> {
+		for (const query of this.getQueryCache().findAll(filters))
+			if (query.state.fetchStatus !== "idle") this.#outdated.add(query);
+		return super.invalidateQueries(filters, options);
+	}
+
+	/** Whether the query's last request began after `at`, by `performance.now()`. */
+	hasFetchedSince(query: Query, at: number): boolean {
+		return (this.#begun.get(query) ?? Number.NEGATIVE_INFINITY) >= at;
+	}
+}
+
+export const queryClient = new ExactQueryClient({
 	defaultOptions: {
 		queries: {
 			staleTime: STALE_MS,
@@ -15,13 +51,3 @@ export const queryClient = new QueryClient({
 		mutations: { retry: false },
 	},
 });
-
-/** When each query's last request began, by `performance.now()`. */
-const begun = new WeakMap<Query, number>();
-
-queryClient.getQueryCache().subscribe((event) => {
-	if (event.type === "updated" && event.action.type === "fetch") begun.set(event.query, performance.now());
-});
-
-/** Whether the query's last request began after `at`, by `performance.now()`. */
-export const fetchedSince = (query: Query, at: number) => (begun.get(query) ?? Number.NEGATIVE_INFINITY) >= at;
