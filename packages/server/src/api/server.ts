@@ -124,7 +124,9 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
 	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
 	metrics.watch(parts);
-	metrics.watchHealth(new HealthCount(parts));
+	const health = new HealthCount(parts);
+	metrics.watchHealth(health);
+	app.addHook("onClose", () => health.stop());
 	await app.ready();
 	return app;
 }

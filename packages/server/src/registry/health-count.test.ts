@@ -14,8 +14,7 @@ afterEach(() => memory.world.dispose());
 const NONE: HealthCounts = { paused: 0, failing: 0, unstable: 0, healthy: 0, idle: 0 };
 
 /** Its own clock is exact; storage's stays at {@link START}. */
-function counting(storage: HealthCountOptions["storage"]) {
-	const clock = new VirtualClock();
+function counting(storage: HealthCountOptions["storage"], clock = new VirtualClock()) {
 	const warnings: unknown[] = [];
 	const logger = { warn: (...args: unknown[]) => warnings.push(args) } as never;
 	const time = { now: () => START + clock.elapsed(), elapsed: () => clock.elapsed() };
@@ -41,6 +40,22 @@ function counting(storage: HealthCountOptions["storage"]) {
 		}
 	};
 	return { count, clock, warnings, settle };
+}
+
+/** The storage of a node that reads health like this. */
+function reading(
+	peers: object | null,
+	readHealth: HealthCountOptions["storage"]["readHealth"],
+): HealthCountOptions["storage"] {
+	const { storage } = memory.world;
+	return {
+		peers,
+		getSetting: (p) => storage.getSetting(p),
+		replaceSetting: (p) => storage.replaceSetting(p),
+		listProjects: (page) => storage.listProjects(page),
+		listWebhooks: (page) => storage.listWebhooks(page),
+		readHealth,
+	};
 }
 
 test("counts the webhooks of all projects, at most once a minute", async () => {
@@ -72,14 +87,9 @@ test("shows nothing once counting fails, and tries again later", async () => {
 	await world.webhook(await world.project(), ["a"]);
 	let fails = false;
 	const { storage } = world;
-	const { count, clock, warnings, settle } = counting({
-		peers: null,
-		getSetting: (p) => storage.getSetting(p),
-		setSetting: (p) => storage.setSetting(p),
-		listProjects: (page) => storage.listProjects(page),
-		listWebhooks: (page) => storage.listWebhooks(page),
-		readHealth: (p) => (fails ? Promise.reject(new StorageError("lost", "gone")) : storage.readHealth(p)),
-	});
+	const { count, clock, warnings, settle } = counting(
+		reading(null, (p) => (fails ? Promise.reject(new StorageError("lost", "gone")) : storage.readHealth(p))),
+	);
 	count.read();
 	await settle();
 	expect(count.read()).toMatchObject({ idle: 1 });
@@ -101,17 +111,14 @@ test("a process that was stopped for an hour while it counted counts again soon"
 	const { world } = memory;
 	await world.webhook(await world.project(), ["a"]);
 	const { storage } = world;
-	const { count, clock, settle } = counting({
-		peers: null,
-		getSetting: (p) => storage.getSetting(p),
-		setSetting: (p) => storage.setSetting(p),
-		listProjects: (page) => storage.listProjects(page),
-		listWebhooks: (page) => storage.listWebhooks(page),
-		readHealth: async (p) => {
+	const clock = new VirtualClock();
+	const { count, settle } = counting(
+		reading(null, async (p) => {
 			await clock.advance(3_600_000);
 			return storage.readHealth(p);
-		},
-	});
+		}),
+		clock,
+	);
 	const from = clock.elapsed();
 	count.read();
 	await settle();
@@ -125,17 +132,10 @@ test("one of several nodes counts, and the others show its result; another takes
 	await world.webhook(await world.project(), ["a"]);
 	let reads = 0;
 	const { storage } = world;
-	const shared: HealthCountOptions["storage"] = {
-		peers: {},
-		getSetting: (p) => storage.getSetting(p),
-		setSetting: (p) => storage.setSetting(p),
-		listProjects: (page) => storage.listProjects(page),
-		listWebhooks: (page) => storage.listWebhooks(page),
-		readHealth: (p) => {
-			reads++;
-			return storage.readHealth(p);
-		},
-	};
+	const shared = reading({}, (p) => {
+		reads++;
+		return storage.readHealth(p);
+	});
 	const nodes = [counting(shared), counting(shared), counting(shared)];
 	const [first, second] = nodes;
 	for (let minute = 1; minute <= 3; minute++) {
@@ -148,13 +148,117 @@ test("one of several nodes counts, and the others show its result; another takes
 		for (const { clock } of nodes) await clock.advance(60_000);
 	}
 	// It was killed while it counted.
-	const begunAt = START + first!.clock.elapsed();
-	await storage.setSetting({ name: "health_count", value: JSON.stringify({ counts: null, at: 0, begunAt }) });
+	const countingAt = START + first!.clock.elapsed();
+	await storage.setSetting({ name: "health_count", value: JSON.stringify({ counts: null, at: 0, countingAt }) });
 	second!.count.read();
 	await second!.settle();
 	expect([second!.count.read(), reads]).toEqual([null, 3]);
-	await second!.clock.advance(600_000);
+	await second!.clock.advance(180_000);
 	second!.count.read();
 	await second!.settle();
 	expect([second!.count.read(), reads]).toEqual([{ ...NONE, idle: 1 }, 4]);
 });
+
+// Two nodes counted once a pass took longer than ten minutes.
+test("a node that counts for an hour is the only one", async () => {
+	const { world } = memory;
+	const { storage } = world;
+	for (let n = 0; n < 30; n++) await world.webhook(await world.project(), ["a"]);
+	const clock = new VirtualClock();
+	const reads: string[] = [];
+	const others = counting(
+		reading({}, (p) => {
+			reads.push("other");
+			return storage.readHealth(p);
+		}),
+		clock,
+	);
+	const { count, settle } = counting(
+		reading({}, async (p) => {
+			reads.push("first");
+			await clock.advance(60_000);
+			others.count.read();
+			await others.count.whenCounted();
+			return storage.readHealth(p);
+		}),
+		clock,
+	);
+	count.read();
+	await settle();
+	expect(clock.elapsed()).toBeGreaterThan(30 * 60_000);
+	expect(reads).toEqual(Array.from({ length: 30 }, () => "first"));
+	expect(count.read()).toEqual({ ...NONE, idle: 30 });
+});
+
+// It finished, and replaced the other node's count.
+test("a node that was suspended while it counted leaves the count to the node that took over", async () => {
+	const { world } = memory;
+	const { storage } = world;
+	for (let n = 0; n < 3; n++) await world.webhook(await world.project(), ["a"]);
+	const clock = new VirtualClock();
+	const other = counting(
+		reading({}, (p) => storage.readHealth(p)),
+		clock,
+	);
+	let reads = 0;
+	const { count, settle } = counting(
+		reading({}, async (p) => {
+			reads++;
+			await clock.advance(600_000);
+			other.count.read();
+			await other.settle();
+			return storage.readHealth(p);
+		}),
+		clock,
+	);
+	count.read();
+	await settle();
+	expect([reads, count.read(), other.count.read()]).toEqual([1, null, { ...NONE, idle: 3 }]);
+	await clock.advance(60_000);
+	other.count.read();
+	await other.settle();
+	expect(other.count.read()).toEqual({ ...NONE, idle: 3 });
+});
+
+// The others waited for ten minutes.
+test("a node that stops while it counts leaves the turn to another node", async () => {
+	const { world } = memory;
+	const { storage } = world;
+	for (let n = 0; n < 3; n++) await world.webhook(await world.project(), ["a"]);
+	const clock = new VirtualClock();
+	const begun = Promise.withResolvers<void>();
+	const stopping = counting(
+		reading({}, (p) => {
+			begun.resolve();
+			return storage.readHealth(p);
+		}),
+		clock,
+	);
+	stopping.count.read();
+	await begun.promise;
+	await stopping.count.stop();
+	await stopping.settle();
+	expect(stopping.count.read()).toBeNull();
+	const other = counting(
+		reading({}, (p) => storage.readHealth(p)),
+		clock,
+	);
+	other.count.read();
+	await other.settle();
+	expect(other.count.read()).toEqual({ ...NONE, idle: 3 });
+});
+
+test.each(["not JSON", "null", '{"at":"yesterday"}', `{"at":${START},"countingAt":0,"counts":{"idle":"many"}}`])(
+	"a shared count that can't be read is replaced: %s",
+	async (value) => {
+		const { world } = memory;
+		const { storage } = world;
+		await world.webhook(await world.project(), ["a"]);
+		await storage.setSetting({ name: "health_count", value });
+		const { count, clock, warnings, settle } = counting(reading({}, (p) => storage.readHealth(p)));
+		await clock.advance(60_000);
+		count.read();
+		await settle();
+		expect([count.read(), warnings]).toEqual([{ ...NONE, idle: 1 }, []]);
+	},
+);

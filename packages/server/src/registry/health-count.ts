@@ -6,7 +6,7 @@ import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart, NO_FIGURE
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
 export interface HealthCountOptions {
-	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth" | "getSetting" | "setSetting"> & {
+	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth" | "getSetting" | "replaceSetting"> & {
 		readonly peers: object | null;
 	};
 	readonly clock: Clock;
@@ -20,10 +20,12 @@ const REST_FACTOR = 9;
 /** … but no longer than this, milliseconds: the process may have been stopped meanwhile. */
 const REST_MAX_MS = 60_000;
 const PAGE = 200;
-/** How long a node that counts keeps others from counting, milliseconds. If it takes longer, another one counts too. */
-const TURN_MS = 600_000;
-/** Older counts of another node aren't shown, milliseconds. */
-const STALE_MS = 2 * TURN_MS;
+/** How often a node that counts reports that it still does, milliseconds. It does so between two projects. */
+const REPORT_MS = 30_000;
+/** If a node that counts hasn't reported for this long, another one counts instead, milliseconds. */
+const TURN_MS = 180_000;
+/** Older counts of another node aren't shown unless a node is counting, milliseconds. */
+const STALE_MS = 1_200_000;
 /** The setting in which nodes share the count. */
 const SHARED = "health_count";
 
@@ -32,20 +34,25 @@ interface SharedCount {
 	/** The last result, and when it was complete. */
 	readonly counts: HealthCounts | null;
 	readonly at: number;
-	/** When a node began to count; 0 if none is counting. */
-	readonly begunAt: number;
+	/** When a node last reported that it counts; 0 if none does. */
+	readonly countingAt: number;
 }
+
+const NONE: SharedCount = { counts: null, at: 0, countingAt: 0 };
 
 /**
  * Counts the webhooks of all projects by their health, for the metrics. A pass begins when the metrics are read, and
  * reads one project after another. Its result is shown until the next pass has ended. In a large database it takes
- * minutes. Usually only one of several nodes counts: they share the result, and when a pass has begun, in a setting.
+ * minutes. Only one of several nodes counts at a time: they share the result, and who counts, in a setting.
  */
 export class HealthCount {
 	readonly #options: HealthCountOptions;
 	#counts: HealthCounts | null = null;
 	#counting: Promise<void> | null = null;
 	#endedAt = Number.NEGATIVE_INFINITY;
+	/** Ends this node's turn; null if it isn't its turn. */
+	#endTurn: (() => Promise<unknown>) | null = null;
+	#stopped = false;
 
 	constructor(options: HealthCountOptions) {
 		this.#options = options;
@@ -54,7 +61,7 @@ export class HealthCount {
 	/** The result of the last pass; null before the first one has ended. */
 	read(): HealthCounts | null {
 		const { clock, logger } = this.#options;
-		if (this.#counting === null && clock.elapsed() - this.#endedAt >= EVERY_MS)
+		if (!this.#stopped && this.#counting === null && clock.elapsed() - this.#endedAt >= EVERY_MS)
 			this.#counting = this.#refresh()
 				.catch((error: unknown) => {
 					// Old counts would say that all is well.
@@ -74,36 +81,55 @@ export class HealthCount {
 		await this.#counting;
 	}
 
+	/** From now on another node may count. Rejects if storage fails. */
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		await this.#endTurn?.();
+	}
+
 	async #refresh(): Promise<void> {
 		const { storage, clock } = this.#options;
 		if (storage.peers === null) {
-			this.#counts = await this.#count();
+			this.#counts = await this.#count(() => true);
 			return;
 		}
 		const value = await storage.getSetting({ name: SHARED });
-		const shared: SharedCount = value === null ? { counts: null, at: 0, begunAt: 0 } : JSON.parse(value);
+		const shared = parseShared(value);
 		const now = clock.now();
 		// Clocks may differ, or have been ahead.
 		const isWithin = (at: number, ms: number) => Math.abs(now - at) < ms;
-		if (isWithin(shared.at, EVERY_MS) || isWithin(shared.begunAt, TURN_MS)) {
-			this.#counts = isWithin(shared.at, STALE_MS) ? shared.counts : null;
+		const isCounting = isWithin(shared.countingAt, TURN_MS);
+		if (isCounting || isWithin(shared.at, EVERY_MS)) {
+			this.#counts = isCounting || isWithin(shared.at, STALE_MS) ? shared.counts : null;
 			return;
 		}
-		const share = (count: SharedCount) => storage.setSetting({ name: SHARED, value: JSON.stringify(count) });
-		await share({ ...shared, begunAt: now });
+		const turn = new Turn(storage, value);
+		const report = () => turn.write({ ...shared, countingAt: clock.now() });
+		const end = () => turn.write({ ...shared, countingAt: 0 });
+		if (!(await report())) return;
+		let reportedAt = clock.elapsed();
+		this.#endTurn = end;
 		try {
-			this.#counts = await this.#count();
+			const counts = await this.#count(async () => {
+				if (clock.elapsed() - reportedAt < REPORT_MS) return true;
+				reportedAt = clock.elapsed();
+				return report();
+			});
+			if (counts !== null && (await turn.write({ counts, at: clock.now(), countingAt: 0 }))) this.#counts = counts;
 		} catch (error) {
-			await share({ ...shared, begunAt: 0 });
+			await end().catch(() => undefined);
 			throw error;
+		} finally {
+			this.#endTurn = null;
 		}
-		await share({ counts: this.#counts, at: clock.now(), begunAt: 0 });
 	}
 
-	async #count(): Promise<HealthCounts> {
+	/** @returns null if it ended early: the service stops, or it's no longer this node's turn */
+	async #count(isOurs: () => boolean | Promise<boolean>): Promise<HealthCounts | null> {
 		const { storage, clock } = this.#options;
 		const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
 		for await (const { id } of pages((page) => storage.listProjects(page))) {
+			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
 			const now = clock.now();
 			const health = new Map(
@@ -118,6 +144,52 @@ export class HealthCount {
 		return counts;
 	}
 }
+
+/** A node's turn to count. It's over once this node has ended it, or another node has written to the setting. */
+class Turn {
+	readonly #storage: Pick<Storage, "replaceSetting">;
+	/** What the setting contains while it is this node's turn. */
+	#value: string | null;
+	#isOver = false;
+	#last: Promise<unknown> = Promise.resolve();
+
+	constructor(storage: Pick<Storage, "replaceSetting">, value: string | null) {
+		this.#storage = storage;
+		this.#value = value;
+	}
+
+	/** Returns whether it was this node's turn. One after the other, because each replaces the one before. */
+	write(count: SharedCount): Promise<boolean> {
+		const written = this.#last.then(async () => {
+			if (this.#isOver) return false;
+			const to = JSON.stringify(count);
+			this.#isOver = !(await this.#storage.replaceSetting({ name: SHARED, from: this.#value, to }));
+			if (this.#isOver) return false;
+			this.#value = to;
+			this.#isOver = count.countingAt === 0;
+			return true;
+		});
+		this.#last = written.catch(() => undefined);
+		return written;
+	}
+}
+
+/** Whatever else is in the setting is replaced by the next pass. */
+function parseShared(value: string | null): SharedCount {
+	if (value === null) return NONE;
+	try {
+		const { counts, at, countingAt } = JSON.parse(value) as Partial<Record<keyof SharedCount, unknown>>;
+		if (typeof at !== "number" || typeof countingAt !== "number") return NONE;
+		return { counts: isCounts(counts) ? counts : null, at, countingAt };
+	} catch {
+		return NONE;
+	}
+}
+
+const isCounts = (value: unknown): value is HealthCounts =>
+	typeof value === "object" &&
+	value !== null &&
+	HEALTH_STATES.every((state) => typeof (value as Record<string, unknown>)[state] === "number");
 
 async function* pages<Row extends { readonly id: string }>(
 	read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>,

@@ -124,6 +124,7 @@ const SETTINGS = {
 	getSetting: read(settings.getSetting),
 	initSetting: write(settings.initSetting),
 	setSetting: write(settings.setSetting),
+	replaceSetting: write(settings.replaceSetting),
 	observeClock: write(settings.observeClock),
 	confirmClock: write(settings.confirmClock),
 	endQuarantine: write(settings.endQuarantine),

@@ -28,6 +28,26 @@ export function* setSetting({ name, value }: { readonly name: string; readonly v
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
 }
 
+/** Replaces its value if that is still `from`, which is null if it isn't set. Returns whether it did. */
+export function* replaceSetting({
+	name,
+	from,
+	to,
+}: {
+	readonly name: string;
+	readonly from: string | null;
+	readonly to: string;
+}): Steps<boolean> {
+	const replaced = yield* rows(
+		from === null
+			? sql`
+				INSERT INTO posthorn.settings (name, value) VALUES (${name}, ${to})
+				ON CONFLICT (name) DO NOTHING RETURNING name`
+			: sql`UPDATE posthorn.settings SET value = ${to} WHERE name = ${name} AND value = ${from} RETURNING name`,
+	);
+	return replaced.length > 0;
+}
+
 /** Time that is seen to pass makes up for this many times as much that was jumped over: for machines that are off daily. */
 const MADE_UP_TIMES = 4;
 
@@ -86,7 +106,8 @@ export function* beginQuarantine({ now }: { readonly now: number }): Steps<numbe
 	return mark.backupAt;
 }
 
-/** Allows leases again. */
-export function* endQuarantine(): Steps<void> {
-	yield* rows(sql`DELETE FROM posthorn.settings WHERE name = ${QUARANTINE}`);
+/** Allows leases again. Returns whether there was a quarantine. */
+export function* endQuarantine(): Steps<boolean> {
+	const ended = yield* rows(sql`DELETE FROM posthorn.settings WHERE name = ${QUARANTINE} RETURNING name`);
+	return ended.length > 0;
 }

@@ -308,9 +308,23 @@ export function describeRegistry(harness: StorageHarness): void {
 			await world.storage.setSetting({ name: "new", value: "four" });
 			expect(await world.storage.getSetting({ name: "new" })).toBe("four");
 			await world.storage.setSetting({ name: QUARANTINE, value: "{}" });
-			await world.storage.endQuarantine();
+			expect(await world.storage.endQuarantine()).toBe(true);
+			expect(await world.storage.endQuarantine()).toBe(false);
 			expect(await world.storage.getSetting({ name: QUARANTINE })).toBeNull();
 			expect(await world.storage.getSetting({ name: "new" })).toBe("four");
+		});
+
+		test("a setting is replaced only if it still has the value that was read", async () => {
+			const name = "turn";
+			const replace = (from: string | null, to: string) => world.storage.replaceSetting({ name, from, to });
+			expect(await replace("one", "two")).toBe(false);
+			expect(await world.storage.getSetting({ name })).toBeNull();
+			expect(await replace(null, "one")).toBe(true);
+			expect(await replace(null, "two")).toBe(false);
+			expect(await replace("two", "three")).toBe(false);
+			expect(await world.storage.getSetting({ name })).toBe("one");
+			expect(await replace("one", "two")).toBe(true);
+			expect(await world.storage.getSetting({ name })).toBe("two");
 		});
 
 		test("the latest trusted time only rises, by small steps, unless it is confirmed", async () => {
