@@ -55,7 +55,7 @@ test(
 		const server = await PostgresServer.start();
 		const url = await server.createDatabase();
 		try {
-			const { POSTHORN_EGRESS_CA_FILE: _, ...settings } = settingsOfNodes("");
+			const { POSTHORN_EGRESS_CA_FILE: _, POSTHORN_OPERATOR_KEY: __, ...settings } = settingsOfNodes("");
 			const node = { ...settings, POSTHORN_DATABASE_URL: url, POSTHORN_PORT: port };
 			const service = await serve(node);
 			await service.hasPrinted(/Set up +posthorn setup-link/);
@@ -68,6 +68,19 @@ test(
 				err: expect.stringContaining("exists already"),
 			});
 			await service.stopWith(0);
+			// It migrated the database under the nodes of an earlier version.
+			const versions = "SELECT max(version) FROM posthorn.schema_versions";
+			const [last] = await server.execute(versions, url);
+			await server.execute(`DELETE FROM posthorn.schema_versions WHERE version = (${versions})`, url);
+			for (const command of [["setup-link"], ["operator-key", "--new", "--yes"]]) {
+				const { code, out, err } = await operator.run(command, { env: node });
+				expect([code, out, err]).toEqual([
+					1,
+					"",
+					expect.stringMatching(/^The database was last migrated by an earlier version of Posthorn/),
+				]);
+			}
+			expect(await server.execute(versions, url)).not.toEqual([last]);
 		} finally {
 			await server.dropDatabase(url);
 			await server.stop();

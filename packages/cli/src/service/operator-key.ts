@@ -53,7 +53,8 @@ async function open({ database }: Config) {
 	const options = { clock: { now: Date.now }, leaseTermMs: LEASE_TERM_MS };
 	if (database.engine === "postgres") {
 		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
-		return openPostgresStorage({ ...options, url: database.url });
+		// Nodes of an earlier version may be running.
+		return openPostgresStorage({ ...options, url: database.url, migrates: false });
 	}
 	const { path } = database;
 	// A database without its seal key couldn't be used.

@@ -25,7 +25,9 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 	if (database.engine === "postgres") {
 		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
 		const clock = { now: Date.now };
-		const storage = await openPostgresStorage({ clock, leaseTermMs: LEASE_TERM_MS, url: database.url });
+		const options = { clock, leaseTermMs: LEASE_TERM_MS, url: database.url };
+		// Nodes of an earlier version may be running.
+		const storage = await openPostgresStorage({ ...options, migrates: false });
 		try {
 			const token = await createSetupToken(storage, clock.now());
 			url = token && setupLink(publicUrl ?? `http://127.0.0.1:${port}`, token);

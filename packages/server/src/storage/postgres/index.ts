@@ -46,20 +46,22 @@ export interface PostgresOptions {
 	readonly maxEventBytes?: number;
 	/** Whether leases use `clock` instead of the database's own: for tests that move time. */
 	readonly leasesByClock?: boolean;
+	/** Whether to migrate a schema of an earlier version, as by default. Otherwise it is refused. */
+	readonly migrates?: boolean;
 	/** Notified of connections, commits and leases. */
 	readonly observer?: DatabaseObserver;
 }
 
 /**
  * Opens a database that many nodes may share, and migrates it (PostgreSQL 14 or later). Rejects with a StorageError:
- * `lost` if it can't be reached, `unusable` if it refuses this user, is newer than this version, or is behind a pooler
- * that doesn't preserve sessions.
+ * `lost` if it can't be reached, `unusable` if it refuses this user, is newer than this version (or older, see
+ * `migrates`), or is behind a pooler that doesn't preserve sessions.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
-	const { url, clock, leaseTermMs, maxEventBytes, leasesByClock = false, observer = {} } = options;
+	const { url, clock, leaseTermMs, maxEventBytes, leasesByClock = false, migrates, observer = {} } = options;
 	const hosts = new Hosts(url);
 	const { configFor } = await hosts.connect(checkSessions);
-	await prepareDatabase(hosts);
+	await prepareDatabase(hosts, migrates);
 	const connection = () => configFor(hosts.current);
 	const now = () => (leasesByClock ? clock.now() : null);
 	const database = await Database.open({ hosts, configFor, observer, leaseTermMs, now });

@@ -488,6 +488,7 @@ CREATE TABLE posthorn.epochs (
 	timeline bigint NOT NULL,
 	started_at bigint NOT NULL,
 	open_at bigint NOT NULL,
+	xid bigint,
 	CONSTRAINT epochs_pkey PRIMARY KEY (no)
 );
 

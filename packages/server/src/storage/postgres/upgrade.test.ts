@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
-import { migratePostgres } from "./index.ts";
+import { migratePostgres, openPostgresStorage } from "./index.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { functions } from "./migrations/publish.ts";
 
@@ -149,6 +149,58 @@ test("API keys of earlier versions have all scopes and don't expire", async () =
 		{ id: "key_after", ...all },
 		{ id: "key_before", ...all },
 	]);
+});
+
+// They counted until they were dismissed, which test events can't be.
+test("failed test events that the previous version counted are no dead letters", async () => {
+	const url = await databaseOf(15);
+	await server.execute("CREATE TABLE posthorn.attempts_all PARTITION OF posthorn.attempts DEFAULT", url);
+	await server.execute(
+		`INSERT INTO posthorn.lanes (project_no, webhook_no, position, dead_letters)
+			VALUES (7, 1, 9, 4), (7, 2, 9, 1), (7, 3, 9, 0), (8, 4, 9, 2)`,
+		url,
+	);
+	// Of webhook 1, test -1 failed twice and was replayed in between, -2 was delivered at last, and -3 waits for a retry.
+	await server.execute(
+		`INSERT INTO posthorn.attempts (project_no, webhook_no, seq, replay, attempt, status, id, type, started_at,
+				response_ms, response_truncated, url, response_body)
+			SELECT project_no, webhook_no, seq, replay, attempt, status, row_number() OVER (), 1, 0, 0, false, '', ''
+			FROM (VALUES
+				(7, 1, -1, 0, 1, 2), (7, 1, -1, 0, 2, 3), (7, 1, -1, 1, 1, 3), (7, 1, -2, 0, 1, 3), (7, 1, -2, 1, 1, 1),
+				(7, 1, -3, 0, 1, 3), (7, 1, -4, 0, 1, 3), (7, 1, 1, 0, 1, 3), (7, 1, 2, 0, 1, 3), (7, 2, 1, 0, 1, 3),
+				(7, 3, -5, 0, 1, 3), (8, 4, -1, 0, 1, 3), (8, 4, -2, 0, 1, 2)
+			) AS logged (project_no, webhook_no, seq, replay, attempt, status)`,
+		url,
+	);
+	await server.execute(
+		`INSERT INTO posthorn.retries (project_no, webhook_no, seq, queue, replay, attempt, due_at)
+			VALUES (7, 1, -3, 0, 1, 1, 0), (8, 4, -2, 0, 0, 2, 0)`,
+		url,
+	);
+	await migratePostgres(url);
+	const lanes = "SELECT webhook_no::integer AS webhook, dead_letters::integer AS dead FROM posthorn.lanes ORDER BY 1";
+	expect(await server.execute(lanes, url)).toEqual([
+		{ webhook: 1, dead: 2 },
+		{ webhook: 2, dead: 1 },
+		{ webhook: 3, dead: 0 },
+		{ webhook: 4, dead: 1 },
+	]);
+});
+
+// A command of the next version migrated the database under the nodes of this one.
+test("a database of an earlier version is refused if it isn't to be migrated, and a new one gets its schema", async () => {
+	const url = await databaseOf(15);
+	const open = (at: string) =>
+		openPostgresStorage({ url: at, clock: { now: Date.now }, leaseTermMs: 1_000, migrates: false });
+	await expect(open(url)).rejects.toMatchObject({
+		code: "unusable",
+		message: expect.stringMatching(/earlier version of Posthorn \(schema 15; .*"posthorn migrate"/),
+	});
+	const version = "SELECT max(version)::integer AS version FROM posthorn.schema_versions";
+	expect(await server.execute(version, url)).toEqual([{ version: 15 }]);
+	await (await open(await server.createDatabase())).close();
+	await migratePostgres(url);
+	await (await open(url)).close();
 });
 
 // The functions are generated from the catalogue, but a database keeps those of its last migration. After a change, add

@@ -13,16 +13,20 @@ const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 /** The oldest version of PostgreSQL that supports all statements, and its name. */
 const OLDEST = { name: "14", number: 140_000 };
 
-/** Migrates the database on a separate connection without time limits, because others may be migrating. */
-export async function prepareDatabase(hosts: Hosts): Promise<void> {
+/**
+ * Migrates the database on a separate connection without time limits, because others may be migrating.
+ *
+ * @param migrates false if an older schema is refused: a StorageError, `unusable`. A database without one gets it.
+ */
+export async function prepareDatabase(hosts: Hosts, migrates = true): Promise<void> {
 	try {
-		await hosts.connect((url) => prepareServer(hosts, url));
+		await hosts.connect((url) => prepareServer(hosts, url, migrates));
 	} catch (error) {
 		throw storageError(error);
 	}
 }
 
-async function prepareServer(hosts: Hosts, url: string): Promise<void> {
+async function prepareServer(hosts: Hosts, url: string, migrates: boolean): Promise<void> {
 	const client = new Client({
 		connectionString: url,
 		application_name: "posthorn migration",
@@ -33,16 +37,24 @@ async function prepareServer(hosts: Hosts, url: string): Promise<void> {
 	try {
 		await client.connect();
 		await hosts.check(client);
-		await migrate(client);
+		await migrate(client, migrates);
 	} finally {
 		await client.end();
 	}
 }
 
 /** Migrates the schema, all steps in one transaction. */
-export async function migrate(client: Client): Promise<void> {
+async function migrate(client: Client, migrates: boolean): Promise<void> {
 	await checkVersion(client);
-	if ((await readVersion(client)) === MIGRATIONS.length) return;
+	const version = await readVersion(client);
+	if (version === MIGRATIONS.length) return;
+	if (version > 0 && !migrates)
+		throw new StorageError(
+			"unusable",
+			`The database was last migrated by an earlier version of Posthorn (schema ${version}; this one knows ` +
+				`${MIGRATIONS.length}), whose nodes may be running. Use that version's command, or upgrade first: ` +
+				'"posthorn migrate" or the start of a node migrates the schema.',
+		);
 	await client.query("BEGIN");
 	try {
 		await client.query(UNLIMITED);

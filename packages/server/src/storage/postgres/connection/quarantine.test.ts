@@ -72,6 +72,33 @@ describe("a copy of the database that wasn't taken over", () => {
 		expect(await marks()).toHaveLength(1);
 	});
 
+	const OWN_ROW = "xid = pg_current_xact_id()::xid::text::bigint";
+	const OTHER_SERVER = "UPDATE posthorn.epochs SET id = 'of the copy', system = '1/' || split_part(system, '/', 2)";
+
+	// Nodes that had been killed before left their reports, so an operator had to release the database.
+	test("isn't marked after pg_upgrade, which keeps tables and rows", async () => {
+		await run(`${OTHER_SERVER}, timeline = 7, ${OWN_ROW}; ${node(String(BACKUP_AT))}`);
+		await startNode();
+		expect(await marks()).toEqual([]);
+		expect(await run("SELECT FROM posthorn.epochs")).toHaveLength(2);
+	});
+
+	test("is marked even if its tables happen to have the same numbers", async () => {
+		await run(`${OTHER_SERVER}; ${node(String(BACKUP_AT))}`);
+		await startNode();
+		expect(await marks()).toHaveLength(1);
+	});
+
+	test("isn't marked after pg_upgrade of an epoch that the previous version began", async () => {
+		await run("UPDATE posthorn.epochs SET xid = NULL");
+		await startNode();
+		const [row] = await run("SELECT xid = xmin::text::bigint AS known FROM posthorn.epochs");
+		expect(row).toEqual({ known: true });
+		await run(`${OTHER_SERVER}; ${node(String(BACKUP_AT))}; UPDATE posthorn.epochs SET xid = NULL`);
+		await startNode();
+		expect(await marks()).toHaveLength(1);
+	});
+
 	test("isn't marked if all nodes had stopped, nor after a failover", async () => {
 		await run(OTHER_TABLES);
 		await startNode();
@@ -138,3 +165,34 @@ test("waits for a node that is taking leases, and then refuses", async () => {
 		await node.end();
 	}
 });
+
+// Its nodes sent pending deliveries as soon as they started.
+test(
+	"a database that its server recovered to a point in time is marked by the first node, unless its nodes had stopped",
+	async () => {
+		const recovered = await PostgresServer.start({
+			own: true,
+			settings: { recovery_target_time: "2026-11-24 10:00:00+00" },
+		});
+		try {
+			const url = await recovered.createDatabase();
+			const start = async () => (await worldOf((clock) => openNode(url, clock))).storage.close();
+			const found = () => recovered.execute("SELECT FROM posthorn.settings WHERE name = 'quarantine'", url);
+			await start();
+			// The timeline that the backup was taken on.
+			const BEFORE = "UPDATE posthorn.epochs SET timeline = 0, id = 'before'";
+			await recovered.execute(BEFORE, url);
+			await start();
+			expect(await found()).toEqual([]);
+			await recovered.execute(`${BEFORE}; INSERT INTO posthorn.nodes (holder, seen_at) VALUES ('node_a', 1)`, url);
+			await start();
+			expect(await found()).toHaveLength(1);
+			await recovered.execute("DELETE FROM posthorn.settings WHERE name = 'quarantine'", url);
+			await start();
+			expect(await found()).toEqual([]);
+		} finally {
+			await recovered.stop();
+		}
+	},
+	START_TIMEOUT_MS,
+);

@@ -20,8 +20,9 @@
  *   sends nothing, and no change is in force.
  * - Where each log ended is kept in `log_forks`. Acknowledged events beyond that are lost, and are recorded there;
  *   readers of the log from an earlier epoch learn where to continue.
- * - A database whose tables are others than those of its last epoch was restored from a dump, or moved. If nodes ran
- *   when it was copied, it is put in quarantine. A physical backup looks the same as a promoted standby.
+ * - A database whose tables are others than those of its last epoch was restored from a dump, or moved; one whose server
+ *   recovered only up to a target went back to an earlier state. If nodes ran at that time, it is put in quarantine. Other
+ *   physical backups look the same as a promoted standby.
  * - A server that still has an epoch which this node has left was replaced by another server. It's refused: events
  *   that it acknowledged would be lost once it follows the other one.
  *
@@ -53,6 +54,8 @@ interface Server {
 	readonly position: number;
 	/** The last epoch of its database. */
 	readonly epoch: Epoch | null;
+	/** Whether the epoch's row is the one that its transaction wrote, not a restored copy; false if that isn't known. */
+	readonly isOriginal: boolean;
 }
 
 /** Forks without a known loss are kept for this many epochs. Readers from earlier epochs continue at the lowest one. */
@@ -69,8 +72,8 @@ const COMMIT_DURABLY = `set_config('synchronous_commit', CASE WHEN current_setti
 
 const describeServer = (history: string) => `
 	SELECT pg_is_in_recovery() AS standby, ${COMMIT_DURABLY}, own.*, e.no, e.id, e.system AS epoch_system,
-		e.timeline AS epoch_timeline
-	FROM (${history}) own LEFT JOIN (SELECT * FROM posthorn.epochs ORDER BY no DESC LIMIT 1) e ON true`;
+		e.timeline AS epoch_timeline, coalesce(e.xid = e.xmin::text::bigint, false) AS epoch_is_original
+	FROM (${history}) own LEFT JOIN (SELECT *, xmin FROM posthorn.epochs ORDER BY no DESC LIMIT 1) e ON true`;
 
 /** A standby has no write position. */
 const DESCRIBE = describeServer(`
@@ -93,6 +96,7 @@ interface ServerRow {
 	readonly id: string;
 	readonly epoch_system: string;
 	readonly epoch_timeline: number;
+	readonly epoch_is_original: boolean;
 }
 
 async function describe(client: ClientBase): Promise<Server> {
@@ -103,9 +107,9 @@ async function describe(client: ClientBase): Promise<Server> {
 	});
 	// Once promoted, it would continue on this connection, whose history was never compared.
 	if (row.standby) throw new StorageError("lost", "PostgreSQL is read-only: it is a standby.");
-	const { system, timeline, position, no, id, epoch_system, epoch_timeline } = row;
+	const { system, timeline, position, no, id, epoch_system, epoch_timeline, epoch_is_original: isOriginal } = row;
 	const epoch = no === null ? null : { no, id, system: epoch_system, timeline: epoch_timeline };
-	return { system, timeline, position, epoch };
+	return { system, timeline, position, epoch, isOriginal };
 }
 
 const isOf = (server: Server, epoch: Epoch): boolean =>
@@ -182,10 +186,12 @@ interface Joined {
 
 const LOCK = "LOCK TABLE posthorn.epochs IN SHARE ROW EXCLUSIVE MODE";
 
+/** This transaction, as the column `xmin` of the rows that it writes shows it. */
+const XID = "pg_current_xact_id()::xid::text::bigint";
 /** Nothing can have been lost before the very first epoch: its leases may be taken immediately. */
 const BEGIN_EPOCH = `
-	INSERT INTO posthorn.epochs (no, id, system, timeline, started_at, open_at)
-	SELECT $1::bigint, $2, $3, $4::bigint, t.now, CASE WHEN $1::bigint = 1 THEN 0 ELSE t.now + $5::bigint END
+	INSERT INTO posthorn.epochs (no, id, system, timeline, started_at, open_at, xid)
+	SELECT $1::bigint, $2, $3, $4::bigint, t.now, CASE WHEN $1::bigint = 1 THEN 0 ELSE t.now + $5::bigint END, ${XID}
 	FROM (SELECT coalesce($6::bigint, posthorn.now_ms()) AS now) t RETURNING open_at`;
 const FORK_LOGS = `
 	INSERT INTO posthorn.log_forks (project_no, epoch, kept) SELECT project_no, $1::bigint, last_seq FROM posthorn.logs`;
@@ -201,6 +207,8 @@ const HOLD_LEASES = `
 /** How long until then, milliseconds. */
 const OPENS_IN =
 	"SELECT open_at - coalesce($1::bigint, posthorn.now_ms()) AS ms FROM posthorn.epochs ORDER BY no DESC LIMIT 1";
+/** For an epoch that a node of an earlier version began. */
+const SET_XID = `UPDATE posthorn.epochs SET xid = ${XID} WHERE no = $1 AND xid IS NULL`;
 const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost IS NULL";
 
 /** Joins the server's current epoch, and begins it if no node has. */
@@ -234,7 +242,7 @@ export async function joinEpoch(
 				await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
 				await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
 			}
-		}
+		} else await client.query(SET_XID, [epoch.no]);
 		const lost = memory === null || ends.size === 0 ? [] : await recordLost(client, memory.current, ends, now);
 		const kept = await keptClaims(client, claimed, claims());
 		const [opens] = (await client.query<{ ms: number }>(OPENS_IN, [now])).rows;
@@ -257,17 +265,43 @@ const RAN_BEFORE = `
 	FROM (SELECT max(seen_at) AS seen_at FROM posthorn.nodes) n`;
 
 /**
- * Whether the database was restored from a dump that was taken while nodes ran: what they sent since isn't in it. Its
- * tables are others then, and so is usually the server; a promoted standby has the same. A database that was moved after
- * its nodes had stopped lacks nothing. Nodes that run meanwhile may have been switched to a logical replica, which
- * contains their recent reports.
+ * Whether the database is an earlier state that was restored, while nodes ran: what they sent since isn't in it. Nodes
+ * that had stopped before it was taken sent nothing since, so a database that was moved lacks nothing. Nodes that run
+ * meanwhile may have been switched to a logical replica, which contains their recent reports.
  */
 async function isCopy(client: ClientBase, own: Server, before: Epoch, isRunning: boolean, now: number | null) {
 	// Hidden servers have the same name.
-	if (own.system === before.system || own.system === "" || before.system === "") return false;
+	if (own.system === "" || before.system === "") return false;
+	if (own.system === before.system ? !(await wentBack(client, own, before)) : isUpgraded(own, before)) return false;
 	const { ran, recently } = (await client.query<{ ran: boolean; recently: boolean }>(RAN_BEFORE, [now])).rows[0]!;
 	return ran && !(isRunning && recently);
 }
+
+/**
+ * Whether the same database is on another server: after `pg_upgrade`, which creates a server with another identifier and
+ * keeps the tables, their numbers and rows. Restoring a dump creates tables. They may happen to get the same numbers, but
+ * other transactions write their rows.
+ */
+function isUpgraded(own: Server, before: Epoch): boolean {
+	const tableOf = (system: string) => system.split("/")[1];
+	return own.isOriginal && tableOf(own.system) === tableOf(before.system);
+}
+
+/**
+ * Whether the server has recovered to a point in time, or to another target. A standby with a target doesn't follow its
+ * primary, and PostgreSQL refuses to promote a server that hasn't reached its target. So after a failover none is set.
+ */
+async function wentBack(client: ClientBase, own: Server, before: Epoch): Promise<boolean> {
+	if (own.timeline === before.timeline) return false;
+	const { rows } = await client.query(TARGETS);
+	return rows.length > 0;
+}
+
+/** `recovery_target_timeline` isn't one of them: standbys have it. */
+const TARGETS = `
+	SELECT FROM pg_settings WHERE setting <> '' AND name IN (
+		'recovery_target', 'recovery_target_lsn', 'recovery_target_name', 'recovery_target_time', 'recovery_target_xid'
+	)`;
 
 /**
  * The forks of logs since the epoch `$1` with the id `$2` of a reader or writer; none if it names no epoch (`$2` is
