@@ -1425,7 +1425,7 @@ export interface paths {
         };
         /**
          * List pending deliveries in quarantine
-         * @description By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.
+         * @description By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.
          */
         readonly get: operations["listQuarantined"];
         readonly put?: never;
@@ -3201,7 +3201,7 @@ export interface components {
              */
             readonly status?: "active" | "paused";
             /**
-             * @description Only with `status: "active"`. `backlog` (the default) sends the events that accumulated; `now` skips them.
+             * @description With `status: "active"`, `backlog` (the default) sends the events that accumulated, and `now` skips them. Without `status`, `now` skips what is pending and leaves the webhook active or paused.
              * @enum {string}
              */
             readonly from?: "backlog" | "now";
@@ -4096,7 +4096,7 @@ export interface components {
             readonly at: string;
             readonly actor: components["schemas"]["Actor"];
             /** @enum {string} */
-            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried" | "log.exported" | "sample.published" | "test.cancelled";
+            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.skipped" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried" | "log.exported" | "sample.published" | "test.cancelled";
             readonly target: {
                 /** @example webhook */
                 readonly kind: string;
@@ -4176,6 +4176,18 @@ export interface components {
             readonly name: string;
             /** @description Webhooks with pending deliveries. */
             readonly webhooks: readonly components["schemas"]["QuarantinedWebhook"][];
+        };
+        readonly QuarantineRelease: {
+            /** @description Whether the database was restored from a backup and nothing is sent yet. */
+            readonly active: boolean;
+            /** @description When it was restored. */
+            readonly since: string | null;
+            /** @description The latest time that the backup contains, at most a minute before it was taken. */
+            readonly backup_at: string | null;
+            /** @description What happened, and what to do. For the operator and owners, it adds that access is as of the backup. */
+            readonly detail: string | null;
+            /** @description Whether this call released the database. If not, it wasn't in quarantine, or no longer. */
+            readonly released: boolean;
         };
         readonly ProblemExplanation: {
             /** @description The problem's type: the path of this explanation. */
@@ -8144,7 +8156,7 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -8200,7 +8212,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["QuarantineState"];
+                    readonly "application/json": components["schemas"]["QuarantineRelease"];
                 };
             };
             readonly 400: components["responses"]["malformed-request"];

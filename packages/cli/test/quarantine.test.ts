@@ -10,16 +10,29 @@ import { User } from "./client.fixture.ts";
 /** A service that notes what its caller sent. */
 class Service {
 	readonly keys = new Set<string | undefined>();
+	readonly changes: unknown[] = [];
+	/** The projects whose webhooks have pending deliveries. */
+	waiting: readonly object[] = [];
+	/** The response to a webhook's change, by the end of its path. */
+	readonly refusals = new Map<string, number>();
+	/** Whether the database still is in quarantine when it is released. */
+	releases = true;
 	readonly #server: Server;
 	#detail = "restored";
 
 	private constructor() {
-		this.#server = createServer((request, response) => {
+		this.#server = createServer(async (request, response) => {
 			this.keys.add(request.headers.authorization);
-			const isState = request.url === "/v1/quarantine";
+			const url = request.url!;
+			const body = Buffer.concat(await request.toArray()).toString();
+			if (request.method !== "GET") this.changes.push([url, body === "" ? null : JSON.parse(body)]);
 			const state = { active: true, since: null, backup_at: null, detail: this.#detail };
 			response.setHeader("Content-Type", "application/json");
-			response.end(JSON.stringify(isState ? state : { data: [], next_cursor: null }));
+			response.statusCode = this.refusals.get(url.split("/").at(-1)!) ?? 200;
+			const isList = url.startsWith("/v1/quarantine/waiting");
+			const released = { ...state, active: false, detail: null, released: this.releases };
+			const ended = url.endsWith("/release") ? released : state;
+			response.end(JSON.stringify(isList ? { data: this.waiting, next_cursor: null } : ended));
 		});
 	}
 
@@ -96,4 +109,35 @@ test("another machine gets the key of its login, not this machine's", async () =
 	login(url);
 	expect((await operator.run(["quarantine", "--url", url], { env: { POSTHORN_OPERATOR_KEY: OURS } })).code).toBe(0);
 	expect(other.keys).toEqual(new Set(["Bearer pho_theirs"]));
+});
+
+const pending = (id: string, status: "active" | "paused" = "active") => ({
+	...{ id, url: "https://example.com", description: "", status },
+	...{ backlog: { events: 2, oldest_at: null }, waiting: { count: 0, next_at: null } },
+});
+
+// It resumed a webhook that somebody had paused since the list was read.
+test("a release skips pending deliveries without resuming a webhook, even if one was deleted meanwhile", async () => {
+	here.waiting = [
+		{ id: "proj_1", name: "Shop", webhooks: [pending("wh_1"), pending("wh_2"), pending("wh_3", "paused")] },
+	];
+	here.refusals.set("wh_1", 404);
+	const env = { POSTHORN_PORT: here.port, POSTHORN_OPERATOR_KEY: OURS };
+	const { code, out } = await operator.run(["release", "--skip", "all", "--yes"], { env });
+	expect([code, out]).toEqual([0, expect.stringContaining("Released: ")]);
+	expect(here.changes).toEqual([
+		["/v1/projects/proj_1/webhooks/wh_1", { from: "now" }],
+		["/v1/projects/proj_1/webhooks/wh_2", { from: "now" }],
+		["/v1/quarantine/release", null],
+	]);
+});
+
+test("of two operators who release at once, the second learns that deliveries may have been sent", async () => {
+	here.waiting = [{ id: "proj_1", name: "Shop", webhooks: [pending("wh_1")] }];
+	here.releases = false;
+	const env = { POSTHORN_PORT: here.port, POSTHORN_OPERATOR_KEY: OURS };
+	const { out } = await operator.run(["release", "--skip", "wh_1", "--yes"], { env });
+	expect(out).toContain("Somebody else has just released the database. Deliveries that you wanted to skip may");
+	const json = await operator.run(["release", "--yes", "--json"], { env });
+	expect(JSON.parse(json.out)).toMatchObject({ active: false, released: false, skipped: [] });
 });

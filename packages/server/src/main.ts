@@ -247,9 +247,11 @@ async function build(
 			get mark() {
 				return quarantine.mark;
 			},
+			read: () => quarantine.read(),
 			async release() {
-				await quarantine.release();
-				void engine.sweep();
+				const ended = await quarantine.release();
+				if (ended) void engine.sweep();
+				return ended;
 			},
 		},
 		metrics,

@@ -1,5 +1,5 @@
 /** `posthorn quarantine` and `posthorn release`: what a restored database would send, and sending it. */
-import type { Client } from "@posthorn/client";
+import { ApiError, type Client } from "@posthorn/client";
 import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirmed } from "./confirm.ts";
@@ -48,14 +48,21 @@ export async function release(options: ReleaseOptions): Promise<void> {
 	const skipping = skipped.length === 0 ? "" : ` ${webhooks(skipped.length)} skip their pending deliveries.`;
 	const question = `Release ${url}? ${totalOf(sent)}${skipping}`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
-	for (const { project_id, id } of skipped)
-		await client.api.PATCH(ONE, {
-			params: { path: { project_id, webhook_id: id } },
-			body: { status: "active", from: "now" },
-		});
+	for (const webhook of skipped) await skip(client, webhook);
 	const { data } = await client.api.POST("/v1/quarantine/release");
-	if (options.json) return printJson({ ...data!, released: true, skipped: skipped.map(({ id }) => id) });
-	console.log("Released: deliveries continue within a second.");
+	if (options.json) return printJson({ ...data!, skipped: skipped.map(({ id }) => id) });
+	if (data!.released) return console.log("Released: deliveries continue within a second.");
+	const sentBefore = skipped.length === 0 ? "" : " Deliveries that you wanted to skip may have been sent before.";
+	console.log(`Somebody else has just released the database.${sentBefore}`);
+}
+
+/** Leaves out a webhook's pending deliveries. It stays paused if it was paused meanwhile. */
+async function skip({ api }: Client, { project_id, id }: Waiting): Promise<void> {
+	const params = { path: { project_id, webhook_id: id } };
+	await api.PATCH(ONE, { params, body: { from: "now" } }).catch((error: unknown) => {
+		// Deleted meanwhile.
+		if (!(error instanceof ApiError && error.status === 404)) throw error;
+	});
 }
 
 interface Waiting {

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
+import { ApiError } from "./client/error.ts";
 import type { ResponseOf, Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
 import { refreshSession } from "./session.ts";
@@ -51,14 +52,23 @@ export async function pendingWebhooks(signal: AbortSignal, onStep: (projects: nu
 	return found;
 }
 
-/** Ends the quarantine on all nodes. These webhooks continue with the next event, without their pending deliveries. */
-export async function releaseQuarantine(skipped: readonly PendingWebhook[]): Promise<void> {
+/**
+ * Ends the quarantine on all nodes. These webhooks continue with the next event, without their pending deliveries, and
+ * stay paused if they were paused meanwhile. Returns whether it was still in quarantine.
+ */
+export async function releaseQuarantine(skipped: readonly PendingWebhook[]): Promise<boolean> {
 	for (const { project_id, id } of skipped)
-		await api.patch("/v1/projects/{project_id}/webhooks/{webhook_id}", {
-			path: { project_id, webhook_id: id },
-			body: { status: "active", from: "now" },
-		});
-	await api.post("/v1/quarantine/release");
+		await api
+			.patch("/v1/projects/{project_id}/webhooks/{webhook_id}", {
+				path: { project_id, webhook_id: id },
+				body: { from: "now" },
+			})
+			.catch((error: unknown) => {
+				// Deleted meanwhile.
+				if (!(error instanceof ApiError && error.status === 404)) throw error;
+			});
+	const { released } = await api.post("/v1/quarantine/release");
 	queryClient.removeQueries({ queryKey: KEY });
 	await refreshSession();
+	return released;
 }

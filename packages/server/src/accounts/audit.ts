@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
 	"webhook.changed",
 	"webhook.paused",
 	"webhook.resumed",
+	"webhook.skipped",
 	"webhook.secret_rotated",
 	"webhook.tested",
 	"webhook.deleted",

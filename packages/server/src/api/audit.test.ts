@@ -74,6 +74,7 @@ test("records each completed action with its target", async () => {
 	expect(await patch({ status: "paused" })).toEqual([["webhook.paused", webhook, {}]]);
 	expect(await patch({ status: "active", from: "now" })).toEqual([["webhook.resumed", webhook, { from: "now" }]]);
 	await patch({ status: "paused" });
+	expect(await patch({ from: "now" })).toEqual([["webhook.skipped", webhook, {}]]);
 	expect(await patch({ status: "active", max_in_flight: 1 })).toEqual([
 		["webhook.changed", webhook, { fields: ["max_in_flight"], from: { max_in_flight: 2 }, to: { max_in_flight: 1 } }],
 		["webhook.resumed", webhook, { from: "backlog" }],

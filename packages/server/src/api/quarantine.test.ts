@@ -12,8 +12,11 @@ beforeAll(async () => {
 				get mark() {
 					return mark;
 				},
+				read: async () => mark,
 				async release() {
+					const ended = mark !== null;
 					mark = null;
+					return ended;
 				},
 			},
 		}),
@@ -73,13 +76,16 @@ test("shows a restored database to everyone, its pending deliveries to the opera
 	const second = await api.call("GET", `/v1/quarantine/waiting?limit=1&cursor=${first.json.next_cursor}`);
 	expect(second.json).toEqual({ data: [{ id: idOf(quiet), name: "Quiet", webhooks: [] }], next_cursor: null });
 
-	await api.call("PATCH", webhook, { body: { status: "active", from: "now" } });
+	// Skipping its pending deliveries doesn't resume it.
+	const skipped = await api.call("PATCH", webhook, { body: { from: "now" } });
+	expect(skipped.json).toMatchObject({ status: "paused", backlog: { events: 0 } });
+	await api.call("PATCH", webhook, { body: { status: "active" } });
 	const tested = await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
 	expect([tested.status, tested.json.detail]).toEqual([409, expect.stringMatching(/restored from a backup/)]);
 
 	const released = await api.call("POST", "/v1/quarantine/release");
-	expect(released.json).toEqual({ active: false, since: null, backup_at: null, detail: null });
-	expect((await api.call("POST", "/v1/quarantine/release")).status).toBe(200);
+	expect(released.json).toEqual({ active: false, since: null, backup_at: null, detail: null, released: true });
+	expect((await api.call("POST", "/v1/quarantine/release")).json).toMatchObject({ active: false, released: false });
 	expect((await browser.call("GET", "/v1/session")).json).toMatchObject({ quarantine: false });
 	expect((await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } })).status).toBe(202);
 });

@@ -282,7 +282,7 @@ export interface ApiParts {
 	/** Whether retention trusts the clock; by default, it does. */
 	readonly retention?: Pick<RetentionClock, "hold" | "confirm">;
 	/** Whether a restored database waits for an operator; by default, it doesn't. */
-	readonly quarantine?: Pick<Quarantine, "mark" | "release">;
+	readonly quarantine?: Pick<Quarantine, "mark" | "read" | "release">;
 	/** Whether the engine accepts work; by default, it does. */
 	readonly ready?: () => boolean;
 }

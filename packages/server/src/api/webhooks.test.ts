@@ -141,6 +141,7 @@ test("a webhook is changed field by field", async () => {
 		{ max_in_flight: 7 },
 		{ status: "paused" },
 		{ status: "active", from: "now" },
+		{ from: "now" },
 		{},
 	]) {
 		const { from: _from, ...fields } = change as Record<string, unknown>;
@@ -164,7 +165,7 @@ test.each([
 });
 
 test.each([
-	[{ from: "now" }, "/from"],
+	[{ from: "backlog" }, "/from"],
 	[{ status: "paused", from: "now" }, "/from"],
 	[{ status: "active", from: "yesterday" }, "/from"],
 	[{ status: "asleep" }, "/status"],

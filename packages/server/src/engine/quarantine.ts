@@ -40,24 +40,45 @@ export class Quarantine {
 		return quarantine;
 	}
 
-	/** Null outside a quarantine. */
+	/** Null outside a quarantine. With several nodes, this one may notice seconds after another node. */
 	get mark(): QuarantineMark | null {
 		return this.#mark;
 	}
 
-	/** Ends the quarantine on all nodes: deliveries continue within a second. */
-	async release(): Promise<void> {
-		await this.#options.storage.endQuarantine();
+	/** The mark as it is in the database now. Rejects if storage fails. */
+	async read(): Promise<QuarantineMark | null> {
+		if (this.#isShared) await this.#look();
+		return this.#mark;
+	}
+
+	/**
+	 * Ends the quarantine on all nodes, even if this one hasn't noticed it yet: deliveries continue within a second.
+	 * Returns whether there was one.
+	 */
+	async release(): Promise<boolean> {
+		const ended = await this.#options.storage.endQuarantine();
 		await this.#look();
+		return ended;
 	}
 
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#timer?.cancel();
-		await this.#looking;
+		await this.#looking.catch(() => undefined);
 	}
 
-	async #look(): Promise<void> {
+	/** Nothing else can change the mark of a database that only this process uses. */
+	get #isShared(): boolean {
+		return this.#options.storage.peers !== null;
+	}
+
+	/** One after the other, so that an earlier answer never replaces a later one. */
+	#look(): Promise<void> {
+		this.#looking = this.#looking.catch(() => undefined).then(() => this.#lookOnce());
+		return this.#looking;
+	}
+
+	async #lookOnce(): Promise<void> {
 		const { storage, logger } = this.#options;
 		const mark = markOf(await storage.getSetting({ name: QUARANTINE }));
 		if (mark !== null && this.#mark === null) logger.warn({ quarantine: mark }, quarantineText(mark));
@@ -66,12 +87,11 @@ export class Quarantine {
 	}
 
 	#schedule(): void {
-		const { storage, clock, logger } = this.#options;
-		// Nothing else can change the mark of a database that only this process uses.
-		if (this.#stopped || storage.peers === null) return;
+		const { clock, logger } = this.#options;
+		if (this.#stopped || !this.#isShared) return;
 		this.#timer = clock.setTimeout(
 			() => {
-				this.#looking = this.#look()
+				void this.#look()
 					.catch((error: unknown) =>
 						logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
 					)

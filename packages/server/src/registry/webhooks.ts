@@ -94,7 +94,10 @@ export interface NewWebhookInput extends WebhookFields {
 
 export interface WebhookChange extends WebhookFields {
 	readonly status?: WebhookStatus;
-	/** Where to continue after a pause; only together with `status: "active"`. By default, `backlog`. */
+	/**
+	 * Where to continue. `now` skips what is pending, whether the webhook is paused or not; `backlog`, the default, is only
+	 * for resuming.
+	 */
 	readonly from?: "backlog" | "now";
 }
 
@@ -185,8 +188,9 @@ export class Webhooks {
 	/** All faults of the fields that are present. */
 	faults(fields: WebhookChange): Fault[] {
 		const faults = webhookFaults(fields, this.#options.limits, this.#options.guard);
-		if (fields.from !== undefined && fields.status !== "active")
-			faults.push({ pointer: "/from", detail: 'may only be used together with "status": "active"' });
+		const { from, status } = fields;
+		if (from !== undefined && status !== "active" && (from === "backlog" || status !== undefined))
+			faults.push({ pointer: "/from", detail: 'may only be used with "status": "active", or "now" without a status' });
 		return faults;
 	}
 

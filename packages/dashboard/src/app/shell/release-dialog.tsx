@@ -35,8 +35,10 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 	const release = releaseOf(data ?? [], ({ id }) => skipped.has(id));
 	const isLarge = release.total > MAX_UNCONFIRMED;
 	const run = async () => {
-		await releaseQuarantine(release.skipped);
-		notifyDone("Released. Deliveries continue within a second.");
+		const released = await releaseQuarantine(release.skipped);
+		notifyDone(
+			released ? "Released. Deliveries continue within a second." : "Someone else had just released the database.",
+		);
 	};
 	return (
 		<Confirm

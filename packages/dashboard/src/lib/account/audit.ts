@@ -75,6 +75,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 		"resumed the webhook ",
 		from === "now" ? ", skipping its backlog" : ", starting with its backlog",
 	],
+	"webhook.skipped": () => ["skipped the pending deliveries of the webhook "],
 	"webhook.secret_rotated": () => ["rotated the signing secret of the webhook "],
 	"webhook.tested": ({ type }) => [`sent a test event${typeof type === "string" ? ` (${type})` : ""} to the webhook `],
 	"webhook.deleted": () => ["deleted the webhook "],

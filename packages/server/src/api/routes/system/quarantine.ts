@@ -26,6 +26,16 @@ export const QuarantineState = Type.Object(
 	{ title: "QuarantineState" },
 );
 
+export const QuarantineRelease = Type.Object(
+	{
+		...QuarantineState.properties,
+		released: Type.Boolean({
+			description: "Whether this call released the database. If not, it wasn't in quarantine, or no longer.",
+		}),
+	},
+	{ title: "QuarantineRelease" },
+);
+
 const QuarantinedWebhook = Type.Object(
 	{
 		id: id("wh", "webhook"),
@@ -64,7 +74,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 	}
 
 	async function present(principal: Principal): Promise<Static<typeof QuarantineState>> {
-		const mark = quarantine?.mark ?? null;
+		const mark = (await quarantine?.read()) ?? null;
 		const textOf = mark !== null && (await mayRevoke(principal)) ? quarantineText : quarantineNotice;
 		return {
 			active: mark !== null,
@@ -89,13 +99,14 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			description:
 				"After a restore nothing is sent until the operator releases the database: no deliveries, retries, replays or test events. Events are accepted and logged, and nothing expires.",
 			access: "any",
+			rate: "reads",
 			success: { status: 200, description: "Whether the database is in quarantine.", schema: QuarantineState },
 			handler: ({ principal }) => present(principal),
 		}),
 		route("GET", "/v1/quarantine/waiting", "listQuarantined", {
 			summary: "List pending deliveries in quarantine",
 			description:
-				'By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"status": "active", "from": "now"` before the release.',
+				'By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.',
 			access: "operator",
 			query: PageQuerySchema,
 			heavy: true,
@@ -118,13 +129,11 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			description:
 				"All nodes send pending deliveries, in order, within a second. Without a quarantine it does nothing.",
 			access: "operator",
-			success: { status: 200, description: "The database is released.", schema: QuarantineState },
+			success: { status: 200, description: "The database is released.", schema: QuarantineRelease },
 			async handler({ principal }) {
-				if (quarantine?.mark) {
-					await quarantine.release();
-					logger.warn({ by: actorOf(principal) }, "an operator released the database from quarantine");
-				}
-				return await present(principal);
+				const released = (await quarantine?.release()) ?? false;
+				if (released) logger.warn({ by: actorOf(principal) }, "an operator released the database from quarantine");
+				return { ...(await present(principal)), released };
 			},
 		}),
 	];

@@ -96,7 +96,7 @@ export const WebhookPatch = Type.Object(
 			Type.Enum(["backlog", "now"], {
 				type: "string",
 				description:
-					'Only with `status: "active"`. `backlog` (the default) sends the events that accumulated; `now` skips them.',
+					'With `status: "active"`, `backlog` (the default) sends the events that accumulated, and `now` skips them. Without `status`, `now` skips what is pending and leaves the webhook active or paused.',
 			}),
 		),
 	},
@@ -104,7 +104,14 @@ export const WebhookPatch = Type.Object(
 		...closed,
 		title: "WebhookPatch",
 		examples: [{ status: "active", from: "now" }],
-		dependentSchemas: { from: { properties: { status: { const: "active" } }, required: ["status"] } },
+		dependentSchemas: {
+			from: {
+				anyOf: [
+					{ properties: { status: { const: "active" } }, required: ["status"] },
+					{ properties: { from: { const: "now" } }, not: { required: ["status"] } },
+				],
+			},
+		},
 	},
 );
 export const TestRequest = Type.Object(
@@ -311,5 +318,6 @@ function changeNotes({ before, after }: Changed, { status, from, ...rest }: Stat
 		notes.push(noteOf("webhook.changed", after, { fields, from: values(before), to: values(after) }));
 	if (status === "paused") notes.push(noteOf("webhook.paused", after));
 	if (status === "active") notes.push(noteOf("webhook.resumed", after, { from: from ?? "backlog" }));
+	if (status === undefined && from === "now") notes.push(noteOf("webhook.skipped", after));
 	return notes;
 }

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { MemoryWorld } from "../../test/storage/memory/world.ts";
+import { QUARANTINE, type Storage } from "../storage/port.ts";
+import { Quarantine } from "./quarantine.ts";
+
+let memory: MemoryWorld;
+let storage: Storage;
+beforeEach(async () => {
+	memory = await MemoryWorld.open();
+	({ storage } = memory.world);
+});
+afterEach(() => memory.world.dispose());
+
+const MARK = { since: 1, backupAt: null };
+const put = () => storage.setSetting({ name: QUARANTINE, value: JSON.stringify(MARK) });
+
+/** One of several nodes. */
+function start(getSetting: Storage["getSetting"] = (p) => storage.getSetting(p)) {
+	return Quarantine.start({
+		storage: { peers: {} as never, getSetting, endQuarantine: () => storage.endQuarantine() },
+		clock: new VirtualClock(),
+		logger: { warn: () => undefined } as never,
+	});
+}
+
+// It said that there was nothing to release.
+test("a node that hasn't noticed the quarantine yet reads the mark, and releases the database", async () => {
+	const node = await start();
+	await put();
+	expect(node.mark).toBeNull();
+	expect(await node.read()).toEqual(MARK);
+	await storage.endQuarantine();
+	expect(await node.read()).toBeNull();
+	await put();
+	expect(await node.release()).toBe(true);
+	expect(await storage.getSetting({ name: QUARANTINE })).toBeNull();
+	expect(await node.release()).toBe(false);
+	await node.stop();
+});
+
+test("an answer from before the release doesn't replace the one after it", async () => {
+	await put();
+	const late = Promise.withResolvers<void>();
+	let asked = 0;
+	const node = await start(async (p) => {
+		const value = await storage.getSetting(p);
+		if (++asked === 2) await late.promise;
+		return value;
+	});
+	const reading = node.read();
+	const releasing = node.release();
+	late.resolve();
+	await Promise.all([reading, releasing]);
+	expect(node.mark).toBeNull();
+	await node.stop();
+});
