@@ -44,8 +44,8 @@ export const REGISTRY = [
 		},
 		{
 			name: "webhooks-from-without-resuming",
-			find: 'if (fields.from !== undefined && fields.status !== "active")',
-			replace: "if (fields.from !== undefined && fields.status === undefined)",
+			find: 'if (from !== undefined && status !== "active" && (from === "backlog" || status !== undefined))',
+			replace: 'if (from === "backlog" && status !== "active")',
 			tests: inApi("webhooks"),
 			why: "Pausing a webhook skips its backlog.",
 		},
