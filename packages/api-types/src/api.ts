@@ -1425,7 +1425,7 @@ export interface paths {
         };
         /**
          * List pending deliveries in quarantine
-         * @description By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.
+         * @description By project, oldest first, with the webhooks that have pending deliveries. A project with many is continued on the next page. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.
          */
         readonly get: operations["listQuarantined"];
         readonly put?: never;

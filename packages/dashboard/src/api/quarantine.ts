@@ -36,7 +36,7 @@ export type PendingWebhook = Schemas["QuarantinedProject"]["webhooks"][number] &
  */
 export async function pendingWebhooks(signal: AbortSignal, onStep: (projects: number) => void) {
 	const found: PendingWebhook[] = [];
-	let projects = 0;
+	const projects = new Set<string>();
 	let cursor: string | null = null;
 	do {
 		const page: ResponseOf<"/v1/quarantine/waiting", "get"> = await api.get("/v1/quarantine/waiting", {
@@ -45,8 +45,9 @@ export async function pendingWebhooks(signal: AbortSignal, onStep: (projects: nu
 		});
 		for (const { id, name, webhooks } of page.data)
 			for (const webhook of webhooks) found.push({ ...webhook, project_id: id, project: name });
-		projects += page.data.length;
-		onStep(projects);
+		// A project may continue on the next page.
+		for (const { id } of page.data) projects.add(id);
+		onStep(projects.size);
 		cursor = page.next_cursor;
 	} while (cursor !== null);
 	return found;

@@ -238,6 +238,35 @@ test("a project with many keys leaves room for others' responses", async () => {
 	await charge("proj_2", "key_other");
 });
 
+// With thousands of webhooks, lists without pages were refused for good.
+test("a response may exceed its client's share up to the project's, if the client has read everything else", async () => {
+	const admission = new Admission({ elapsed: () => 0 });
+	const parts = {
+		apiKeys: { authenticate: async () => ({ kind: "operator" }) },
+		guesses: { from: () => askAtOnce, wrong: () => undefined },
+	} as unknown as AuthParts;
+	const charge = async (bytes: number) => {
+		const request = {
+			...{ method: "GET", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
+			...{ raw: { socket: { destroyed: false } } },
+		} as unknown as FastifyRequest;
+		await authorize(request, { access: "any" } as Route, parts);
+		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
+		admission.charge(request, reply, Buffer.alloc(bytes));
+		return reply.raw;
+	};
+	const whole = await charge(1.5 * RESPONSES.bytesPerPrincipal);
+	await expect(charge(2 * RESPONSES.sliceBytes)).rejects.toThrow("that you have not read yet hold 12,582,912 of");
+	whole.emit("close");
+	const small = await charge(2 * RESPONSES.sliceBytes);
+	await expect(charge(RESPONSES.bytesPerPrincipal + 1)).rejects.toThrow("that you have not read yet hold 131,072 of");
+	small.emit("close");
+	await expect(charge(RESPONSES.bytesPerProject + 1)).rejects.toThrow(
+		"The response has 16,777,217 bytes, and may have at most 16,777,216. Request less at a time.",
+	);
+	expect(admission.budget.used).toBe(0);
+});
+
 test("a client that doesn't read gets no more pages, others do, and all is released", async () => {
 	const api = await TestApi.start();
 	const project = await api.project();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { member, setUp } from "../../test/api/browser.ts";
 import type { QuarantineMark } from "../storage/port.ts";
@@ -88,4 +88,38 @@ test("shows a restored database to everyone, its pending deliveries to the opera
 	expect((await api.call("POST", "/v1/quarantine/release")).json).toMatchObject({ active: false, released: false });
 	expect((await browser.call("GET", "/v1/session")).json).toMatchObject({ quarantine: false });
 	expect((await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } })).status).toBe(202);
+});
+
+// A page of projects with thousands of webhooks was too large to be sent, so the database couldn't be released.
+test("a project with thousands of webhooks is listed on several pages", async () => {
+	const idOf = (path: string) => path.split("/").at(-1)!;
+	const shop = await api.project();
+	await api.webhook(shop);
+	const [webhook] = await api.parts.webhooks.list(idOf(shop), { limit: 1 });
+	const [large, other] = [idOf(await api.project()), idOf(await api.project())];
+	const ids = Array.from({ length: 1_234 }, (_, n) => `wh_${String(n).padStart(26, "0")}`);
+	const list = vi.spyOn(api.parts.webhooks, "list").mockImplementation(async (projectId, { limit, after = "" }) =>
+		(projectId === large ? ids : projectId === other ? ids.slice(0, 1) : [])
+			.filter((id) => id > after)
+			.slice(0, limit)
+			.map((id) => ({ webhook: { ...webhook!.webhook, id, projectId }, backlog: { events: 1, oldestAt: 1 } })),
+	);
+	const found: string[] = [];
+	let pages = 0;
+	for (let cursor: string | null = ""; cursor !== null; pages++) {
+		const { status, json } = await api.call("GET", `/v1/quarantine/waiting?limit=200${cursor && `&cursor=${cursor}`}`);
+		expect(status).toBe(200);
+		const page = (json.data as unknown as { id: string; webhooks: { id: string }[] }[]).flatMap((project) =>
+			project.webhooks.map(({ id }) => `${project.id} ${id}`),
+		);
+		expect(page.length).toBeLessThan(600);
+		found.push(...page);
+		cursor = json.next_cursor as string | null;
+	}
+	expect(pages).toBe(3);
+	expect(found).toEqual([...ids.map((id) => `${large} ${id}`), `${other} ${ids[0]}`]);
+	const position = (text: string) =>
+		api.call("GET", `/v1/quarantine/waiting?cursor=${Buffer.from(text).toString("base64url")}`);
+	expect((await position(`${large}.wh_x`)).status).toBe(422);
+	list.mockRestore();
 });

@@ -119,13 +119,21 @@ export class Admission {
 		const project = readerOf(request, principal);
 		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
 		const refusal = this.budget.refusal(owner, bytes);
-		if (refusal !== null) throw this.#refused(this.budget, owner, refusal === "node");
+		if (refusal !== null && !(refusal === "never" && this.#mayExceed(owner, bytes)))
+			throw this.#refused(this.budget, owner, refusal === "node", bytes);
 		this.budget.hold(owner, bytes);
 		this.#byProject.hold(project, bytes);
 		reply.raw.once("close", () => {
 			this.budget.give(owner, bytes);
 			this.#byProject.give(project, bytes);
 		});
+	}
+
+	/** A list that has no pages may take as much as its project may, if its client has read everything else. */
+	#mayExceed(owner: string, bytes: number): boolean {
+		const { budget } = this;
+		const isAlone = budget.heldBy(owner) === 0;
+		return isAlone && bytes <= RESPONSES.bytesPerProject && budget.used + bytes <= budget.limit;
 	}
 
 	/** Refuses, before doing any work, a response for which there can't be room. */
@@ -140,10 +148,15 @@ export class Admission {
 	}
 
 	/** Counts a refusal, whichever budget has no room, in the one that metrics show. */
-	#refused(budget: Budget, owner: string, full: boolean): Problem {
+	#refused(budget: Budget, owner: string, full: boolean, bytes = 0): Problem {
 		this.budget.refuse();
 		const { used, limit, perOwner } = budget;
 		const n = (bytes: number): string => bytes.toLocaleString("en-US");
+		if (bytes > RESPONSES.bytesPerProject)
+			return comeAgain(
+				"own",
+				`The response has ${n(bytes)} bytes, and may have at most ${n(RESPONSES.bytesPerProject)}. Request less at a time.`,
+			);
 		if (full)
 			return comeAgain(
 				"node",

@@ -5,8 +5,20 @@ import { quarantineNotice, quarantineText } from "../../../engine/quarantine.ts"
 import { healthWindowStart } from "../../../registry/health.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import type { Project, WebhookHealth } from "../../../storage/port.ts";
+import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { id, list, Name, PageQuerySchema, pageById, Time, TimeOrNull, Type } from "../../schema.ts";
+import {
+	decodeCursor,
+	encodeCursor,
+	id,
+	list,
+	Name,
+	PAGE_LIMIT,
+	PageQuerySchema,
+	Time,
+	TimeOrNull,
+	Type,
+} from "../../schema.ts";
 import { Backlog } from "../webhooks/webhooks.ts";
 
 const route = routeIn("System");
@@ -62,6 +74,23 @@ export const QuarantinedProject = Type.Object(
 
 export const QuarantinedList = list(QuarantinedProject);
 
+/** A page ends early once it has this many webhooks: each may have a long URL, and a project may have thousands. */
+const MAX_WEBHOOKS = 500;
+/** Webhooks read at a time. */
+const WEBHOOKS_READ = 100;
+/** Where a page ended: with this project, or within it after this webhook. */
+const POSITION = /^(proj_[0-9a-z]{26})(?:\.(wh_[0-9a-z]{26}))?$/;
+
+interface PagePosition {
+	readonly projectId: string;
+	readonly webhookId: string | undefined;
+}
+
+function decodePosition(cursor: string): PagePosition {
+	const [, projectId, webhookId] = POSITION.exec(decodeCursor(cursor, (text) => POSITION.test(text)))!;
+	return { projectId: projectId!, webhookId };
+}
+
 type QuarantineParts = Pick<ApiParts, "quarantine" | "storage" | "webhooks" | "clock" | "logger">;
 
 /** What an operator looks at after a restore, before anything is sent. */
@@ -84,13 +113,28 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 		};
 	}
 
-	async function waitingOf({ id, name }: Project): Promise<Static<typeof QuarantinedProject>> {
-		const views = await webhooks.all(id);
+	/** A project's webhooks after this one, until at least `most` have pending deliveries. */
+	async function pendingOf(projectId: string, from: string | undefined, most: number) {
 		const since = healthWindowStart(clock.now());
-		const healths = views.length === 0 ? [] : await storage.readHealth({ projectId: id, since });
+		const healths = await storage.readHealth({ projectId, since });
 		const byId = new Map(healths.map((health) => [health.webhookId, health]));
-		const all = views.map((view) => presentWebhook(view, byId.get(view.webhook.id)));
-		return { id, name, webhooks: all.filter(({ backlog, waiting }) => backlog.events > 0 || waiting.count > 0) };
+		const pending: Static<typeof QuarantinedWebhook>[] = [];
+		let after = from;
+		do {
+			const views = await webhooks.list(projectId, { limit: WEBHOOKS_READ, ...(after !== undefined && { after }) });
+			const shown = views.map((view) => presentWebhook(view, byId.get(view.webhook.id)));
+			pending.push(...shown.filter(({ backlog, waiting }) => backlog.events > 0 || waiting.count > 0));
+			after = views.length < WEBHOOKS_READ ? undefined : views.at(-1)!.webhook.id;
+		} while (after !== undefined && pending.length < most);
+		return { pending, next: after };
+	}
+
+	/** The projects of a page and the one after it. The first one may be continued. */
+	async function projectsFrom(position: PagePosition | null, limit: number): Promise<Project[]> {
+		if (position === null) return storage.listProjects({ limit: limit + 1 });
+		const { projectId, webhookId } = position;
+		const after = await storage.listProjects({ limit: limit + 1, after: projectId });
+		return webhookId === undefined ? after : [found("project", await storage.getProject({ projectId })), ...after];
 	}
 
 	return [
@@ -106,22 +150,27 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 		route("GET", "/v1/quarantine/waiting", "listQuarantined", {
 			summary: "List pending deliveries in quarantine",
 			description:
-				'By project, oldest first, with the webhooks that have pending deliveries. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.',
+				'By project, oldest first, with the webhooks that have pending deliveries. A project with many is continued on the next page. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.',
 			access: "operator",
 			query: PageQuerySchema,
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of projects.", schema: QuarantinedList },
-			async handler({ query }) {
-				const page = await pageById(
-					"project",
-					query,
-					(which) => storage.listProjects(which),
-					(project) => project,
-				);
+			async handler({ query: { limit = PAGE_LIMIT.default, cursor } }) {
+				const position = cursor === undefined ? null : decodePosition(cursor);
+				const projects = await projectsFrom(position, limit);
 				const data: Static<typeof QuarantinedProject>[] = [];
-				for (const project of page.data) data.push(await waitingOf(project));
-				return { data, next_cursor: page.next_cursor };
+				let room = MAX_WEBHOOKS;
+				for (const { id, name } of projects.slice(0, limit)) {
+					const from = id === position?.projectId ? position.webhookId : undefined;
+					const { pending, next } = await pendingOf(id, from, room);
+					data.push({ id, name, webhooks: pending });
+					if (next !== undefined) return { data, next_cursor: encodeCursor(`${id}.${next}`) };
+					room -= pending.length;
+					if (room <= 0) break;
+				}
+				const isMore = data.length < projects.length;
+				return { data, next_cursor: isMore ? encodeCursor(data.at(-1)!.id) : null };
 			},
 		}),
 		route("POST", "/v1/quarantine/release", "releaseQuarantine", {
