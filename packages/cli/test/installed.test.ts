@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
 	chmodSync,
+	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -171,6 +172,18 @@ test("the package has the service, the dashboard and the command, and nothing fo
 	expect(Object.keys(dependencies).filter((name) => name.startsWith("@posthorn/"))).toEqual([]);
 	expect(scripts).toBeUndefined();
 	expect(await posthorn(["--version"])).toBe(`${version}\n`);
+});
+
+// A service that was killed used to save nothing, so each start compiled everything again.
+test("keeps compiled modules as soon as the service is ready, and those of other commands", async () => {
+	const cache = join(installed, "node_modules/.cache");
+	rmSync(cache, { recursive: true, force: true });
+	const kept = () => (existsSync(cache) ? readdirSync(cache, { recursive: true }) : []).length;
+	await posthorn(["--version"]);
+	const ofCommand = kept();
+	expect(ofCommand).toBeGreaterThan(0);
+	await serve();
+	expect(kept()).toBeGreaterThan(ofCommand);
 });
 
 test("in an empty folder and environment, it serves the dashboard and delivers what the client publishes to the receivers' library", async () => {

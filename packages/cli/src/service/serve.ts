@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { startService } from "@posthorn/server";
 import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
 import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
@@ -58,6 +59,8 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 		{ version: VERSION, node: process.version, url: service.url, quarantine: service.quarantine !== null },
 		"started",
 	);
+	// Otherwise only a process that ends in order saves it, and one that is killed starts slowly every time.
+	flushCompileCache();
 	banner({ config, service, sealKeyMade: seal.made, json });
 	for (const finding of examineDashboard(config))
 		if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingLine(finding)}\n`);
