@@ -48,6 +48,7 @@ const DESCRIBED = [
 	/ISO 4217/,
 	/^must be a type that the webhook is subscribed to$/,
 	/^give either text, or order_id and customer_email, but not both$/,
+	/^\d+ combinations of webhooks, types and states, at most \d+ are possible/,
 ];
 
 /** What an operation's first request needs in addition to its required parameters. */
