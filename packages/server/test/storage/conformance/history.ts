@@ -7,6 +7,8 @@ import { ALL, START, World } from "./world.ts";
 const TYPES = ["a", "b", "c"];
 const STATUSES = ["delivered", "retrying", "failed"] as const;
 const MINUTE = 60_000;
+/** Attempts are this far apart, so that they are of several days. */
+const STEP = 7 * 60 * MINUTE;
 /** What receivers respond to attempts of each status; null means no response. */
 const RESPONSES = { delivered: [200, 204], retrying: [503, 404, null], failed: [503, 302, 500, null] } as const;
 const CODES = [
@@ -87,7 +89,7 @@ export function describeHistory(harness: StorageHarness): void {
 						const filter = Object.fromEntries(
 							Object.entries(drawn)
 								.filter(([, value]) => value !== undefined)
-								.map(([key, value]) => [key, typeof value === "number" ? START + value * MINUTE : value]),
+								.map(([key, value]) => [key, typeof value === "number" ? START + value * STEP : value]),
 						) as AttemptFilter;
 						const scanned = shop.attempts
 							.filter((attempt) => fits(attempt, shop.eventIds.get(attempt.seq)!, filter))
@@ -239,13 +241,14 @@ async function stock(world: World) {
 					world.attempt(webhookId, event, {
 						attempt: n + 1,
 						...ended(STATUSES[(i + w + n) % 3]!, i * 5 + n),
-						startedAt: START + ((i * 7 + n * 5 + w) % 30) * MINUTE,
+						startedAt: START + ((i * 7 + n * 5 + w) % 30) * STEP,
 					}),
 				);
 	const settled = await world.settle(await world.lease(project), { attempts });
 	const strays = (await world.publish(other, "a", "b")).map((event) => world.attempt(foreign, event));
 	const strayed = await world.settle(await world.lease(other), { attempts: strays });
 	expect([settled, strayed]).toEqual(["settled", "settled"]);
+	world.clock.time = START + 30 * STEP;
 	return { project, other, webhooks, foreign, attempts, eventIds: new Map(events.map(({ seq, id }) => [seq, id])) };
 }
 

@@ -1,7 +1,10 @@
 /**
- * A filter's matches in the delivery log, as ranges of the index that fits it: one range per status and type, or the
- * few attempts of one event. The days of the log follow each other in the order of ids, so a range is read from its end
- * (or its beginning) only as far as needed.
+ * A filter's matches in the delivery log. Their positions are found first, as ranges of the index that fits the filter:
+ * one range per status and type, or the few attempts of one event. The rows are read from these positions.
+ *
+ * A statement sets up a scan of every day that its parameters don't exclude, for each of its steps, and ends it again.
+ * With a month of days that takes longer than reading a page. So positions are sought in the newest two days first, by
+ * a statement that only has to read an index, and rows are read with the first and last id among its parameters.
  */
 import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
@@ -10,24 +13,37 @@ import type { Row, Session } from "../connection/session.ts";
 import { idArray, numberArray, type Statement, sql, textArray } from "../connection/session.ts";
 import { findEventPosition } from "../log/log.ts";
 
-/** Whose attempts to find, which determines the ranges. "found": those that {@link SCANS} found. */
-const SCOPES = ["project", "webhooks", "events", "found"] as const;
+/** Whose attempts to find, which determines the ranges. */
+const SCOPES = ["project", "webhooks", "events"] as const;
 type Scope = (typeof SCOPES)[number];
+type Order = "ASC" | "DESC";
+
+/** A statement for each scope. */
+type ScopedStatement = Readonly<Record<Scope, Statement>>;
 
 /**
  * The row of `attempts` for a row `entry` (status, type, id) in the project $1: the end of a SELECT. It uses bounds and
  * an order instead of equality, so that only `attempts_by_kind` fits.
+ *
+ * @param within bounds of all the ids, by parameters: days outside are excluded before the statement runs
  */
-export const AT_ENTRY = `
+export const atEntry = (within = "") => `
 	FROM posthorn.attempts
-	WHERE project_no = $1 AND status = entry.status AND type = entry.type AND id BETWEEN entry.id AND entry.id
+	WHERE project_no = $1 AND status = entry.status AND type = entry.type AND id BETWEEN entry.id AND entry.id ${within}
 	ORDER BY id LIMIT 1`;
 
-/** A statement for each scope. */
-export interface ScopedStatement {
-	readonly order: "ASC" | "DESC";
-	readonly of: Readonly<Record<Scope, Statement>>;
+/** Where an attempt is in the log of its project. */
+export interface Position extends Row {
+	readonly status: number;
+	readonly type: number;
+	readonly id: string;
 }
+
+/** Rows (status, type, id) of the positions $2, $3 and $4, and the bounds of their ids, for {@link readAt}. */
+export const POSITIONS = `
+	SELECT status, type, id COLLATE "C" AS id
+	FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id)`;
+export const WITHIN = "AND id >= $5 AND id <= $6";
 
 /**
  * Rows `kind` (status, type): the statuses $2 with the types $3, or if they are null with every type in the log of project
@@ -48,7 +64,7 @@ export const KINDS = `
 	)`;
 
 /** @param owners rows to find attempts for, with the condition `more` */
-const inKinds = (order: "ASC" | "DESC", owners: string, more: string) => `
+const inKinds = (order: Order, owners: string, more: string) => `
 	WITH ${KINDS}
 	SELECT kind.status, kind.type, a.id FROM kind ${owners} CROSS JOIN LATERAL (
 		SELECT id FROM posthorn.attempts
@@ -62,14 +78,15 @@ const inKinds = (order: "ASC" | "DESC", owners: string, more: string) => `
  */
 const ofEvents = (seqs: string, webhooks: string) => `
 	SELECT a.status, a.type, a.id FROM unnest(${seqs}::bigint[]) AS event (seq) CROSS JOIN LATERAL (
-		SELECT webhook_no, status, type, id FROM posthorn.attempts WHERE project_no = $1 AND seq = event.seq
+		SELECT webhook_no, status, type, id FROM posthorn.attempts
+		WHERE project_no = $1 AND seq = event.seq AND id >= $4 AND id < $5
 		ORDER BY webhook_no, replay, attempt, id OFFSET 0
 	) a
-	WHERE a.status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR a.type = ANY ($3)) AND a.id >= $4 AND a.id < $5
+	WHERE a.status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR a.type = ANY ($3))
 		AND (${webhooks}::bigint[] IS NULL OR a.webhook_no = ANY (${webhooks}))`;
 
 /** The scope's own parameters start at `next`. */
-function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
+function matching(scope: Scope, order: Order, next: number): string {
 	switch (scope) {
 		case "project":
 			return inKinds(order, "", "");
@@ -77,10 +94,6 @@ function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
 			return inKinds(order, `CROSS JOIN unnest($${next}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no");
 		case "events":
 			return ofEvents(`$${next}`, `$${next + 1}`);
-		case "found":
-			return `
-				SELECT status, type, id COLLATE "C" AS id
-				FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id) WHERE id < $5`;
 	}
 }
 
@@ -89,126 +102,167 @@ function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
  * of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the statement's
  * own parameters, `own` of them, start at $7.
  */
-export function matchingStatement(
-	order: "ASC" | "DESC",
-	own: number,
-	build: (attempts: string) => string,
-): ScopedStatement {
+function matchingStatement(order: Order, own: number, build: (attempts: string) => string): ScopedStatement {
 	const statements = SCOPES.map((scope) => [scope, sql(build(matching(scope, order, 7 + own)))] as const);
-	return { order, of: Object.fromEntries(statements) as Record<Scope, Statement> };
+	return Object.fromEntries(statements) as Record<Scope, Statement>;
 }
 
+/** The first $6 positions. */
+const first = (order: Order) => (attempts: string) =>
+	`SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`;
+const FIRST = { ASC: matchingStatement("ASC", 0, first("ASC")), DESC: matchingStatement("DESC", 0, first("DESC")) };
+
 /**
- * Examines the first $6 attempts of the ranges, row by row, for those whose status code is in $7 or whose error code is
- * in $9. Returns the first $8 of them or, if there are fewer, also the last of the $6.
+ * Examines the first $6 attempts, row by row, for those whose status code is in $7 or whose error code is in $9. Returns
+ * the first $8 of them or, if there are fewer, also the last one examined.
  */
-const scan = (order: "ASC" | "DESC") =>
+const scan = (order: Order) =>
 	matchingStatement(
 		order,
 		3,
 		(attempts) => `
-		SELECT status, type, id, matches, nth = $6 AS is_end FROM (
-			SELECT entry.status, entry.type, entry.id, row_number() OVER (ORDER BY entry.id ${order}) AS nth,
+		SELECT status, type, id, matches, nth, is_last FROM (
+			SELECT entry.status, entry.type, entry.id, row_number() OVER in_order AS nth,
+				lead(entry.id) OVER in_order IS NULL AS is_last,
 				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange
 					OR coalesce(a.error_code = ANY ($9::text[]), false) AS matches
-			FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) entry
-			CROSS JOIN LATERAL (SELECT status_code, error_code ${AT_ENTRY}) a
+			FROM (${first(order)(attempts)}) entry
+			CROSS JOIN LATERAL (SELECT status_code, error_code ${atEntry("AND id >= $4 AND id < $5")}) a
+			WINDOW in_order AS (ORDER BY entry.id ${order})
 		) scanned
-		WHERE matches OR nth = $6
+		WHERE matches OR is_last
 		ORDER BY id ${order} LIMIT $8`,
 	);
 const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
 
-type Scanned = {
-	readonly status: number;
-	readonly type: number;
-	readonly id: string;
+type Scanned = Position & {
 	readonly matches: boolean;
-	readonly is_end: boolean;
+	readonly nth: number;
+	readonly is_last: boolean;
 };
 
-/** The matches that a statement returned. */
-export interface Matches<R> {
-	readonly rows: R[];
+/** The first matches of a filter. */
+export interface Found {
+	readonly positions: readonly Position[];
 	/** The stored id at which the search stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
 
-/** The statement's result, or no rows if nothing can match. */
-export async function queryMatching<R extends Row = Row>(
+/**
+ * The first matches of a filter in this order, `limit` at most.
+ *
+ * @param parts ranges of the log, which follow each other in this order
+ */
+export async function findAttempts(
+	c: Session,
+	order: Order,
+	projectNo: number,
+	filter: AttemptKind,
+	parts: readonly IdRange[],
+	limit: number,
+): Promise<Found> {
+	const query = await queryOf(c, projectNo, filter);
+	const positions: Position[] = [];
+	if (query === null) return { positions, end: null };
+	const { response } = filter;
+	let toScan = response?.maxScanned ?? 0;
+	for (const part of parts) {
+		const missing = limit - positions.length;
+		if (response === undefined) positions.push(...(await run<Position>(c, FIRST[order], query, part, missing)));
+		else {
+			const rows = await run<Scanned>(c, SCANS[order], query, part, toScan, ...scanned(response, missing));
+			positions.push(...rows.filter(({ matches }) => matches));
+			const last = rows.at(-1);
+			toScan -= last?.nth ?? 0;
+			if (toScan === 0) return { positions, end: last!.id };
+		}
+		if (positions.length === limit) break;
+	}
+	return { positions, end: null };
+}
+
+const scanned = ({ codes, errors = [] }: ResponseFilter, limit: number): unknown[] => [
+	`{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`,
+	limit,
+	textArray(errors),
+];
+
+const COUNT = matchingStatement(
+	"DESC",
+	0,
+	(attempts) => `SELECT count(*) AS count FROM (SELECT FROM (${attempts}) m LIMIT $6) counted`,
+);
+
+/** How many attempts match, counted up to `limit`; for a filter without `response`. */
+export async function countMatches(
+	c: Session,
+	projectNo: number,
+	filter: AttemptKind,
+	range: IdRange,
+	limit: number,
+): Promise<number> {
+	const query = await queryOf(c, projectNo, filter);
+	if (query === null) return 0;
+	const [row] = await run<{ count: number }>(c, COUNT, query, range, limit);
+	return row!.count;
+}
+
+/**
+ * Runs a statement about the rows at {@link POSITIONS}. Its own parameters start at $7.
+ *
+ * @param positions in the order of their ids, or in the opposite order
+ */
+export async function readAt<R extends Row = Row>(
+	c: Session,
+	statement: Statement,
+	projectNo: number,
+	positions: readonly Position[],
+	...own: readonly unknown[]
+): Promise<R[]> {
+	if (positions.length === 0) return [];
+	const [statuses, types] = [positions.map(({ status }) => status), positions.map(({ type }) => type)];
+	const ids = positions.map(({ id }) => id);
+	const ends = [ids[0]!, ids.at(-1)!].sort();
+	return c.rows<R>(statement, projectNo, numberArray(statuses), numberArray(types), idArray(ids), ...ends, ...own);
+}
+
+/** A filter's scope, and its conditions as parameters. */
+interface Query {
+	readonly projectNo: number;
+	readonly scope: Scope;
+	readonly statuses: string;
+	readonly types: string | null;
+	readonly more: readonly (string | null)[];
+}
+
+function run<R extends Row>(
 	c: Session,
 	statement: ScopedStatement,
-	projectNo: number,
-	kind: AttemptKind,
-	range: IdRange,
+	{ projectNo, scope, statuses, types, more }: Query,
+	{ from, to }: IdRange,
 	limit: number,
 	...own: readonly unknown[]
-): Promise<Matches<R>> {
-	if (kind.response === undefined)
-		return { rows: await query<R>(c, statement, projectNo, kind, range, limit, own), end: null };
-	const { rows, end } = await scanFor(c, statement.order, projectNo, kind, kind.response, range, limit);
-	if (rows.length === 0) return { rows: [], end };
-	const statuses = numberArray(rows.map(({ status }) => status));
-	const types = numberArray(rows.map(({ type }) => type));
-	const ids = idArray(rows.map(({ id }) => id));
-	return { rows: await c.rows<R>(statement.of.found, projectNo, statuses, types, ids, range.to, limit, ...own), end };
-}
-
-/** The positions of the first matching attempts, `limit` at most. */
-export async function scanFor(
-	c: Session,
-	order: "ASC" | "DESC",
-	projectNo: number,
-	kind: AttemptKind,
-	{ codes, errors = [], maxScanned }: ResponseFilter,
-	range: IdRange,
-	limit: number,
-): Promise<Matches<Scanned>> {
-	const ranges = `{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`;
-	const rows = await query<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [
-		ranges,
-		limit,
-		textArray(errors),
-	]);
-	const last = rows.at(-1);
-	return { rows: rows.filter(({ matches }) => matches), end: last?.is_end ? last.id : null };
-}
-
-async function query<R extends Row>(
-	c: Session,
-	statement: ScopedStatement,
-	projectNo: number,
-	kind: AttemptKind,
-	range: IdRange,
-	limit: number,
-	own: readonly unknown[],
 ): Promise<R[]> {
-	const statuses = statusesOf(kind);
-	const found = statuses.length === 0 ? null : await scopeOf(c, projectNo, kind);
-	if (found === null) return [];
-	const { scope, types, more } = found;
-	const { from, to } = range;
-	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), types, from, to, limit, ...own, ...more);
+	return c.rows<R>(statement[scope], projectNo, statuses, types, from, to, limit, ...own, ...more);
 }
 
-/** The scope of a filter, with its types and other conditions; null if nothing can match. */
-async function scopeOf(
-	c: Session,
-	projectNo: number,
-	kind: AttemptKind,
-): Promise<{ readonly scope: Scope; readonly types: string | null; readonly more: readonly (string | null)[] } | null> {
+/** Null if nothing can match. */
+async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promise<Query | null> {
 	const { webhookIds, types: names, eventId } = kind;
 	const [webhooks, codes, event] = await Promise.all([
 		webhookIds && Promise.all(webhookIds.map((id) => findWebhook(c, projectNo, id))),
 		names && findTypes(c, names),
 		eventId === undefined ? undefined : findEventPosition(c, projectNo, eventId),
 	]);
+	const statusCodes = statusesOf(kind);
 	const known = webhooks && [...new Set(webhooks.filter((no) => no !== null))];
-	if (known?.length === 0 || codes?.length === 0 || event === null) return null;
+	if (statusCodes.length === 0 || known?.length === 0 || codes?.length === 0 || event === null) return null;
+	const statuses = numberArray(statusCodes);
 	const types = codes === undefined ? null : numberArray([...new Set(codes)]);
+	const owners = known === undefined ? null : numberArray(known);
 	const seqs = event === undefined ? kind.seqs : (kind.seqs ?? [event.seq]).filter((seq) => seq === event.seq);
 	if (seqs?.length === 0) return null;
-	const owners = known === undefined ? null : numberArray(known);
-	if (seqs !== undefined) return { scope: "events", types, more: [numberArray(seqs), owners] };
-	return owners === null ? { scope: "project", types, more: [] } : { scope: "webhooks", types, more: [owners] };
+	const of = { projectNo, statuses, types };
+	if (seqs !== undefined) return { ...of, scope: "events", more: [numberArray(seqs), owners] };
+	return owners === null ? { ...of, scope: "project", more: [] } : { ...of, scope: "webhooks", more: [owners] };
 }

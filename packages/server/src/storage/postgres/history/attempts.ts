@@ -26,7 +26,9 @@ import { findProject, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { numberArray, sql, withoutNul } from "../connection/session.ts";
 import { type EventPosition, findEventPosition } from "../log/log.ts";
-import { AT_ENTRY, KINDS, matchingStatement, queryMatching, scanFor } from "./attempt-ranges.ts";
+import type { PostgresNode } from "../node.ts";
+import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
+import { atEntry, countMatches, type Found, findAttempts, KINDS, POSITIONS, readAt, WITHIN } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
 	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,
@@ -44,16 +46,17 @@ const WITH_EVENT = `
 	) e ON true`;
 
 /** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */
-const at = (entries: string) => `
+const at = (entries: string, within?: string) => `
 	FROM (${entries}) entry CROSS JOIN LATERAL (
-		SELECT * ${AT_ENTRY}
+		SELECT * ${atEntry(within)}
 	) a ${WITH_EVENT}`;
 
 /** A SELECT of the columns for {@link toSummary}, for each of these rows, and of further columns. */
-export const summariesAt = (entries: string, more = ""): string => `SELECT ${SUMMARY_COLUMNS}${more} ${at(entries)}`;
+export const summariesAt = (entries: string, more = "", within = ""): string =>
+	`SELECT ${SUMMARY_COLUMNS}${more} ${at(entries, within)}`;
 
 /** A SELECT of the columns for {@link toAttempt}. Bodies that the outer query doesn't use aren't read. */
-const attemptsAt = (entries: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(entries)}`;
+const attemptsAt = (entries: string, within: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(entries, within)}`;
 
 /** The same for rows of `attempts` in the project $1. */
 const attemptsFrom = (rows: string): string => `SELECT ${ATTEMPT_COLUMNS} FROM (${rows}) a ${WITH_EVENT}`;
@@ -71,99 +74,106 @@ function namesOf(row: Row): AttemptNames {
 
 const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
 
-/** The positions of a page's rows, newest first, and of one row after it. */
-const pageOf = (attempts: string) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6`;
-
 /** Bodies are measured by their stored lengths, without reading them. */
-const LIST = matchingStatement(
-	"DESC",
-	1,
-	(attempts) => `
-		SELECT * FROM (
-			SELECT *, count(*) OVER () AS found, row_number() OVER newest_first AS nth,
-				sum(octet_length(request_body) + octet_length(response_body)) OVER newest_first AS bytes
-			FROM (${attemptsAt(pageOf(attempts))}) page
-			WINDOW newest_first AS (ORDER BY id DESC)
-		) counted
-		WHERE nth < $6 AND (bytes <= $7::bigint OR nth = 1)
-		ORDER BY id DESC`,
-);
+const LIST = sql(`
+	SELECT * FROM (
+		SELECT *, row_number() OVER newest_first AS nth,
+			sum(octet_length(request_body) + octet_length(response_body)) OVER newest_first AS bytes
+		FROM (${attemptsAt(POSITIONS, WITHIN)}) page
+		WINDOW newest_first AS (ORDER BY id DESC)
+	) counted
+	WHERE bytes <= $7::bigint OR nth = 1
+	ORDER BY id DESC`);
 
 export async function listAttempts(
 	c: Session,
 	{ projectId, filter, page }: Params<"listAttempts">,
+	{ clock }: PostgresNode,
 ): Promise<AttemptRows<Attempt>> {
-	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], next: null };
-	const range = rangeOf(filter, page.before);
-	const { rows, end } = await queryMatching(c, LIST, project, filter, range, page.limit + 1, page.maxBytes);
-	return toPage(rows.map(toAttempt), rows.length > 0 && rows.length < (rows[0]!.found as number), end);
+	const found = await findPage(c, projectId, filter, page, clock.now());
+	return toPage(found, (await readAt(c, LIST, found.project, found.positions, page.maxBytes)).map(toAttempt));
 }
 
-const LIST_SUMMARIES = matchingStatement(
-	"DESC",
-	0,
-	(attempts) => `${summariesAt(pageOf(attempts))} ORDER BY a.id DESC`,
-);
+const LIST_SUMMARIES = sql(`${summariesAt(POSITIONS, "", WITHIN)} ORDER BY a.id DESC`);
 
 export async function listAttemptSummaries(
 	c: Session,
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
+	{ clock }: PostgresNode,
 ): Promise<AttemptRows<AttemptSummary>> {
-	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], next: null };
-	const range = rangeOf(filter, page.before);
-	const { rows, end } = await queryMatching(c, LIST_SUMMARIES, project, filter, range, page.limit + 1);
-	return toPage(rows.slice(0, page.limit).map(toSummary), rows.length > page.limit, end);
+	const found = await findPage(c, projectId, filter, page, clock.now());
+	return toPage(found, (await readAt(c, LIST_SUMMARIES, found.project, found.positions)).map(toSummary));
 }
 
-/** A deleted webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has. */
-const LIST_FOLLOWED = matchingStatement(
-	"DESC",
-	0,
-	(attempts) => `
-		${summariesAt(
-			pageOf(attempts),
-			`, a.dismissed_at, newest.id <> a.id AS is_followed, lane.deleted AS webhook_deleted,
-				pending.replay AS next_replay, pending.due_at`,
-		)}
-		LEFT JOIN LATERAL (
-			SELECT n.id FROM posthorn.attempts n
-			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no AND ${IS_OPEN}
-			ORDER BY n.replay DESC, n.attempt DESC LIMIT 1
-		) newest ON true
-		LEFT JOIN LATERAL (
-			SELECT r.replay, r.due_at FROM posthorn.retries r
-			WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
-				AND ${IS_OPEN}
-			ORDER BY r.seq, r.webhook_no LIMIT 1
-		) pending ON true
-		CROSS JOIN LATERAL (
-			SELECT ${IS_OPEN} AND NOT EXISTS (
-				SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
-			) AS deleted
-		) lane
-		ORDER BY a.id DESC`,
-);
+/**
+ * With what followed each attempt, which was a day before it at the earliest ($7), in case clocks differ. A deleted
+ * webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
+ */
+const LIST_FOLLOWED = sql(`
+	${summariesAt(
+		POSITIONS,
+		`, a.dismissed_at, newest.id <> a.id AS is_followed, lane.deleted AS webhook_deleted,
+			pending.replay AS next_replay, pending.due_at`,
+		WITHIN,
+	)}
+	LEFT JOIN LATERAL (
+		SELECT n.id FROM posthorn.attempts n
+		WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no AND n.id >= $7 AND ${IS_OPEN}
+		ORDER BY n.replay DESC, n.attempt DESC LIMIT 1
+	) newest ON true
+	LEFT JOIN LATERAL (
+		SELECT r.replay, r.due_at FROM posthorn.retries r
+		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
+			AND ${IS_OPEN}
+		ORDER BY r.seq, r.webhook_no LIMIT 1
+	) pending ON true
+	CROSS JOIN LATERAL (
+		SELECT ${IS_OPEN} AND NOT EXISTS (
+			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
+		) AS deleted
+	) lane
+	ORDER BY a.id DESC`);
 
 export async function listFollowedAttempts(
 	c: Session,
 	{ projectId, filter, page }: Params<"listFollowedAttempts">,
+	{ clock }: PostgresNode,
 ): Promise<AttemptRows<FollowedAttempt>> {
-	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], next: null };
-	const range = rangeOf(filter, page.before);
-	const { rows, end } = await queryMatching(c, LIST_FOLLOWED, project, filter, range, page.limit + 1);
-	const found = rows.slice(0, page.limit).map((row) => {
+	const found = await findPage(c, projectId, filter, page, clock.now());
+	const { project, positions } = found;
+	const oldest = positions.at(-1);
+	if (oldest === undefined) return toPage(found, []);
+	const rows = await readAt(c, LIST_FOLLOWED, project, positions, dayBefore(oldest.id));
+	const followed = rows.map((row) => {
 		const dueAt = row.due_at === null ? null : c.offset.toNode(row.due_at as number);
 		return followedOf(toSummary(row), row, dueAt);
 	});
-	return toPage(found, rows.length > page.limit, end);
+	return toPage(found, followed);
 }
 
-/** @param more whether rows were found beyond the page */
-function toPage<R extends { readonly id: string }>(rows: R[], more: boolean, end: string | null): AttemptRows<R> {
-	if (more) return { rows, next: rows.at(-1)!.id };
+interface FoundPage extends Found {
+	readonly project: number;
+	/** Whether there are others. */
+	readonly more: boolean;
+}
+
+async function findPage(
+	c: Session,
+	projectId: string,
+	filter: AttemptFilter,
+	{ before, limit }: { readonly before?: string | undefined; readonly limit: number },
+	now: number,
+): Promise<FoundPage> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { project: 0, positions: [], end: null, more: false };
+	const parts = newestDaysFirst(rangeOf(filter, before), now);
+	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, limit + 1);
+	return { project, positions: positions.slice(0, limit), end, more: positions.length > limit };
+}
+
+/** Its rows may be fewer than were found, because of their bodies or because retention deleted the others. */
+function toPage<R extends { readonly id: string }>({ positions, more, end }: FoundPage, rows: R[]): AttemptRows<R> {
+	if (rows.length > 0 && (more || rows.length < positions.length)) return { rows, next: rows.at(-1)!.id };
 	return { rows, next: end === null ? null : toAttemptId(end) };
 }
 
@@ -173,12 +183,6 @@ function rangeOf(filter: AttemptFilter, before: string | undefined): IdRange {
 	return { from, to: stored < to ? stored : to };
 }
 
-const COUNT = matchingStatement(
-	"DESC",
-	0,
-	(attempts) => `SELECT count(*) AS count FROM (SELECT FROM (${attempts}) m LIMIT $6) counted`,
-);
-
 export async function countAttempts(
 	c: Session,
 	{ projectId, filter, max }: Params<"countAttempts">,
@@ -187,18 +191,20 @@ export async function countAttempts(
 	if (project === null) return { count: 0, capped: false };
 	const range = idRange(filter);
 	if (filter.response !== undefined) {
-		const { rows, end } = await scanFor(c, "DESC", project, filter, filter.response, range, max + 1);
-		return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
+		const { positions, end } = await findAttempts(c, "DESC", project, filter, [range], max + 1);
+		return { count: Math.min(positions.length, max), capped: positions.length > max || end !== null };
 	}
-	const { rows } = await queryMatching<{ count: number }>(c, COUNT, project, filter, range, max + 1);
-	const count = rows[0]?.count ?? 0;
+	const count = await countMatches(c, project, filter, range, max + 1);
 	return { count: Math.min(count, max), capped: count > max };
 }
 
 const GET = sql(
-	attemptsAt(`
+	attemptsAt(
+		`
 		WITH ${KINDS}
-		SELECT status, type, $4 AS id FROM kind`),
+		SELECT status, type, $4 AS id FROM kind`,
+		"AND id >= $4 AND id <= $4",
+	),
 );
 
 export async function getAttempt(c: Session, { projectId, attemptId }: Params<"getAttempt">): Promise<Attempt | null> {

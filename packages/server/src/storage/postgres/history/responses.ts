@@ -2,25 +2,17 @@ import type { Excerpt, FoundResponse, Params, ResponseStep } from "../../port.ts
 import { textFinder } from "../../shared/body-text.ts";
 import { idRange, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
 import { findProject } from "../connection/names.ts";
-import { idArray, numberArray, type Row, type Session, sql, withoutNul } from "../connection/session.ts";
-import { AT_ENTRY, matchingStatement, queryMatching } from "./attempt-ranges.ts";
+import { type Row, type Session, sql, withoutNul } from "../connection/session.ts";
+import type { PostgresNode } from "../node.ts";
+import { newestDaysFirst } from "../retention/partitions.ts";
+import { atEntry, findAttempts, POSITIONS, readAt, WITHIN } from "./attempt-ranges.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
-const READ = matchingStatement(
-	"DESC",
-	0,
-	(attempts) => `
-		SELECT entry.status, entry.type, entry.id, a.seq, a.started_at, a.response_body
-		FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6) entry
-		CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${AT_ENTRY}) a
-		ORDER BY entry.id DESC`,
-);
-const SUMMARIES = sql(`
-	${summariesAt(
-		`SELECT status, type, id COLLATE "C" AS id
-		FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id)`,
-		", e.created_at",
-	)}`);
+const READ = sql(`
+	SELECT entry.status, entry.type, entry.id, a.seq, a.started_at, a.response_body
+	FROM (${POSITIONS}) entry CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${atEntry(WITHIN)}) a
+	ORDER BY entry.id DESC`);
+const SUMMARIES = sql(summariesAt(POSITIONS, ", e.created_at", WITHIN));
 
 type Read = Row & {
 	readonly status: number;
@@ -34,11 +26,15 @@ type Read = Row & {
 export async function searchResponses(
 	c: Session,
 	{ projectId, text, before, limit }: Params<"searchResponses">,
+	{ clock }: PostgresNode,
 ): Promise<ResponseStep> {
 	const project = await findProject(c, projectId);
 	const { from, to } = idRange({});
 	const range = { from, to: before === null ? to : toStoredId(withoutNul(before)) };
-	const rows = project === null ? [] : (await queryMatching<Read>(c, READ, project, {}, range, limit.maxEvents)).rows;
+	if (project === null) return { found: [], attempts: 0, reached: null, next: null };
+	const parts = newestDaysFirst(range, clock.now());
+	const { positions } = await findAttempts(c, "DESC", project, {}, parts, limit.maxEvents);
+	const rows = await readAt<Read>(c, READ, project, positions);
 	const find = textFinder(text);
 	const matching: { readonly row: Read; readonly match: Excerpt }[] = [];
 	let attempts = 0;
@@ -51,7 +47,7 @@ export async function searchResponses(
 		if (match !== null) matching.push({ row, match });
 	}
 	const last = rows[attempts - 1];
-	if (project === null || last === undefined) return { found: [], attempts, reached: null, next: null };
+	if (last === undefined) return { found: [], attempts, reached: null, next: null };
 	const isOver = attempts === rows.length && attempts < limit.maxEvents;
 	const found = await foundAt(c, project, matching);
 	return { found, attempts, reached: last.started_at, next: isOver ? null : toAttemptId(last.id) };
@@ -64,13 +60,8 @@ async function foundAt(
 	matching: readonly { readonly row: Read; readonly match: Excerpt }[],
 ): Promise<FoundResponse[]> {
 	if (matching.length === 0) return [];
-	const of = matching.map(({ row }) => row);
-	const [statuses, types, ids] = [
-		numberArray(of.map(({ status }) => status)),
-		numberArray(of.map(({ type }) => type)),
-		idArray(of.map(({ id }) => id)),
-	];
-	const rows = await c.rows(SUMMARIES, project, statuses, types, ids);
+	const positions = matching.map(({ row }) => row);
+	const rows = await readAt(c, SUMMARIES, project, positions);
 	const byId = new Map(rows.map((row) => [row.id, row]));
 	return matching.flatMap(({ row: { id }, match }) => {
 		const row = byId.get(id);

@@ -19,8 +19,8 @@ import {
 } from "../../shared/deliveries.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
-import { numberArray, sql } from "../connection/session.ts";
-import { AT_ENTRY, matchingStatement, queryMatching, type ScopedStatement } from "../history/attempt-ranges.ts";
+import { numberArray, type Statement, sql } from "../connection/session.ts";
+import { atEntry, findAttempts, POSITIONS, readAt, WITHIN } from "../history/attempt-ranges.ts";
 import { progressOf } from "../history/attempts.ts";
 import { findEventPosition } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
@@ -203,16 +203,13 @@ type Seen = {
  * has: with equality, the planner may scan everything pending for the webhook.
  */
 const lookAt = (columns: string) =>
-	matchingStatement(
-		"ASC",
-		0,
-		(attempts) => `
+	sql(`
 		SELECT a.id, a.webhook_no, a.seq, a.replay, a.status, ${columns}
 			a.seq > 0 AND newest.id = a.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL
 				AND lane.webhook_no IS NOT NULL AS chosen
-		FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id LIMIT $6) entry
+		FROM (${POSITIONS}) entry
 		CROSS JOIN LATERAL (
-			SELECT id, webhook_no, seq, replay, status, type, started_at ${AT_ENTRY}
+			SELECT id, webhook_no, seq, replay, status, type, started_at ${atEntry(WITHIN)}
 		) a
 		CROSS JOIN LATERAL (
 			SELECT n.id, n.dismissed_at FROM posthorn.attempts n
@@ -227,8 +224,7 @@ const lookAt = (columns: string) =>
 		LEFT JOIN LATERAL (
 			SELECT webhook_no FROM posthorn.lanes WHERE project_no = $1 AND webhook_no = a.webhook_no LIMIT 1
 		) lane ON true
-		ORDER BY a.id`,
-	);
+		ORDER BY a.id`);
 const LOOK_AT = lookAt("");
 const COUNT_AT = lookAt(`
 			a.started_at,
@@ -278,7 +274,7 @@ export async function countMatching(
 
 async function choose<Row extends Seen>(
 	c: Session,
-	statement: ScopedStatement,
+	statement: Statement,
 	project: number,
 	selection: ReplaySelection,
 	at: number,
@@ -286,8 +282,9 @@ async function choose<Row extends Seen>(
 	after: string | undefined,
 ): Promise<{ chosen: Row[]; next: string | null }> {
 	const range = rangeOf(selection, at, after);
-	const { rows: seen, end } = await queryMatching<Row>(c, statement, project, selection, range, limit);
-	const last = seen.length < limit ? end : seen.at(-1)!.id;
+	const { positions, end } = await findAttempts(c, "ASC", project, selection, [range], limit);
+	const seen = await readAt<Row>(c, statement, project, positions);
+	const last = positions.length < limit ? end : positions.at(-1)!.id;
 	return { chosen: seen.filter(({ chosen }) => chosen), next: last === null ? null : toAttemptId(last) };
 }
 

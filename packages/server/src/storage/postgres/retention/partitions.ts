@@ -4,6 +4,7 @@
  * rows would block creating their own day.
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
+import type { IdRange } from "../../shared/deliveries.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/session.ts";
 import { LOCK_DAYS } from "../lanes/locks.ts";
@@ -20,6 +21,7 @@ type Day = number;
 const TIME_CHARACTERS = 10;
 const COARSE_CHARACTERS = 5;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const IS_TIME = new RegExp(`^[${ALPHABET}]{${TIME_CHARACTERS}}`);
 
 /**
  * When an id was created, milliseconds since the Unix epoch, by its first characters (assuming the lowest value for the
@@ -44,6 +46,27 @@ const boundsOf = (day: Day) => ({ from: lowestSuffixAt(day * DAY_MS), to: lowest
 
 const tableOf = (day: Day): string =>
 	`attempts_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+/** How many days a search for the newest attempts begins with, including the last one. */
+const NEWEST_DAYS = 2;
+
+/**
+ * A range as its newest days, up to today, and the days before them, if it has any: a statement sets up scans of all
+ * days that its parameters don't exclude.
+ */
+export function newestDaysFirst(range: IdRange, now: number): IdRange[] {
+	const { from, to } = range;
+	const end = IS_TIME.test(to) ? Math.min(timeOf(to, TIME_CHARACTERS), now) : now;
+	const between = lowestSuffixAt(beginningOfDay(end) - (NEWEST_DAYS - 1) * DAY_MS);
+	if (between <= from || between >= to) return [range];
+	return [
+		{ from: between, to },
+		{ from, to: between },
+	];
+}
+
+/** The lowest id of a day before this one was created. */
+export const dayBefore = (storedId: string): string => lowestSuffixAt(timeOf(storedId, TIME_CHARACTERS) - DAY_MS);
 
 /** The days of these ids. */
 function daysOf(storedIds: Iterable<string>): Set<Day> {

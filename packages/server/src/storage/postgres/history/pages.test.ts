@@ -1,0 +1,162 @@
+/**
+ * How much of a log of many days a page reads. A statement sets up scans of days even where it reads nothing, so both
+ * are counted.
+ */
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { START } from "../../../../test/storage/conformance/world.ts";
+import { type Plan, tableOf, walk } from "../../../../test/storage/postgres/plan.ts";
+import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+import type { AttemptFilter, NewAttempt } from "../../port.ts";
+import { connectionConfig } from "../connection/session-settings.ts";
+import type { PostgresStorage } from "../index.ts";
+
+const DAY = 86_400_000;
+const NOW = START + DAY / 2;
+const DAYS = 20;
+/** Attempts of each type on each day. */
+const PER_DAY = 60;
+const TYPES = ["a", "b"];
+const LIMIT = 50;
+const VERBS = ["listAttempts", "listAttemptSummaries", "listFollowedAttempts"] as const;
+
+let server: PostgresServer;
+let storage: PostgresStorage;
+let client: Client;
+let projectId: string;
+let webhook: string;
+
+beforeAll(async () => {
+	server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	const world = await worldOf((clock) => openNode(url, clock));
+	world.clock.time = NOW;
+	projectId = await world.project();
+	webhook = await world.webhook(projectId, TYPES);
+	const events = await world.publish(projectId, ...TYPES);
+	const lease = await world.lease(projectId);
+	for (let day = 0; day < DAYS; day++) {
+		const attempts = events.flatMap((event) =>
+			Array.from({ length: PER_DAY }, (_, n): NewAttempt => {
+				const ended = n % 6 === 0 ? { status: "failed" as const, statusCode: 500 } : {};
+				return world.attempt(webhook, event, { ...ended, replay: day, attempt: n + 1, startedAt: NOW - day * DAY - n });
+			}),
+		);
+		expect(await world.settle(lease, { attempts })).toBe("settled");
+	}
+	await world.dispose();
+	storage = await openNode(url, { now: () => NOW });
+	client = new Client(connectionConfig(url));
+	await client.connect();
+}, START_TIMEOUT_MS);
+
+afterAll(async () => {
+	await client.end();
+	await storage.close();
+	await server.stop();
+});
+
+/** What a statement sets up and reads of the log. */
+interface Read {
+	/** The days for which it sets up scans, once for each step. */
+	readonly days: readonly string[];
+	readonly rows: number;
+}
+
+type Explained = Plan & { readonly "Actual Rows": number; readonly "Actual Loops": number };
+
+/** The statements of a page that read attempts, as PostgreSQL runs them. */
+async function readsOf(
+	verb: (typeof VERBS)[number],
+	filter: AttemptFilter,
+	before?: string,
+): Promise<{ reads: Read[]; ids: string[] }> {
+	const sent: { text: string; values: unknown[] }[] = [];
+	const send = Client.prototype.query as (...args: unknown[]) => unknown;
+	Client.prototype.query = function (this: Client, ...args: unknown[]) {
+		const [{ text, values }] = args as [{ text?: string; values: unknown[] }];
+		if (text?.includes("posthorn.attempts")) sent.push({ text, values });
+		return send.apply(this, args);
+	} as typeof Client.prototype.query;
+	const page = { limit: LIMIT, maxBytes: 1e6, ...(before !== undefined && { before }) };
+	const { rows } = await storage[verb]({ projectId, filter, page }).finally(() => {
+		Client.prototype.query = send as typeof Client.prototype.query;
+	});
+	const reads: Read[] = [];
+	for (const { text, values } of sent) {
+		await client.query(`PREPARE page AS ${text}`);
+		const given = values.map((value) => (value === null ? "NULL" : client.escapeLiteral(String(value)))).join(", ");
+		const explained = await client.query({
+			text: `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page (${given})`,
+			rowMode: "array",
+		});
+		await client.query("DEALLOCATE page");
+		const nodes = walk(explained.rows[0]![0][0].Plan as Plan) as Explained[];
+		const scans = nodes.filter((node) => node["Node Type"].includes("Scan") && tableOf(node) === "attempts");
+		const rowsRead = scans.map((scan) => scan["Actual Rows"] * scan["Actual Loops"]);
+		reads.push({
+			days: scans.map((scan) => scan["Relation Name"]!),
+			rows: Math.round(rowsRead.reduce((sum, n) => sum + n, 0)),
+		});
+	}
+	return { reads, ids: rows.map(({ id }) => id) };
+}
+
+/** Days that exist: ahead of today, and past ones. */
+const ALL_DAYS = DAYS + 2;
+/** The days ahead, today and yesterday. */
+const NEWEST_DAYS = 2 + 2;
+
+const filled: Record<string, AttemptFilter> = {
+	"no filter": {},
+	"a type": { types: ["a"] },
+	delivered: { statuses: ["delivered"] },
+	"a status code": { response: { codes: [{ from: 200, to: 299 }], maxScanned: 500 } },
+};
+
+test.each(Object.entries(filled))("a page with %s leaves out days before yesterday", async (_, filter) => {
+	for (const narrowed of [filter, { ...filter, webhookIds: [webhook] }])
+		for (const verb of VERBS) {
+			const { reads, ids } = await readsOf(verb, narrowed);
+			expect(ids).toHaveLength(LIMIT);
+			expect(reads).toHaveLength(2);
+			for (const { days } of reads) expect(new Set(days).size).toBeLessThanOrEqual(NEWEST_DAYS);
+			// The next one of each status and type as well, and what is compared with a status code.
+			const [positions, page] = reads as [Read, Read];
+			expect(positions.rows).toBeLessThanOrEqual(4 * (LIMIT + 1) + (LIMIT + 1));
+			expect(page.rows).toBeLessThanOrEqual(2 * LIMIT);
+		}
+});
+
+test("a page of older attempts leaves out all other days", async () => {
+	const before = (await readsOf("listAttempts", { until: NOW - 9 * DAY })).ids[0]!;
+	for (const verb of VERBS) {
+		const { reads, ids } = await readsOf(verb, {}, before);
+		expect(ids).toHaveLength(LIMIT);
+		const [positions, page] = reads as [Read, Read];
+		expect(new Set(positions.days).size).toBeLessThanOrEqual(2);
+		// What followed may be of any later day.
+		if (verb !== "listFollowedAttempts") expect(new Set(page.days).size).toBe(1);
+	}
+});
+
+test("a page that two days don't fill reads each day once", async () => {
+	const few = { statuses: ["failed" as const] };
+	for (const verb of VERBS) {
+		const { reads, ids } = await readsOf(verb, few);
+		expect(ids).toHaveLength(LIMIT);
+		const [newest, others, page] = reads as [Read, Read, Read];
+		expect([...newest.days, ...others.days].sort()).toEqual([...new Set([...newest.days, ...others.days])].sort());
+		expect(newest.days.length + others.days.length).toBe(ALL_DAYS);
+		expect(new Set(page.days).size).toBeLessThan(ALL_DAYS / 2);
+	}
+});
+
+test("a filter without matches reads no rows of the log", async () => {
+	const none = { statuses: ["retrying" as const] };
+	const { reads, ids } = await readsOf("listFollowedAttempts", none);
+	expect(ids).toEqual([]);
+	expect(reads.map(({ rows }) => rows)).toEqual([0, 0]);
+	expect(reads.flatMap(({ days }) => days)).toHaveLength(ALL_DAYS);
+});
