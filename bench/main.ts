@@ -81,7 +81,7 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 	try {
 		return {
 			...(parts.has("deliveries") ? await measureDeliveries(workspace, receiver, options, progress) : {}),
-			...(parts.has("log") ? { log_pages: await measureLogPages(progress) } : {}),
+			...(parts.has("log") ? { log_pages: await measureLogPages(engines, progress) } : {}),
 			...(parts.has("pending")
 				? { pending: await measurePending(workspace, receiver, service, seconds, progress) }
 				: {}),

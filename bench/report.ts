@@ -179,6 +179,7 @@ const DASHBOARD_COLUMNS: readonly Column<DashboardTime>[] = [
 ];
 
 const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
 	{ title: "list", cell: ({ list }) => list },
 	{ title: "filter", cell: ({ filter }) => filter },
 	{ title: "end", cell: ({ end }) => end },

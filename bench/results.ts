@@ -164,7 +164,8 @@ export interface IdleNodes {
 /** Pages of the delivery log, for a project with many attempts and one without any. */
 export interface LogPages {
 	readonly attempts: number;
-	readonly pages: {
+	readonly pages: readonly {
+		readonly engine: "sqlite" | "postgres";
 		/** The route of the list, after the project. */
 		readonly list: string;
 		readonly filter: string;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { EVENT_TYPES, encodeEnvelope } from "@posthorn/protocol";
+import { openPostgresStorage } from "@posthorn/server/storage/postgres";
 import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
 import { IdSource } from "../packages/server/src/base/ids.ts";
 
@@ -21,7 +22,7 @@ export interface PastWebhook {
 }
 
 export interface Past {
-	/** The database of a service that isn't running. */
+	/** The database of a service that isn't running: a file, or PostgreSQL's URL. */
 	readonly path: string;
 	readonly projectId: string;
 	readonly webhooks: readonly PastWebhook[];
@@ -38,7 +39,10 @@ const HOLDER = "node_past";
 
 /** Writes a project's past into its database with the storage's own verbs, as if the service had run then. */
 export async function writePast({ path, projectId, webhooks, times, onProgress }: Past): Promise<void> {
-	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS });
+	const options = { clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS };
+	const storage = path.startsWith("postgres:")
+		? await openPostgresStorage({ url: path, ...options })
+		: await openSqliteStorage({ path, ...options });
 	try {
 		const [lease] = await storage.acquireLeases({ holder: HOLDER, limit: 1, projectIds: [projectId] });
 		if (!lease) throw new Error(`${projectId} doesn't exist, or another node owns it.`);

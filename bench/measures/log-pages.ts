@@ -1,14 +1,17 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { type PastAttempt, writePast } from "../../e2e/past.ts";
 import { Shop } from "../../e2e/shop.ts";
+import type { Engine } from "../options.ts";
 import type { Progress } from "../progress.ts";
 import type { LogPages } from "../results.ts";
 import { sideBySide } from "../side-by-side.ts";
 
 const ATTEMPTS = 1_000_000;
 const WEBHOOKS = 10;
-/** The period covered, milliseconds: within the log's retention. */
+/** The period covered, milliseconds: within the log's retention, and on PostgreSQL a partition for each day. */
 const SPAN_MS = 20 * 86_400_000;
 /** Requests for each kind of page; the median counts. */
 const REQUESTS = 60;
@@ -18,9 +21,31 @@ const LIMIT = 50;
 /**
  * How much longer a filtered page takes on a log of a million attempts than on an empty one, at both ends of the log.
  */
-export async function measureLogPages(progress: Progress): Promise<LogPages> {
-	progress.start("pages of a log with a million attempts");
-	await using shop = await Shop.open({ POSTHORN_LOG_LEVEL: "error" });
+export async function measureLogPages(engines: readonly Engine[], progress: Progress): Promise<LogPages> {
+	const pages: LogPages["pages"][number][] = [];
+	for (const engine of engines) {
+		const server = engine === "postgres" ? await PostgresServer.start() : null;
+		try {
+			pages.push(...(await measureEngine(engine, server, progress)));
+		} finally {
+			await server?.stop();
+		}
+	}
+	return { attempts: ATTEMPTS, pages };
+}
+
+async function measureEngine(
+	engine: Engine,
+	server: PostgresServer | null,
+	progress: Progress,
+): Promise<LogPages["pages"]> {
+	progress.start(`${engine}: pages of a log with a million attempts`);
+	const url = await server?.createDatabase();
+	await using shop = await Shop.open({
+		POSTHORN_LOG_LEVEL: "error",
+		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
+		...(url !== undefined && { POSTHORN_DATABASE_URL: url }),
+	});
 	const full = shop.projectId;
 	const empty: string = (await shop.post("/v1/projects", { name: "Empty" })).body.id;
 	const since = Date.now() - SPAN_MS;
@@ -39,12 +64,14 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 	const count = ATTEMPTS / WEBHOOKS;
 	const times = Array.from({ length: count }, (_, n) => since + Math.floor((n * SPAN_MS) / count));
 	await writePast({
-		path: join(shop.folder, "posthorn.db"),
+		path: url ?? join(shop.folder, "posthorn.db"),
 		projectId: full,
 		webhooks,
 		times,
 		onProgress: (done) => progress.update(done, count),
 	});
+	// Does now what PostgreSQL soon does on its own.
+	if (url !== undefined) await server!.execute("VACUUM (ANALYZE)", url);
 	await shop.start();
 
 	const oldest = `until=${new Date(since + 3_600_000).toISOString()}`;
@@ -77,7 +104,7 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 			all: `webhook_id=${id},${other}&type=purchase.completed,purchase.refunded&state=failed,waiting`,
 		},
 	};
-	const pages: LogPages["pages"] = [];
+	const pages: LogPages["pages"][number][] = [];
 	for (const [list, filters] of Object.entries(lists))
 		for (const [filter, query] of Object.entries(filters))
 			for (const end of ["newest", "oldest"] as const) {
@@ -88,11 +115,12 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 					() => shop.get(`/v1/projects/${full}${path}`),
 					() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
 				);
-				pages.push({ list, filter, end, ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) });
+				const times = { ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) };
+				pages.push({ engine, list, filter, end, ...times });
 			}
 	const worst = Math.max(...pages.map(({ ratio }) => ratio));
 	progress.finish(`at most ${worst} times an empty one`);
-	return { attempts: ATTEMPTS, pages };
+	return pages;
 }
 
 /** Every hundredth delivery is retried, every thousandth dead-lettered. */
