@@ -39,10 +39,16 @@ export interface Position extends Row {
 	readonly id: string;
 }
 
-/** Rows (status, type, id) of the positions $2, $3 and $4, and the bounds of their ids, for {@link readAt}. */
-export const POSITIONS = `
-	SELECT status, type, id COLLATE "C" AS id
-	FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id)`;
+/**
+ * Rows (status, type, id) of positions, which are the parameters $2, $3 and $4 of {@link readAt}.
+ *
+ * @param since a parameter with an id for each, as a further column `since`
+ */
+export const positionRows = (since?: string) => `
+	SELECT status, type, id COLLATE "C" AS id${since ? ', since COLLATE "C" AS since' : ""}
+	FROM unnest($2::smallint[], $3::integer[], $4::text[]${since ? `, ${since}::text[]` : ""})
+		AS found (status, type, id${since ? ", since" : ""})`;
+/** The bounds of their ids. */
 export const WITHIN = "AND id >= $5 AND id <= $6";
 
 /**
@@ -208,7 +214,7 @@ export async function countMatches(
 }
 
 /**
- * Runs a statement about the rows at {@link POSITIONS}. Its own parameters start at $7.
+ * Runs a statement about the rows at {@link positionRows}. Its own parameters start at $7.
  *
  * @param positions in the order of their ids, or in the opposite order
  */

@@ -24,11 +24,20 @@ import {
 } from "../../shared/deliveries.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
-import { numberArray, sql, withoutNul } from "../connection/session.ts";
+import { idArray, numberArray, sql, withoutNul } from "../connection/session.ts";
 import { type EventPosition, findEventPosition } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
-import { atEntry, countMatches, type Found, findAttempts, KINDS, POSITIONS, readAt, WITHIN } from "./attempt-ranges.ts";
+import {
+	atEntry,
+	countMatches,
+	type Found,
+	findAttempts,
+	KINDS,
+	positionRows,
+	readAt,
+	WITHIN,
+} from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
 	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,
@@ -79,7 +88,7 @@ const LIST = sql(`
 	SELECT * FROM (
 		SELECT *, row_number() OVER newest_first AS nth,
 			sum(octet_length(request_body) + octet_length(response_body)) OVER newest_first AS bytes
-		FROM (${attemptsAt(POSITIONS, WITHIN)}) page
+		FROM (${attemptsAt(positionRows(), WITHIN)}) page
 		WINDOW newest_first AS (ORDER BY id DESC)
 	) counted
 	WHERE bytes <= $7::bigint OR nth = 1
@@ -94,7 +103,7 @@ export async function listAttempts(
 	return toPage(found, (await readAt(c, LIST, found.project, found.positions, page.maxBytes)).map(toAttempt));
 }
 
-const LIST_SUMMARIES = sql(`${summariesAt(POSITIONS, "", WITHIN)} ORDER BY a.id DESC`);
+const LIST_SUMMARIES = sql(`${summariesAt(positionRows(), "", WITHIN)} ORDER BY a.id DESC`);
 
 export async function listAttemptSummaries(
 	c: Session,
@@ -106,21 +115,22 @@ export async function listAttemptSummaries(
 }
 
 /**
- * With what followed each attempt, which was a day before it at the earliest ($7), in case clocks differ. A deleted
- * webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
+ * Attempts with what has become of their deliveries. One that followed was made a day before at the earliest ($7), in
+ * case clocks differ: the days before that aren't searched. A deleted webhook has no lane. Pending attempts are found
+ * by bounds and in an order that only the primary key has.
  */
 const LIST_FOLLOWED = sql(`
 	${summariesAt(
-		POSITIONS,
-		`, a.dismissed_at, newest.id <> a.id AS is_followed, lane.deleted AS webhook_deleted,
-			pending.replay AS next_replay, pending.due_at`,
+		positionRows("$7"),
+		`, a.dismissed_at, lane.deleted AS webhook_deleted, pending.replay AS next_replay, pending.due_at,
+			${IS_OPEN} AND EXISTS (
+				SELECT FROM posthorn.attempts n
+				WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+					AND (n.replay, n.attempt) > (a.replay, a.attempt)
+					AND n.id >= ($7::text[])[cardinality($7::text[])] AND n.id >= entry.since
+			) AS is_followed`,
 		WITHIN,
 	)}
-	LEFT JOIN LATERAL (
-		SELECT n.id FROM posthorn.attempts n
-		WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no AND n.id >= $7 AND ${IS_OPEN}
-		ORDER BY n.replay DESC, n.attempt DESC LIMIT 1
-	) newest ON true
 	LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
 		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
@@ -141,9 +151,8 @@ export async function listFollowedAttempts(
 ): Promise<AttemptRows<FollowedAttempt>> {
 	const found = await findPage(c, projectId, filter, page, clock.now());
 	const { project, positions } = found;
-	const oldest = positions.at(-1);
-	if (oldest === undefined) return toPage(found, []);
-	const rows = await readAt(c, LIST_FOLLOWED, project, positions, dayBefore(oldest.id));
+	const since = idArray(positions.map(({ id }) => dayBefore(id)));
+	const rows = await readAt(c, LIST_FOLLOWED, project, positions, since);
 	const followed = rows.map((row) => {
 		const dueAt = row.due_at === null ? null : c.offset.toNode(row.due_at as number);
 		return followedOf(toSummary(row), row, dueAt);
@@ -166,7 +175,9 @@ async function findPage(
 ): Promise<FoundPage> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { project: 0, positions: [], end: null, more: false };
-	const parts = newestDaysFirst(rangeOf(filter, before), now);
+	const range = rangeOf(filter, before);
+	// The few attempts of one event may be of any day.
+	const parts = filter.eventId === undefined ? newestDaysFirst(range, now) : [range];
 	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, limit + 1);
 	return { project, positions: positions.slice(0, limit), end, more: positions.length > limit };
 }

@@ -5,14 +5,14 @@ import { findProject } from "../connection/names.ts";
 import { type Row, type Session, sql, withoutNul } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { newestDaysFirst } from "../retention/partitions.ts";
-import { atEntry, findAttempts, POSITIONS, readAt, WITHIN } from "./attempt-ranges.ts";
+import { atEntry, findAttempts, positionRows, readAt, WITHIN } from "./attempt-ranges.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
 const READ = sql(`
 	SELECT entry.status, entry.type, entry.id, a.seq, a.started_at, a.response_body
-	FROM (${POSITIONS}) entry CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${atEntry(WITHIN)}) a
+	FROM (${positionRows()}) entry CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${atEntry(WITHIN)}) a
 	ORDER BY entry.id DESC`);
-const SUMMARIES = sql(summariesAt(POSITIONS, ", e.created_at", WITHIN));
+const SUMMARIES = sql(summariesAt(positionRows(), ", e.created_at", WITHIN));
 
 type Read = Row & {
 	readonly status: number;

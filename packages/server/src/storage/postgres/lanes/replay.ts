@@ -20,7 +20,7 @@ import {
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { numberArray, type Statement, sql } from "../connection/session.ts";
-import { atEntry, findAttempts, POSITIONS, readAt, WITHIN } from "../history/attempt-ranges.ts";
+import { atEntry, findAttempts, positionRows, readAt, WITHIN } from "../history/attempt-ranges.ts";
 import { progressOf } from "../history/attempts.ts";
 import { findEventPosition } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
@@ -207,7 +207,7 @@ const lookAt = (columns: string) =>
 		SELECT a.id, a.webhook_no, a.seq, a.replay, a.status, ${columns}
 			a.seq > 0 AND newest.id = a.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL
 				AND lane.webhook_no IS NOT NULL AS chosen
-		FROM (${POSITIONS}) entry
+		FROM (${positionRows()}) entry
 		CROSS JOIN LATERAL (
 			SELECT id, webhook_no, seq, replay, status, type, started_at ${atEntry(WITHIN)}
 		) a
