@@ -126,7 +126,10 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	metrics.watch(parts);
 	const health = new HealthCount(parts);
 	metrics.watchHealth(health);
-	app.addHook("onClose", () => health.stop());
+	app.addHook("onClose", async () => {
+		// Nothing waits for it: if it fails, another node counts a few minutes later.
+		void health.stop().catch(() => undefined);
+	});
 	await app.ready();
 	return app;
 }

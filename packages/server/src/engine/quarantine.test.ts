@@ -39,6 +39,24 @@ test("a node that hasn't noticed the quarantine yet reads the mark, and releases
 	await node.stop();
 });
 
+test("callers share a look that hasn't begun", async () => {
+	const answer = Promise.withResolvers<void>();
+	let asked = 0;
+	const node = await start(async (p) => {
+		if (++asked > 1) await answer.promise;
+		return storage.getSetting(p);
+	});
+	const first = node.read();
+	await new Promise((resolve) => setImmediate(resolve));
+	await put();
+	const others = Array.from({ length: 9 }, () => node.read());
+	answer.resolve();
+	await first;
+	expect(await Promise.all(others)).toEqual(others.map(() => MARK));
+	expect(asked).toBe(3);
+	await node.stop();
+});
+
 test("an answer from before the release doesn't replace the one after it", async () => {
 	await put();
 	const late = Promise.withResolvers<void>();

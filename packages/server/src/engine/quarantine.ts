@@ -26,6 +26,8 @@ export class Quarantine {
 	#mark: QuarantineMark | null = null;
 	#timer: Timer | null = null;
 	#looking: Promise<void> = Promise.resolve();
+	/** The last look if it hasn't begun yet. */
+	#next: Promise<void> | null = null;
 	#stopped = false;
 
 	private constructor(options: QuarantineOptions) {
@@ -72,10 +74,21 @@ export class Quarantine {
 		return this.#options.storage.peers !== null;
 	}
 
-	/** One after the other, so that an earlier answer never replaces a later one. */
+	/**
+	 * One after the other, so that an earlier answer never replaces a later one. Callers share the one that hasn't begun,
+	 * so that two at most wait for a database that is slow.
+	 */
 	#look(): Promise<void> {
-		this.#looking = this.#looking.catch(() => undefined).then(() => this.#lookOnce());
-		return this.#looking;
+		if (this.#next === null) {
+			this.#next = this.#looking
+				.catch(() => undefined)
+				.then(() => {
+					this.#next = null;
+					return this.#lookOnce();
+				});
+			this.#looking = this.#next;
+		}
+		return this.#next;
 	}
 
 	async #lookOnce(): Promise<void> {
