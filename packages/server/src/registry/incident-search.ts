@@ -3,8 +3,7 @@
  * is read from the counts by hour and minute, the delivery log and the queues, each by index; {@link LIMITS} bound it.
  */
 
-import type { AttemptFilter, AttemptSummary, StatsBucket, Storage } from "../storage/port.ts";
-import { isClosing } from "../storage/port.ts";
+import { type AttemptFilter, type AttemptSummary, isClosing, type StatsBucket, type Storage } from "../storage/port.ts";
 import { INCIDENT, incidentsOf, type Span, type StepCounts } from "./incidents.ts";
 
 /** How an incident's deliveries have ended so far. */

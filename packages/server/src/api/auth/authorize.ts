@@ -19,7 +19,6 @@ import { isId } from "../../base/ids.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { type KeyScope, mayAs, type Role, type Storage } from "../../storage/port.ts";
 import { comeAgain, notFound, Problem } from "../http/problem.ts";
-
 import { type Route, roleFor, scopeFor } from "../route.ts";
 import { unauthenticatedOwner } from "./callers.ts";
 

@@ -1,6 +1,5 @@
 /** API keys, by their hashes. */
-import type { Actor } from "../port/accounts.ts";
-import { KEY_SCOPES } from "../port/accounts.ts";
+import { type Actor, KEY_SCOPES } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
 import { fragment, greatest, skipLocked, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";

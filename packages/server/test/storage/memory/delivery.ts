@@ -1,5 +1,4 @@
-import type { DeliveryProgress } from "../../../src/storage/shared/deliveries.ts";
-import { statusOf } from "../../../src/storage/shared/deliveries.ts";
+import { type DeliveryProgress, statusOf } from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow, EventRow, LaneRow } from "./rows.ts";
 import { deliveryKey } from "./tables.ts";

@@ -1,5 +1,10 @@
-import type { Params, WaitingRetry, WebhookHealth } from "../../../src/storage/port.ts";
-import { isClosing, MAX_FAILED_IN_A_ROW } from "../../../src/storage/port.ts";
+import {
+	isClosing,
+	MAX_FAILED_IN_A_ROW,
+	type Params,
+	type WaitingRetry,
+	type WebhookHealth,
+} from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS, QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { CLOSED, MINUTE } from "../../../src/storage/shared/stats.ts";
 import { toSummary } from "./attempt-rows.ts";

@@ -1,7 +1,6 @@
 import { PROJECT_WRITES } from "../../../src/base/budgets.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { DatabaseObserver, EpochKeeper, HintListener } from "../../../src/storage/port.ts";
-import { StorageError } from "../../../src/storage/port.ts";
+import { type DatabaseObserver, type EpochKeeper, type HintListener, StorageError } from "../../../src/storage/port.ts";
 import { ClockOffset, storedGeneration, toGeneration } from "../../../src/storage/shared/leases.ts";
 import type { MemoryDatabase } from "./database.ts";
 import { joinEpoch } from "./epochs.ts";

@@ -1,5 +1,4 @@
-import type { EventType } from "@posthorn/protocol";
-import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
+import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { RESPONSES } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";

@@ -1,5 +1,4 @@
-import type { EventType } from "@posthorn/protocol";
-import { isoTimeOrNull } from "@posthorn/protocol";
+import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";

@@ -10,7 +10,6 @@ import {
 } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { comeAgain, found, invalid, RETRY_S } from "../../http/problem.ts";
-
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, Time, Type } from "../../schema.ts";
 

@@ -6,7 +6,6 @@ import type { Accepting, Account, Membership, NewAccount } from "../../../storag
 import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
-
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";

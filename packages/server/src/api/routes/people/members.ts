@@ -4,7 +4,6 @@ import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS } from "../../../accounts/index.ts"
 import type * as port from "../../../storage/port.ts";
 import { ROLES } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
-
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 

@@ -7,7 +7,6 @@ import type { Storage } from "../../../storage/port.ts";
 import type { SessionCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
-
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";

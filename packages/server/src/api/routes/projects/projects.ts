@@ -4,7 +4,6 @@ import { DEVELOPER_APP, projectFaults } from "../../../registry/projects.ts";
 import type * as port from "../../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../../storage/port.ts";
 import { found, invalid } from "../../http/problem.ts";
-
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 

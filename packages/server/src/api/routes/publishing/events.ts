@@ -6,7 +6,6 @@ import type { Pause } from "../../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
 import { bodyText, forgetBody } from "../../http/body.ts";
 import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../../http/problem.ts";
-
 import type { WaitEnd } from "../../live/long-poll.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {

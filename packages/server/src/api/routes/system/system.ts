@@ -5,7 +5,6 @@ import { quarantineNotice } from "../../../engine/quarantine.ts";
 import { holdText } from "../../../engine/retention-clock.ts";
 import { shortageText } from "../../../net/shortages.ts";
 import { Problem } from "../../http/problem.ts";
-
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Time, Type } from "../../schema.ts";

@@ -1,7 +1,6 @@
 import { CACHED_NAMES } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
-import type { Session } from "./session.ts";
-import { sql, textArray } from "./session.ts";
+import { type Session, sql, textArray } from "./session.ts";
 
 /** Cached numbers of names. Within an epoch, a number never changes its name. */
 export class NameCache {

@@ -9,8 +9,7 @@
 import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
-import type { Row, Session } from "../connection/session.ts";
-import { idArray, numberArray, type Statement, sql, textArray } from "../connection/session.ts";
+import { idArray, numberArray, type Row, type Session, type Statement, sql, textArray } from "../connection/session.ts";
 import { findEventPosition } from "../log/log.ts";
 
 /** Whose attempts to find, which determines the ranges. */

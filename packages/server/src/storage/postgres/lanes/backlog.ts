@@ -1,7 +1,6 @@
 import type { Backlog, Gauges, Params } from "../../port.ts";
 import { findProject } from "../connection/names.ts";
-import type { Session } from "../connection/session.ts";
-import { sql, textArray } from "../connection/session.ts";
+import { type Session, sql, textArray } from "../connection/session.ts";
 import { firstOfType, lastOfType } from "../log/log.ts";
 
 const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");

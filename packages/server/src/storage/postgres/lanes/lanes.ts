@@ -1,8 +1,7 @@
 import type { LaneState, LoadedLanes, Params, Retry, WaitingRetry, WebhookStatus } from "../../port.ts";
 import { closingLane, QUEUE_CODE, queueOf } from "../../shared/deliveries.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
-import type { Session } from "../connection/session.ts";
-import { sql, withoutNul } from "../connection/session.ts";
+import { type Session, sql, withoutNul } from "../connection/session.ts";
 import { readHandedOver } from "../leases/handover.ts";
 import type { PostgresNode } from "../node.ts";
 

@@ -7,8 +7,7 @@
 import { StorageError } from "../../port.ts";
 import type { Connections, PoolName } from "../connection/connections.ts";
 import { isLocked, LOCKED } from "../connection/errors.ts";
-import type { Session } from "../connection/session.ts";
-import { numberArray, sql } from "../connection/session.ts";
+import { numberArray, type Session, sql } from "../connection/session.ts";
 
 const lockOne = (mode: string) => ({
 	log: sql(`SELECT last_seq FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),

@@ -2,8 +2,7 @@ import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
 import { typeCode } from "../connection/names.ts";
-import type { Session } from "../connection/session.ts";
-import { idArray, numberArray, pack, sql, textArray, withoutNul } from "../connection/session.ts";
+import { idArray, numberArray, pack, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
 /** An attempt with the numbers of what it refers to. */

@@ -7,8 +7,7 @@ import { HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "..
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
 import { findProject } from "../connection/names.ts";
-import type { Session } from "../connection/session.ts";
-import { numberArray, sql, textArray } from "../connection/session.ts";
+import { numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import { holdingOne, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
 import { findInFlight, handOver } from "./handover.ts";

@@ -1,7 +1,6 @@
 import type { LogEnd, LogEvent, Params } from "../../port.ts";
 import { findProject, findTypes } from "../connection/names.ts";
-import type { Session } from "../connection/session.ts";
-import { numberArray, sql } from "../connection/session.ts";
+import { numberArray, type Session, sql } from "../connection/session.ts";
 import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
 
 /**

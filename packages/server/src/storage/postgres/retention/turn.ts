@@ -2,8 +2,7 @@
  * One node sweeps at a time, so that the work is done once. Only that depends on it: steps of several nodes at once
  * (those of the previous release don't ask) delete nothing twice and nothing that is needed.
  */
-import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/session.ts";
+import { type Session, sql } from "../connection/session.ts";
 import { type LeaseTime, NOW } from "../leases/leases.ts";
 
 /** A later end was written while the database's clock was ahead, milliseconds. */

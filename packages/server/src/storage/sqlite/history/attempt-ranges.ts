@@ -1,7 +1,6 @@
 import { type CodeRange, NO_RESPONSE } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
-import type { Connection } from "../connection/connection.ts";
-import { mergedRanges } from "../connection/connection.ts";
+import { type Connection, mergedRanges } from "../connection/connection.ts";
 import { findEventPosition } from "../log/log.ts";
 
 /** A filter's matches, as ranges of the index that fits it. */

@@ -1,5 +1,4 @@
-import type { Lease, Params, Renewal } from "../../port.ts";
-import { QUARANTINE } from "../../port.ts";
+import { type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { handOver } from "./handover.ts";
 
