@@ -147,8 +147,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/lanes/replay.ts", POSTGRES, [
 		{
 			name: "postgres-replay-twice",
-			find: "newest.dismissed_at IS NULL AND waiting.seq IS NULL AS over",
-			replace: "newest.dismissed_at IS NULL AS over",
+			find: " AND waiting.seq IS NULL",
+			replace: "",
 			only: "dead letters are replayed|none twice",
 			why: "“Replay all that failed” begins a second series while one waits.",
 		},

@@ -51,6 +51,13 @@ export const STORAGE_SHARED = [
 			only: "delivery log|dead letters are replayed|replays by filter",
 			why: "A range of times shows, and replays, the attempts of its end.",
 		},
+		{
+			name: "replay-matching-later-ones",
+			find: "Math.min(until ?? at, at)",
+			replace: "until ?? Number.MAX_SAFE_INTEGER",
+			only: "replays by filter",
+			why: "A replay of many steps replays what it has itself sent.",
+		},
 	]),
 	...of(
 		"server/src/base/collections.ts",

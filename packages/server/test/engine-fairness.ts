@@ -80,14 +80,14 @@ export function describeFairness(start: StartRig): void {
 			await using rig = await start(undefined, DAY_MS);
 			const { id, url } = await rig.webhook("replayed");
 			await fail(rig, 40, 8);
+			rig.clock.advance(1);
 			const hanging = new Hanging();
 			rig.sender.script = hanging.script;
 			expect(
 				(
-					await rig.storage.replayFailed({
+					await rig.storage.replayMatching({
 						projectId: rig.projectId,
-						webhookId: id,
-						filter: {},
+						selection: { webhookIds: [id], statuses: ["failed"] },
 						at: rig.clock.now(),
 						limit: 39,
 					})

@@ -194,28 +194,15 @@ export function describeSeries(start: StartRig): void {
 				await rig.settledCount(30 * attempt);
 			}
 			rig.sender.script = () => 200;
-			const { count } = await rig.storage.replayFailed({
-				projectId: rig.projectId,
-				webhookId: id,
-				filter: {},
-				at: rig.clock.now(),
-				limit: 1000,
-			});
+			rig.clock.advance(1);
+			const failed = { webhookIds: [id], statuses: ["failed" as const] };
+			const matching = { projectId: rig.projectId, selection: failed, at: rig.clock.now(), limit: 1000 };
+			const { count } = await rig.storage.replayMatching(matching);
 			expect(count).toBe(30);
 			rig.engine.wake(rig.projectId);
 			await rig.settledCount(270);
 			expect(rig.sender.to(url).slice(240)).toEqual(ids);
-			expect(
-				(
-					await rig.storage.replayFailed({
-						projectId: rig.projectId,
-						webhookId: id,
-						filter: {},
-						at: rig.clock.now(),
-						limit: 1000,
-					})
-				).count,
-			).toBe(0);
+			expect((await rig.storage.replayMatching(matching)).count).toBe(0);
 		});
 	});
 }

@@ -211,12 +211,6 @@ export interface RetriedPage {
 	readonly next: RetriedPosition | null;
 }
 
-export interface ReplayFilter {
-	/** Bounds on the failed attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
-	readonly since?: number;
-	readonly until?: number;
-}
-
 /** Leases, lanes, retries and settling, for the engine. */
 export interface DeliveryStorage {
 	/**
@@ -318,18 +312,6 @@ export interface DeliveryStorage {
 	): Promise<RetriedPage>;
 	/** Begins a new series for a delivery that has ended. */
 	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
-	/**
-	 * Begins a new series for dead letters, oldest first, up to `limit` per call (a short transaction). Skips test events.
-	 * `next` is where to continue, or null at the end.
-	 */
-	replayFailed(
-		p: WebhookRef & {
-			readonly filter: ReplayFilter;
-			readonly at: number;
-			readonly limit: number;
-			readonly after?: string | undefined;
-		},
-	): Promise<{ count: number; next: string | null }>;
 }
 
 export interface LoadedLanes {

@@ -1,4 +1,4 @@
-import type { AttemptStatus, NewAttempt, ReplayFilter, RetryQueue } from "./delivery.ts";
+import type { AttemptStatus, NewAttempt, RetryQueue } from "./delivery.ts";
 import type { LogEvent } from "./log.ts";
 import type { ProjectRef, WebhookRef } from "./registry.ts";
 
@@ -248,12 +248,10 @@ export interface WaitingRetry {
 	readonly dueAt: number;
 }
 
-/** Selects deliveries that have ended, and whose newest attempt matches this filter. Never those of test events. */
-export type ReplaySelection = Omit<AttemptFilter, "since" | "until"> & ReplayFilter;
-
 /** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */
 export interface MatchingReplays extends ProjectRef {
-	readonly selection: ReplaySelection;
+	/** Selects deliveries that have ended, and whose newest attempt matches this filter. Never those of test events. */
+	readonly selection: AttemptFilter;
 	readonly at: number;
 	readonly limit: number;
 	readonly after?: string | undefined;
@@ -305,7 +303,7 @@ export interface InsightStorage {
 	listWaitingRetries(
 		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },
 	): Promise<WaitingRetry[]>;
-	/** Begins a new series for each delivery that matches, see {@link ReplaySelection}. A short transaction. */
+	/** Begins a new series for each delivery that matches. A short transaction. */
 	replayMatching(p: MatchingReplays): Promise<ReplayedPage>;
 	/** Counts the deliveries that {@link replayMatching} would replay. */
 	countMatching(p: MatchingReplays): Promise<CountedPage>;

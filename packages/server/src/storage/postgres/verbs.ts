@@ -20,10 +20,8 @@ import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import { readBacklogs } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
-import { listWaitingRetries } from "./lanes/lanes.ts";
 import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
 import * as replay from "./lanes/replay.ts";
-import * as matching from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
@@ -86,7 +84,6 @@ const NATIVE = {
 	forgetHandedOver: write(forgetHandedOver, "engine"),
 	appendTestEvent: writeInProject(replay.appendTestEvent, ({ event }) => [event.type]),
 	replayDelivery: writeInProject(replay.replayDelivery),
-	replayFailed: writeInProject(replay.replayFailed),
 
 	listAttempts: read(listAttempts),
 	getAttempt: read(getAttempt),
@@ -97,9 +94,9 @@ const NATIVE = {
 	searchResponses: read(searchResponses),
 	readStats: snapshot(readStats),
 	readHealth: snapshot(readHealth),
-	listWaitingRetries: read(listWaitingRetries),
-	replayMatching: writeInProject(matching.replayMatching),
-	countMatching: read(matching.countMatching),
+	listWaitingRetries: read(lanes.listWaitingRetries),
+	replayMatching: writeInProject(replay.replayMatching),
+	countMatching: read(replay.countMatching),
 	sweepAttempts: choosing((connections, p, node) => node.attemptSweep.step(connections, p, node.clock.now())),
 	sweepEvents: choosing(sweepEvents),
 } satisfies Native;

@@ -9,6 +9,7 @@ import {
 	type Delivery,
 	type FollowedAttempt,
 	type LaneState,
+	type MatchingReplays,
 	type NewAttempt,
 	type RetryQueue,
 	StorageError,
@@ -71,6 +72,14 @@ export function idRange({ since, until }: { since?: number | undefined; until?: 
 		from: since === undefined ? "" : lowestSuffixAt(since),
 		to: until === undefined ? BEYOND_ALL_IDS : lowestSuffixAt(until),
 	};
+}
+
+/** The attempts that a step of a replay scans. */
+export function replayRange({ selection: { since, until }, at, after }: MatchingReplays): IdRange {
+	const { from, to } = idRange({ since, until: Math.min(until ?? at, at) });
+	// Sorts after this id and before every other.
+	const next = after === undefined ? "" : `${toStoredId(after)} `;
+	return { from: next > from ? next : from, to };
 }
 
 /** A row of the delivery log. Both engines name its columns alike. */

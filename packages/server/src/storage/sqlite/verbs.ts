@@ -35,9 +35,7 @@ import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import { readBacklogs, readGauges } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
-import { listWaitingRetries } from "./lanes/lanes.ts";
 import * as replay from "./lanes/replay.ts";
-import * as matching from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
@@ -116,7 +114,6 @@ const NATIVE = {
 	forgetHandedOver: write(forgetHandedOver),
 	appendTestEvent: write(replay.appendTestEvent),
 	replayDelivery: write(replay.replayDelivery),
-	replayFailed: write(replay.replayFailed),
 
 	listAttempts: read(listAttempts),
 	getAttempt: read(getAttempt),
@@ -127,9 +124,9 @@ const NATIVE = {
 	searchResponses: read(searchResponses),
 	readStats: read(readStats),
 	readHealth: read(readHealth),
-	listWaitingRetries: read(listWaitingRetries),
-	replayMatching: write(matching.replayMatching),
-	countMatching: read(matching.countMatching),
+	listWaitingRetries: read(lanes.listWaitingRetries),
+	replayMatching: write(replay.replayMatching),
+	countMatching: read(replay.countMatching),
 	sweepAttempts: write(sweepAttempts),
 	sweepEvents: write(sweepEvents),
 } satisfies Native;

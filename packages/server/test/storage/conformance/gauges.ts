@@ -157,7 +157,7 @@ export function describeGauges(harness: StorageHarness): void {
 			expect(await counts()).toEqual([1, 2]);
 			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1 });
 			expect(await counts()).toEqual([0, 3]);
-			await world.storage.replayFailed({ projectId: project, webhookId: webhook, filter: {}, at: START, limit: 10 });
+			await world.storage.replayMatching({ projectId: project, selection: {}, at: START + 1, limit: 10 });
 			expect(await counts()).toEqual([3, 0]);
 			await world.finish(lease, webhook, events[1]!, "delivered", { replay: 1 });
 			await world.finish(lease, webhook, events[2]!, "failed", { replay: 1 });

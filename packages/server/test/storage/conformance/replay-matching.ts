@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ReplaySelection } from "../../../src/storage/port.ts";
+import type { AttemptFilter } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -15,7 +15,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		async function replayAll(project: string, selection: ReplaySelection, limit: number, dryRun = false, at = NOW) {
+		async function replayAll(project: string, selection: AttemptFilter, limit: number, dryRun = false, at = NOW) {
 			let count = 0;
 			let after: string | undefined;
 			for (let steps = 0; ; steps++) {
@@ -63,7 +63,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			await world.finish(lease, other, first!, "failed", { statusCode: null, ...at(8) });
 			return { project, webhook, other, events, lease };
 		}
-		const responding = (maxScanned: number, ...codes: [number, number][]): ReplaySelection => ({
+		const responding = (maxScanned: number, ...codes: [number, number][]): AttemptFilter => ({
 			response: { codes: codes.map(([from, to]) => ({ from, to })), maxScanned },
 		});
 		const replays = async (project: string, webhook: string) =>
@@ -73,7 +73,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 
 		test("a finished delivery is selected by its newest attempt; a dry run counts the same and replays nothing", async () => {
 			const cases: [
-				ReplaySelection | ((shop: Awaited<ReturnType<typeof stock>>) => ReplaySelection),
+				AttemptFilter | ((shop: Awaited<ReturnType<typeof stock>>) => AttemptFilter),
 				string[],
 				string[],
 			][] = [

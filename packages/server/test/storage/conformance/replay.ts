@@ -227,19 +227,15 @@ export function describeReplay(harness: StorageHarness): void {
 			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[4]!.id, at: START });
 			await world.finish(lease, webhook, events[4]!, "delivered", { replay: 1, startedAt: startedAt(9) });
 
-			const filter = { since: startedAt(1), until: startedAt(6) };
+			const at = startedAt(10);
+			const selection = { webhookIds: [webhook], statuses: ["failed" as const] };
+			const bounded = { ...selection, since: startedAt(1), until: startedAt(6) };
 			let count = 0;
 			let after: string | undefined;
 			for (let steps = 0; ; steps++) {
 				expect(steps).toBeLessThan(10);
-				const step = await world.storage.replayFailed({
-					projectId: project,
-					webhookId: webhook,
-					filter,
-					at: START + 5,
-					limit: 2,
-					after,
-				});
+				const matching = { projectId: project, selection: bounded, at, limit: 2, after };
+				const step = await world.storage.replayMatching(matching);
 				expect(step.count).toBeLessThanOrEqual(2);
 				count += step.count;
 				if (step.next === null) break;
@@ -253,8 +249,8 @@ export function describeReplay(harness: StorageHarness): void {
 				limit: 100,
 			});
 			expect(replays.map(({ seq, dueAt }) => [seq, dueAt])).toEqual([
-				[2, START + 5],
-				[6, START + 5],
+				[2, at],
+				[6, at],
 			]);
 			// A single requested replay isn't part of a bulk replay.
 			const requested = await world.storage.readRetries({
@@ -264,23 +260,9 @@ export function describeReplay(harness: StorageHarness): void {
 				limit: 100,
 			});
 			expect(requested.map(({ seq, dueAt }) => [seq, dueAt])).toEqual([[4, START]]);
-			const rest = await world.storage.replayFailed({
-				projectId: project,
-				webhookId: webhook,
-				filter: {},
-				at: START + 6,
-				limit: 100,
-			});
-			expect(rest).toEqual({ count: 2, next: null });
-			expect(
-				await world.storage.replayFailed({
-					projectId: project,
-					webhookId: webhook,
-					filter: {},
-					at: START + 6,
-					limit: 100,
-				}),
-			).toEqual({ count: 0, next: null });
+			const rest = { projectId: project, selection, at, limit: 100 };
+			expect(await world.storage.replayMatching(rest)).toEqual({ count: 2, next: null });
+			expect(await world.storage.replayMatching(rest)).toEqual({ count: 0, next: null });
 			expect(await world.queues(project, other)).toEqual([]);
 			expect(failed[0]!.replay).toBe(0);
 		});
@@ -312,7 +294,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect((await world.storage.countMatching(matching)).count).toBe(1);
 			expect((await world.storage.replayMatching(matching)).count).toBe(1);
 			expect(await deadLetters()).toBe(0);
-			expect((await world.storage.replayFailed({ ...of, filter: {}, at: START, limit: 10 })).count).toBe(0);
+			expect((await world.storage.replayMatching(matching)).count).toBe(0);
 			// One that is attempting again isn't a dead letter.
 			expect(await dismiss(ids[2]!)).toEqual([false]);
 
@@ -361,7 +343,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await deadLetters()).toBe(0);
 			await world.finish(lease, webhook, event!, "failed", { replay: 1 });
 			expect(await deadLetters()).toBe(1);
-			expect((await world.storage.replayFailed({ ...of, filter: {}, at: START, limit: 10 })).count).toBe(1);
+			expect((await world.storage.replayMatching({ ...matching, at: START + HOUR })).count).toBe(1);
 		});
 
 		test("a step is limited, and takes the oldest first", async () => {
@@ -372,11 +354,11 @@ export function describeReplay(harness: StorageHarness): void {
 			// The second event failed first.
 			for (const [i, at] of [1, 0, 2].entries())
 				await world.finish(lease, webhook, events[i]!, "failed", { startedAt: START + at * HOUR });
-			const step = await world.storage.replayFailed({
+			const selection = { webhookIds: [webhook], statuses: ["failed" as const] };
+			const step = await world.storage.replayMatching({
 				projectId: project,
-				webhookId: webhook,
-				filter: {},
-				at: START,
+				selection,
+				at: START + 9 * HOUR,
 				limit: 1,
 			});
 			expect(step.count).toBe(1);

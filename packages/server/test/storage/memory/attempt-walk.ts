@@ -86,7 +86,7 @@ function matching(
 }
 
 /** A project's attempts, or a webhook's, of one status. */
-export function walkStatus(
+function walkStatus(
 	{ tables: { attempts } }: MemoryNode,
 	projectNo: number,
 	webhookNo: number | null,

@@ -107,8 +107,7 @@ const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
 	rotateSecret: ({ id, webhook }) =>
 		storage.rotateSecret({ projectId: id, webhookId: webhook, sealedDigest: Buffer.from("x") }),
 	deleteWebhook: ({ id, webhook }) => storage.deleteWebhook({ projectId: id, webhookId: webhook }),
-	replayFailed: ({ id, webhook }) =>
-		storage.replayFailed({ projectId: id, webhookId: webhook, filter: {}, at: START, limit: 10 }),
+	replayMatching: ({ id }) => storage.replayMatching({ projectId: id, selection: {}, at: START, limit: 10 }),
 	retryDelivery: ({ id, webhook }) =>
 		storage.retryDelivery({ projectId: id, webhookId: webhook, eventId: "evt_1", at: START }),
 	recordOrders: ({ id }) => storage.recordOrders({ projectId: id, orders: [] }),

@@ -17,10 +17,9 @@ import {
 	toStoredId,
 } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
-import { walkAttempts, walkStatus } from "./attempt-walk.ts";
+import { walkAttempts } from "./attempt-walk.ts";
 import { endsDelivery, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
-import { take } from "./ordered.ts";
 import { findLive } from "./registry.ts";
 import type { AttemptRow, LaneRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
@@ -63,21 +62,6 @@ export function replayDelivery(
 	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
 	ringForChange(node, found.project);
 	return { kind: "queued", replay };
-}
-
-/** Scans up to `limit` failed attempts, and skips those whose delivery has continued since. */
-export function replayFailed(
-	node: MemoryNode,
-	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
-): ReplayedPage {
-	const found = findLive(node, projectId, webhookId);
-	if (found === null) return { count: 0, next: null };
-	const { project, webhook } = found;
-	const range = behind(idRange(filter), after);
-	const failed = take(walkStatus(node, project.no, webhook.no, STATUS_CODE.failed, range, "ascending"), limit);
-	const count = replayAll(node, projectId, failed, at);
-	const last = failed.at(-1);
-	return { count, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
 }
 
 /** Scanned attempts that are the newest of an ended delivery of an existing webhook. */

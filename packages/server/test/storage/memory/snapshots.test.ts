@@ -34,10 +34,9 @@ class Shop {
 		fail: () => this.#settle("failed"),
 		retry: () => this.#settle("retrying"),
 		replay: () =>
-			this.storage.replayFailed({
+			this.storage.replayMatching({
 				projectId: this.project,
-				webhookId: this.webhook,
-				filter: {},
+				selection: { webhookIds: [this.webhook], statuses: ["failed"] },
 				at: this.memory.clock.now() + 1,
 				limit: 1 + (this.#count++ % 3),
 			}),

@@ -80,7 +80,6 @@ export const HOLDING_VERBS = {
 	recordRefund: facts.recordRefund,
 	recordSubscription: facts.recordSubscription,
 	replayDelivery: replay.replayDelivery,
-	replayFailed: replay.replayFailed,
 	replayMatching: replay.replayMatching,
 	retryDeliveries: retryNow.retryDeliveries,
 	retryDelivery: retryNow.retryDelivery,

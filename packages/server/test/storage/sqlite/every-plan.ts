@@ -112,7 +112,6 @@ function runEveryOperation(c: Connection): void {
 	verbs.getDelivery({ projectId: "p", webhookId: "w", eventId: "evt_1" });
 	verbs.getDelivery({ projectId: "p", webhookId: "v", eventId: "evt_1" });
 	verbs.replayDelivery({ projectId: "p", webhookId: "w", eventId: "evt_1", at: 1 });
-	verbs.replayFailed({ projectId: "p", webhookId: "w", filter: { since: 0 }, at: 1, limit: 10, after: "att_0" });
 	verbs.replayMatching({ projectId: "p", selection: { statuses: ["failed"] }, at: Date.now(), limit: 10 });
 	verbs.retryDelivery({ projectId: "p", webhookId: "w", eventId: "evt_3", at: 1 });
 	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1, after: { dueAt: 0, seq: 0, left: 1 } });

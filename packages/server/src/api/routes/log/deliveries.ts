@@ -138,8 +138,8 @@ export const Replays = Type.Object(
 	{ title: "Replays" },
 );
 
-/** Deliveries queued per transaction. */
-const REPLAY_STEP = 1_000;
+/** Attempts examined per call, so that transactions stay short and progress shows. */
+const STEP = 1_000;
 
 type DeliveryParts = Pick<ApiParts, "storage" | "engine" | "clock">;
 
@@ -200,26 +200,18 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const of = { projectId: project_id, webhookId: webhook_id };
-				const webhook = found("webhook", await storage.getWebhook(of));
+				const webhook = found("webhook", await storage.getWebhook({ projectId: project_id, webhookId: webhook_id }));
 				const at = clock.now();
-				const range = timeRange(body.since, body.until);
-				// Attempts that fail again meanwhile are left alone, so that this ends.
-				const filter: port.ReplayFilter = { ...range, until: Math.min(range.until ?? at + 1, at + 1) };
+				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhook_id], statuses: [body.status] };
 				let count = 0;
-				let after: string | null = null;
+				let after: string | undefined;
 				do {
-					const step: { count: number; next: string | null } = await storage.replayFailed({
-						...of,
-						filter,
-						at,
-						limit: REPLAY_STEP,
-						after: after ?? undefined,
-					});
+					// Attempts that fail again meanwhile are left alone, so that this ends.
+					const step = await storage.replayMatching({ projectId: project_id, selection, at, limit: STEP, after });
 					count += step.count;
-					after = step.next;
+					after = step.next ?? undefined;
 					if (step.count > 0) engine.wake(project_id);
-				} while (after !== null);
+				} while (after !== undefined);
 				const target = { kind: "webhook", id: webhook.id, name: webhook.description || webhook.url };
 				audit({ projectId: project_id, action: "deliveries.replayed", target, detail: { filter: body, count } });
 				return { count };
@@ -240,9 +232,6 @@ function newestWithin(attempts: readonly port.Attempt[], maxBytes: number): read
 	}
 	return attempts.slice(first);
 }
-
-/** Attempts examined per call, so that transactions stay short and progress shows. */
-const STEP = 1_000;
 
 type Request = Static<typeof ReplaysRequest>;
 type DeliveryKey = NonNullable<Request["deliveries"]>[number];

@@ -4,19 +4,10 @@ import type {
 	Params,
 	ReplayedPage,
 	ReplayResult,
-	ReplaySelection,
 	RetryQueue,
 	TestEventResult,
 } from "../../port.ts";
-import {
-	countedPage,
-	type IdRange,
-	idRange,
-	QUEUE_CODE,
-	STATUS_CODE,
-	toAttemptId,
-	toStoredId,
-} from "../../shared/deliveries.ts";
+import { countedPage, QUEUE_CODE, replayRange, STATUS_CODE, toAttemptId } from "../../shared/deliveries.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { numberArray, type Statement, sql } from "../connection/session.ts";
@@ -82,57 +73,6 @@ export async function replayDelivery(
 	const wasDead = event.seq > 0 && state.status === "failed" && !state.dismissed;
 	await beginSeries(c, project, "requested", [{ webhook, seq: event.seq, replay, wasDead }], at);
 	return { kind: "queued", replay };
-}
-
-/** Scanned failed attempts whose delivery hasn't continued since, without test events. */
-const FAILED = sql(`
-	SELECT f.id, f.seq, f.replay,
-		f.seq > 0 AND newest.id = f.id AND newest.dismissed_at IS NULL AND waiting.seq IS NULL AS over
-	FROM (
-		SELECT id, seq, replay FROM posthorn.attempts
-		WHERE project_no = $1 AND webhook_no = $2 AND status = ${STATUS_CODE.failed}
-			AND id > $3 AND id >= $4 AND id < $5
-		ORDER BY id LIMIT $6
-	) f
-	CROSS JOIN LATERAL (
-		SELECT a.id, a.dismissed_at FROM posthorn.attempts a
-		WHERE a.project_no = $1 AND a.seq = f.seq AND a.webhook_no = $2
-		ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
-	) newest
-	LEFT JOIN LATERAL (
-		-- As a range with its order, so that the primary key is taken without statistics, too.
-		SELECT seq FROM posthorn.retries
-		WHERE project_no = $1 AND (seq, webhook_no) BETWEEN (f.seq, $2) AND (f.seq, $2) ORDER BY seq, webhook_no LIMIT 1
-	) waiting ON true
-	ORDER BY f.id`);
-
-/** Scans up to `limit` failed attempts, and skips test events and those whose delivery has continued since. */
-export async function replayFailed(
-	c: Session,
-	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
-): Promise<{ count: number; next: string | null }> {
-	const project = await findProject(c, projectId);
-	if (project === null) return { count: 0, next: null };
-	await lockProject(c, project);
-	const webhook = await findLiveWebhook(c, project, webhookId);
-	if (webhook === null) return { count: 0, next: null };
-	const { from, to } = idRange(filter);
-	const failed = await c.rows<{ id: string; seq: number; replay: number; over: boolean }>(
-		FAILED,
-		project,
-		webhook,
-		after === undefined ? "" : toStoredId(after),
-		from,
-		to,
-		limit,
-	);
-	const over = failed.filter((row) => row.over);
-	if (over.length > 0) {
-		const series = over.map(({ seq, replay }) => ({ webhook, seq, replay: replay + 1, wasDead: true }));
-		await beginSeries(c, project, "replay", series, at);
-	}
-	const last = failed.at(-1);
-	return { count: over.length, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
 }
 
 /** An ended delivery, with the number of its next series. */
@@ -238,14 +178,11 @@ interface Named extends Seen {
 }
 
 /** Begins a new series for the deliveries of one step. */
-export async function replayMatching(
-	c: Session,
-	{ projectId, selection, at, limit, after }: MatchingReplays,
-): Promise<ReplayedPage> {
-	const project = await findProject(c, projectId);
+export async function replayMatching(c: Session, p: MatchingReplays): Promise<ReplayedPage> {
+	const project = await findProject(c, p.projectId);
 	if (project === null) return { count: 0, next: null };
 	await lockProject(c, project);
-	const { chosen, next } = await choose<Seen>(c, LOOK_AT, project, selection, at, limit, after);
+	const { chosen, next } = await choose<Seen>(c, LOOK_AT, project, p);
 	if (chosen.length > 0) {
 		const series = chosen.map(({ webhook_no, seq, replay, status }) => ({
 			webhook: webhook_no,
@@ -253,19 +190,16 @@ export async function replayMatching(
 			replay: replay + 1,
 			wasDead: status === STATUS_CODE.failed,
 		}));
-		await beginSeries(c, project, "replay", series, at);
+		await beginSeries(c, project, "replay", series, p.at);
 	}
 	return { count: chosen.length, next };
 }
 
 /** The same step, only counted. */
-export async function countMatching(
-	c: Session,
-	{ projectId, selection, at, limit, after }: MatchingReplays,
-): Promise<CountedPage> {
-	const project = await findProject(c, projectId);
+export async function countMatching(c: Session, p: MatchingReplays): Promise<CountedPage> {
+	const project = await findProject(c, p.projectId);
 	if (project === null) return countedPage([], null);
-	const { chosen, next } = await choose<Named>(c, COUNT_AT, project, selection, at, limit, after);
+	const { chosen, next } = await choose<Named>(c, COUNT_AT, project, p);
 	const named = chosen.map(({ webhook_id: webhookId, event_type: eventType, started_at: startedAt }) => ({
 		...{ webhookId, eventType, startedAt },
 	}));
@@ -276,22 +210,11 @@ async function choose<Row extends Seen>(
 	c: Session,
 	statement: Statement,
 	project: number,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	after: string | undefined,
+	p: MatchingReplays,
 ): Promise<{ chosen: Row[]; next: string | null }> {
 	const range = rangeOf(selection, at, after);
 	const { positions, end } = await findAttempts(c, "ASC", project, selection, [range], limit);
 	const seen = await readAt<Row>(c, statement, project, positions);
 	const last = positions.length < limit ? end : positions.at(-1)!.id;
 	return { chosen: seen.filter(({ chosen }) => chosen), next: last === null ? null : toAttemptId(last) };
-}
-
-function rangeOf(selection: ReplaySelection, at: number, after: string | undefined): IdRange {
-	const { from, to } = idRange({ since: selection.since, until: Math.min(selection.until ?? at, at) });
-	if (after === undefined) return { from, to };
-	// Sorts after this id and before every other.
-	const behind = `${toStoredId(after)} `;
-	return { from: behind > from ? behind : from, to };
 }

@@ -4,22 +4,12 @@ import type {
 	MatchingReplays,
 	Params,
 	ReplayedPage,
-	ReplayFilter,
 	ReplayResult,
-	ReplaySelection,
 	RetryQueue,
 	TestEventResult,
 } from "../../port.ts";
-import {
-	countedPage,
-	type IdRange,
-	idRange,
-	STATUS_CODE,
-	statusOf,
-	toAttemptId,
-	toStoredId,
-} from "../../shared/deliveries.ts";
-import { type Connection, mergedRanges } from "../connection/connection.ts";
+import { countedPage, replayRange, statusOf, toAttemptId } from "../../shared/deliveries.ts";
+import type { Connection } from "../connection/connection.ts";
 import { walkAttempts } from "../history/attempt-ranges.ts";
 import { newestAttempt, progressOf } from "../history/attempts.ts";
 import type { LeaseTime } from "../leases/leases.ts";
@@ -73,60 +63,6 @@ export function replayDelivery(
 	return { kind: "queued", replay: state.replay + 1 };
 }
 
-/** Scans up to `limit` failed attempts, and skips test events and those whose delivery has continued since. */
-export function replayFailed(
-	c: Connection,
-	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
-): { count: number; next: string | null } {
-	const project = c.names.project(projectId);
-	const webhook = project === null ? null : liveWebhook(c, project, webhookId);
-	if (project === null || webhook === null) return { count: 0, next: null };
-	const failed = readFailed(c, webhook, filter, limit, after);
-	let count = 0;
-	for (const { seq, replay, attempt } of failed) {
-		if (seq < 0) continue;
-		const newest = newestAttempt(c, project, webhook, seq);
-		if (newest?.replay !== replay || newest.attempt !== attempt || newest.dismissed) continue;
-		if (hasRetry(c, project, webhook, seq)) continue;
-		beginSeries(c, project, webhook, "replay", seq, replay + 1, at);
-		count++;
-	}
-	if (count > 0) {
-		addToCounters(c, webhook, count, -count);
-		ringForChange(c, project);
-	}
-	const last = failed.at(-1);
-	return { count, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
-}
-
-interface FailedAttempt {
-	readonly id: string;
-	readonly seq: number;
-	readonly replay: number;
-	readonly attempt: number;
-}
-
-function readFailed(
-	c: Connection,
-	webhookNo: number,
-	filter: ReplayFilter,
-	limit: number,
-	after: string | undefined,
-): FailedAttempt[] {
-	const types = c.names.allTypes();
-	if (types.length === 0) return [];
-	const ranges = types.map(
-		(type) => `
-			SELECT id, seq, replay, attempt FROM attempts
-			WHERE webhook_no = ?1 AND status = ${STATUS_CODE.failed} AND type = ${type} AND id > ?2 AND id >= ?3 AND id < ?4`,
-	);
-	const { from, to } = idRange(filter);
-	return c
-		.sql(mergedRanges(ranges, "id"))
-		.all(webhookNo, after === undefined ? "" : toStoredId(after), from, to, limit)
-		.map((row) => row as unknown as FailedAttempt);
-}
-
 function beginSeries(
 	c: Connection,
 	projectNo: number,
@@ -150,15 +86,12 @@ interface Chosen {
 }
 
 /** Begins a new series for the deliveries of one step. */
-export function replayMatching(
-	c: Connection,
-	{ projectId, selection, at, limit, after }: MatchingReplays,
-): ReplayedPage {
-	const project = c.names.project(projectId);
+export function replayMatching(c: Connection, p: MatchingReplays): ReplayedPage {
+	const project = c.names.project(p.projectId);
 	if (project === null) return { count: 0, next: null };
-	const { chosen, next } = choose(c, project, selection, at, limit, after);
+	const { chosen, next } = choose(c, project, p);
 	for (const { webhook, seq, replay, status } of chosen) {
-		beginSeries(c, project, webhook, "replay", seq, replay + 1, at);
+		beginSeries(c, project, webhook, "replay", seq, replay + 1, p.at);
 		addToCounters(c, webhook, 1, status === "failed" ? -1 : 0);
 	}
 	if (chosen.length > 0) ringForChange(c, project);
@@ -166,10 +99,10 @@ export function replayMatching(
 }
 
 /** The same step, only counted. */
-export function countMatching(c: Connection, { projectId, selection, at, limit, after }: MatchingReplays): CountedPage {
-	const project = c.names.project(projectId);
+export function countMatching(c: Connection, p: MatchingReplays): CountedPage {
+	const project = c.names.project(p.projectId);
 	if (project === null) return countedPage([], null);
-	const { chosen, next } = choose(c, project, selection, at, limit, after);
+	const { chosen, next } = choose(c, project, p);
 	const named = chosen.map(({ webhook, type, startedAt }) => ({
 		...{ webhookId: c.names.webhookId(webhook), eventType: c.names.typeName(type), startedAt },
 	}));
@@ -177,17 +110,10 @@ export function countMatching(c: Connection, { projectId, selection, at, limit, 
 }
 
 /** Scanned attempts that are the newest of an ended delivery of an existing webhook, without test events. */
-function choose(
-	c: Connection,
-	project: number,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	after: string | undefined,
-): { chosen: Chosen[]; next: string | null } {
+function choose(c: Connection, project: number, p: MatchingReplays): { chosen: Chosen[]; next: string | null } {
+	const { selection, limit } = p;
 	const columns = "type, started_at, webhook_no, seq, replay, attempt, status";
-	const range = rangeOf(selection, at, after);
-	const { rows, end } = walkAttempts(c, project, selection, range, { columns, order: "ASC", limit });
+	const { rows, end } = walkAttempts(c, project, selection, replayRange(p), { columns, order: "ASC", limit });
 	const chosen: Chosen[] = [];
 	for (const row of rows) {
 		const [webhook, seq, replay] = [row.webhook_no as number, row.seq as number, row.replay as number];
@@ -200,14 +126,6 @@ function choose(
 	}
 	const last = rows.length < limit ? end : rows.at(-1)!.id;
 	return { chosen, next: last === null ? null : toAttemptId(last) };
-}
-
-function rangeOf(selection: ReplaySelection, at: number, after: string | undefined): IdRange {
-	const { from, to } = idRange({ since: selection.since, until: Math.min(selection.until ?? at, at) });
-	if (after === undefined) return { from, to };
-	// Sorts after this id and before every other.
-	const behind = `${toStoredId(after)} `;
-	return { from: behind > from ? behind : from, to };
 }
 
 /** A deleted webhook has no lane. */
