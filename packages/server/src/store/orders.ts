@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { normalizeEmail } from "../base/text.ts";
+import { payloadFaults } from "../engine/publish/check.ts";
 import type { NewOrder } from "../storage/port.ts";
 import {
 	amountFaults,
@@ -11,7 +12,6 @@ import {
 	idFaults,
 	itemFaults,
 	type OrderFactResult,
-	payloadFaults,
 	textFaults,
 } from "./recorder.ts";
 

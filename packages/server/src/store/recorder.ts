@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { CURRENCIES, EVENT_TYPES, type EventType, encodeEnvelope } from "@posthorn/protocol";
-import type { ValidateFunction } from "ajv/dist/2020.js";
+import { CURRENCIES, type EventType, encodeEnvelope } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import { CURRENCY_DETAIL, createAjv, dataFaultsOf } from "../base/schemas.ts";
+import { CURRENCY_DETAIL } from "../base/schemas.ts";
 import { type Fault, type Invalid, isPrintable } from "../base/text.ts";
 import type { Busy, Engine } from "../engine/engine.ts";
+import { payloadFaults } from "../engine/publish/check.ts";
 import type { FactEvent, FactStorage, NewEvent, Recorded } from "../storage/port.ts";
 
 interface Recording<K extends string> {
@@ -140,15 +140,6 @@ export class FactRecorder {
 export const ID_LENGTH = 100;
 /** Items nested deeper than this are refused without being walked. */
 const MAX_DEPTH = 32;
-
-const ajv = createAjv({ strict: false, verbose: true });
-const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
-
-/** Why `data` is not valid data for an event of this type; the catalogue has the rules. */
-export function payloadFaults(type: EventType, data: object): Fault[] {
-	const check = checks.get(type)!;
-	return check(data) ? [] : dataFaultsOf(check.errors ?? []);
-}
 
 /** What is wrong with one of the store platform's identifiers. */
 export function idFaults(pointer: string, id: string): Fault[] {

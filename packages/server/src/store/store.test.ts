@@ -1,10 +1,11 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { payloadFaults } from "../engine/publish/check.ts";
 import { onEachEngine } from "./engines.fixture.ts";
 import type { Store } from "./index.ts";
 import { customerKey } from "./orders.ts";
-import { digestOf, payloadFaults } from "./recorder.ts";
+import { digestOf } from "./recorder.ts";
 import type { TestStore } from "./store.fixture.ts";
 
 const order = (order_id: string, customer_email = "ada@example.com", amount_cents = 100) => ({

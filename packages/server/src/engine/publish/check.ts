@@ -1,6 +1,7 @@
 import {
 	CURRENCIES,
 	EVENT_TYPES,
+	type EventType,
 	type EventTypeEntry,
 	eachElement,
 	eachMember,
@@ -74,6 +75,12 @@ export function dataFaults(type: string, data: string): Fault[] {
 		faults.unshift({ pointer: `/data${pointer}`, detail });
 	const told = new Set<string>();
 	return faults.filter(({ pointer }) => !told.has(pointer) && told.add(pointer));
+}
+
+/** The first fault of data that isn't written yet, by the catalogue's schema of its type. Pointers are relative to it. */
+export function payloadFaults(type: EventType, data: object): Fault[] {
+	const { whole } = checkOf(type)!;
+	return whole(data) ? [] : dataFaultsOf(whole.errors ?? []);
 }
 
 /** The schema without its rules for list elements. */
