@@ -98,13 +98,7 @@ export class Connections {
 			pool.on("error", () => observer.disconnected?.(name));
 			return pool;
 		};
-		this.#pools = {
-			publish: open("publish"),
-			settle: open("settle"),
-			engine: open("engine"),
-			people: open("people"),
-			waiting: open("waiting"),
-		};
+		this.#pools = eachPool(open);
 	}
 
 	/** Whether the database is in another epoch: these connections are no longer used. */
@@ -114,17 +108,10 @@ export class Connections {
 
 	/** The current use of each pool. */
 	get state(): Readonly<Record<PoolName, PoolState>> {
-		const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): PoolState => {
+		return eachPool((name) => {
+			const { totalCount, idleCount, waitingCount } = this.#pools[name];
 			return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
-		};
-		const { publish, settle, engine, people, waiting } = this.#pools;
-		return {
-			publish: stateOf(publish),
-			settle: stateOf(settle),
-			engine: stateOf(engine),
-			people: stateOf(people),
-			waiting: stateOf(waiting),
-		};
+		});
 	}
 
 	/** Reads without a transaction: each statement sees the newest state. Retries once if a connection had broken. */
@@ -287,6 +274,9 @@ export class Connections {
 		this.onDistrusted();
 	}
 }
+
+const eachPool = <T>(of: (name: PoolName) => T): Record<PoolName, T> =>
+	Object.fromEntries(Object.keys(POOLS).map((name) => [name, of(name as PoolName)])) as Record<PoolName, T>;
 
 /** Doesn't wait for a server that may be gone. */
 function destroy(client: PoolClient): void {

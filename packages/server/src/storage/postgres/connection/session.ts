@@ -113,6 +113,14 @@ export function numberArray(values: readonly (number | null)[]): string {
 	return `{${JSON.stringify(values).slice(1, -1)}}`;
 }
 
+/** The columns of a batch: an array for each of these members. */
+export function numberColumns<K extends string>(
+	rows: readonly { readonly [N in K]: number | null }[],
+	...names: readonly K[]
+): string[] {
+	return names.map((name) => numberArray(rows.map((row) => row[name])));
+}
+
 /** For ids that this service generated: letters and digits, which need no escaping. */
 export function idArray(ids: readonly string[]): string {
 	return `{${ids.join(",")}}`;

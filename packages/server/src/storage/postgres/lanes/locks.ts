@@ -7,7 +7,7 @@
 import { StorageError } from "../../port.ts";
 import type { Connections, PoolName } from "../connection/connections.ts";
 import { isLocked, LOCKED } from "../connection/errors.ts";
-import { numberArray, type Session, sql } from "../connection/session.ts";
+import { numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
 
 const lockOne = (mode: string) => ({
 	log: sql(`SELECT last_seq FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
@@ -95,11 +95,7 @@ const HOLD_LANES = sql(`
 export async function holdLanes(c: Session, all: readonly WebhookNumbers[]): Promise<Set<number>> {
 	const lanes = [...new Map(all.map((webhook) => [`${webhook.projectNo}/${webhook.webhookNo}`, webhook])).values()];
 	if (lanes.length === 0) return new Set();
-	const occupied = await c.rows<{ project_no: number }>(
-		HOLD_LANES,
-		numberArray(lanes.map(({ projectNo }) => projectNo)),
-		numberArray(lanes.map(({ webhookNo }) => webhookNo)),
-	);
+	const occupied = await c.rows<{ project_no: number }>(HOLD_LANES, ...numberColumns(lanes, "projectNo", "webhookNo"));
 	return new Set(occupied.map(({ project_no }) => project_no));
 }
 

@@ -9,8 +9,7 @@ import type {
 } from "../../port.ts";
 import { countedPage, QUEUE_CODE, replayRange, STATUS_CODE, toAttemptId } from "../../shared/deliveries.ts";
 import { findProject, findWebhook, typeCode } from "../connection/names.ts";
-import type { Session } from "../connection/session.ts";
-import { numberArray, type Statement, sql } from "../connection/session.ts";
+import { numberArray, numberColumns, type Session, type Statement, sql } from "../connection/session.ts";
 import { atEntry, findAttempts, positionRows, readAt, WITHIN } from "../history/attempt-ranges.ts";
 import { progressOf } from "../history/attempts.ts";
 import { findEventPosition } from "../log/log.ts";
@@ -118,9 +117,7 @@ async function queue(
 	await c.run(
 		QUEUE,
 		projectNo,
-		numberArray(series.map(({ webhook }) => webhook)),
-		numberArray(series.map(({ seq }) => seq)),
-		numberArray(series.map(({ replay }) => replay)),
+		...numberColumns(series, "webhook", "seq", "replay"),
 		numberArray(series.map(({ wasDead }) => (wasDead ? 1 : 0))),
 		QUEUE_CODE[name],
 		c.offset.toDatabase(dueAt),
@@ -212,8 +209,8 @@ async function choose<Row extends Seen>(
 	project: number,
 	p: MatchingReplays,
 ): Promise<{ chosen: Row[]; next: string | null }> {
-	const range = rangeOf(selection, at, after);
-	const { positions, end } = await findAttempts(c, "ASC", project, selection, [range], limit);
+	const { selection, limit } = p;
+	const { positions, end } = await findAttempts(c, "ASC", project, selection, [replayRange(p)], limit);
 	const seen = await readAt<Row>(c, statement, project, positions);
 	const last = positions.length < limit ? end : positions.at(-1)!.id;
 	return { chosen: seen.filter(({ chosen }) => chosen), next: last === null ? null : toAttemptId(last) };

@@ -2,7 +2,16 @@ import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
 import { typeCode } from "../connection/names.ts";
-import { idArray, numberArray, pack, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
+import {
+	idArray,
+	numberArray,
+	numberColumns,
+	pack,
+	type Session,
+	sql,
+	textArray,
+	withoutNul,
+} from "../connection/session.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
 /** An attempt with the numbers of what it refers to. */
@@ -185,23 +194,15 @@ const MOVE = sql(`
 
 export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 	const { schedule, unschedule, lanes, deadLetters } = moves;
-	const webhookColumns = (all: readonly WebhookNumbers[]) => [
-		numberArray(all.map(({ projectNo }) => projectNo)),
-		numberArray(all.map(({ webhookNo }) => webhookNo)),
-	];
 	await c.run(
 		MOVE,
-		...webhookColumns(unschedule),
-		numberArray(unschedule.map(({ seq }) => seq)),
-		...webhookColumns(schedule),
-		numberArray(schedule.map(({ seq }) => seq)),
+		...numberColumns(unschedule, "projectNo", "webhookNo", "seq"),
+		...numberColumns(schedule, "projectNo", "webhookNo", "seq"),
 		numberArray(schedule.map(({ queue }) => QUEUE_CODE[queue])),
-		numberArray(schedule.map(({ replay }) => replay)),
-		numberArray(schedule.map(({ attempt }) => attempt)),
+		...numberColumns(schedule, "replay", "attempt"),
 		numberArray(schedule.map(({ dueAt }) => c.offset.toDatabase(dueAt))),
-		...webhookColumns(deadLetters),
-		...webhookColumns(lanes),
-		numberArray(lanes.map(({ position }) => position)),
+		...numberColumns(deadLetters, "projectNo", "webhookNo"),
+		...numberColumns(lanes, "projectNo", "webhookNo", "position"),
 		textArray(lanes.map(({ open }) => numberArray(open))),
 	);
 }
@@ -266,8 +267,7 @@ async function passedByLanes(c: Session, rows: readonly IndexedAttempt[]): Promi
 	const byLane = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
 	const lanes = await c.rows<{ project_no: number; webhook_no: number; position: number; open: readonly number[] }>(
 		LANES,
-		numberArray([...byLane.values()].map((row) => row.projectNo)),
-		numberArray([...byLane.values()].map((row) => row.webhookNo)),
+		...numberColumns([...byLane.values()], "projectNo", "webhookNo"),
 	);
 	const known = new Map(lanes.map((lane) => [laneOf(lane.project_no, lane.webhook_no), lane]));
 	return rows.filter(({ projectNo, webhookNo, attempt: { seq } }) => {
@@ -283,14 +283,12 @@ async function inLog(c: Session, rows: readonly IndexedAttempt[]): Promise<Map<n
 	const oldest = oldestEvents(rows);
 	const found = await c.rows<{ nth: number; id: string }>(
 		FIND_LOGGED,
-		numberArray(rows.map(({ nth }) => nth)),
-		numberArray(rows.map((row) => row.projectNo)),
-		numberArray(rows.map((row) => row.webhookNo)),
-		numberArray(rows.map((row) => row.attempt.seq)),
-		numberArray(rows.map((row) => row.attempt.replay)),
-		numberArray(rows.map((row) => row.attempt.attempt)),
-		numberArray(oldest.map(({ projectNo }) => projectNo)),
-		numberArray(oldest.map(({ seq }) => seq)),
+		...numberColumns(rows, "nth", "projectNo", "webhookNo"),
+		...numberColumns(
+			rows.map(({ attempt }) => attempt),
+			...(["seq", "replay", "attempt"] as const),
+		),
+		...numberColumns(oldest, "projectNo", "seq"),
 	);
 	return new Map(found.map(({ nth, id }) => [nth, id]));
 }

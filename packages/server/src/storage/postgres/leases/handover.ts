@@ -7,7 +7,7 @@ import type { HandedOver, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
-import { numberArray, type Session, sql } from "../connection/session.ts";
+import { numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes/locks.ts";
 import { type NumberedSettlement, numberSettlement, withDays } from "../lanes/settle.ts";
 import { findLogged, logAttempts, moveDeliveries } from "../lanes/settle-rows.ts";
@@ -55,9 +55,7 @@ export async function handOver(
 		time.database,
 		project,
 		generation,
-		numberArray(attempts.map(({ webhookNo }) => webhookNo)),
-		numberArray(attempts.map(({ seq }) => seq)),
-		numberArray(attempts.map(({ replay }) => replay)),
+		...numberColumns(attempts, "webhookNo", "seq", "replay"),
 		numberArray(attempts.map(({ queue }) => (queue === null ? null : QUEUE_CODE[queue]))),
 		numberArray(attempts.map(({ until }) => Math.ceil(until - time.node))),
 	);

@@ -1,5 +1,5 @@
 import type { AppendRequest } from "../../port.ts";
-import { numberArray, pack, type Session, sql, textArray } from "../connection/session.ts";
+import { numberArray, numberColumns, pack, type Session, sql, textArray } from "../connection/session.ts";
 import { lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */
@@ -124,8 +124,7 @@ export async function appendRows(c: Session, rows: readonly NewRow[], waits = fa
 		textArray(rows.map((row) => row.id)),
 		numberArray(rows.map((row) => row.type)),
 		numberArray(rows.map((row) => typePlaces.next(`${row.projectNo}/${row.type}`))),
-		numberArray(rows.map((row) => row.createdAt)),
-		numberArray(rows.map((row) => row.publishedAt)),
+		...numberColumns(rows, "createdAt", "publishedAt"),
 		numberArray(bodies.starts),
 		numberArray(bodies.lengths),
 		bodies.bytes,

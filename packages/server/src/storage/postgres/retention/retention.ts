@@ -8,7 +8,7 @@ import { QUEUE_CODE, QUEUES, STATUS_CODE } from "../../shared/deliveries.ts";
 import { withinStep } from "../../shared/retention.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
-import { numberArray, type Session, sql, textArray } from "../connection/session.ts";
+import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append-rows.ts";
@@ -128,12 +128,7 @@ async function deleteEntries(
 	const rows = all.filter(({ project_no }) => held.has(project_no) && !occupied.has(project_no));
 	for (const projectNo of projects) if (!held.has(projectNo) || occupied.has(projectNo)) locked.add(projectNo);
 	if (rows.length === 0) return { found: all.length, deleted: 0 };
-	const keys = [
-		numberArray(rows.map((row) => row.project_no)),
-		numberArray(rows.map((row) => row.webhook_no)),
-		numberArray(rows.map((row) => row.seq)),
-		textArray(rows.map((row) => row.id)),
-	];
+	const keys = [...numberColumns(rows, "project_no", "webhook_no", "seq"), textArray(rows.map((row) => row.id))];
 	const remove = sql(`
 		DELETE FROM posthorn.${table} WHERE ctid = ANY (ARRAY(
 			SELECT old.ctid
@@ -244,19 +239,13 @@ async function unneededOf(c: Session, old: readonly EventRow[]): Promise<readonl
 	const [wanted, open, referred] = await Promise.all([
 		c.rows<{ project_no: number; type: number; after: number }>(WANTED, projects),
 		c.rows<{ project_no: number; seq: number }>(OPEN, projects),
-		c.rows<{ place: number }>(
-			REFERRED_SPANS,
-			numberArray(spans.map((span) => span.projectNo)),
-			numberArray(spans.map((span) => span.first)),
-			numberArray(spans.map((span) => span.last)),
-		),
+		c.rows<{ place: number }>(REFERRED_SPANS, ...numberColumns(spans, "projectNo", "first", "last")),
 	]);
 	const suspects = referred.flatMap(({ place }) => spans[place - 1]!.events);
 	const needed = new Set(open.map(keyOf));
 	if (suspects.length > 0) {
-		const projectNos = numberArray(suspects.map((row) => row.project_no));
-		const seqs = numberArray(suspects.map((row) => row.seq));
-		const found = await c.rows<{ project_no: number; seq: number }>(REFERRED, projectNos, seqs);
+		const columns = numberColumns(suspects, "project_no", "seq");
+		const found = await c.rows<{ project_no: number; seq: number }>(REFERRED, ...columns);
 		for (const row of found) needed.add(keyOf(row));
 	}
 	const after = new Map(wanted.map((row) => [`${row.project_no}/${row.type}`, row.after]));
