@@ -70,3 +70,18 @@ export class BoundedMap<K, V> extends Map<K, V> {
 		return super.set(key, value);
 	}
 }
+
+/** Rows per page. */
+const PAGE = 200;
+
+/** All rows of a list in the order of their ids, read page by page. */
+export async function* pagesOf<Row extends { readonly id: string }>(
+	read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
+	for (let after: string | undefined; ; ) {
+		const rows = await read({ limit: PAGE, ...(after !== undefined && { after }) });
+		yield* rows;
+		after = rows.at(-1)?.id;
+		if (rows.length < PAGE) return;
+	}
+}

@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type EventType, type EventTypeEntry, isEventType } from "@posthorn/protocol";
+import { pagesOf } from "../../../base/collections.ts";
 import type { Fault } from "../../../base/text.ts";
 import { dataFaults } from "../../../engine/publish/check.ts";
 import type { Webhook } from "../../../storage/port.ts";
@@ -13,8 +14,6 @@ const route = routeIn("Events");
 
 /** What the ids of sample events begin with, so that receivers and the log can tell them from others. */
 const SAMPLE_PREFIX = "evt_sample_";
-/** Webhooks read per call. */
-const PAGE = 100;
 
 const Webhooks = Type.Integer({
 	minimum: 0,
@@ -77,13 +76,9 @@ type SampleParts = Pick<ApiParts, "storage" | "engine" | "ids">;
 export function sampleRoutes({ storage, engine, ids }: SampleParts): Route[] {
 	async function subscribersOf(projectId: string, type: string): Promise<Webhook[]> {
 		const found: Webhook[] = [];
-		let after: string | undefined;
-		for (;;) {
-			const page = await storage.listWebhooks({ projectId, limit: PAGE, ...(after !== undefined && { after }) });
-			found.push(...page.filter(({ events }) => events.includes(type)));
-			if (page.length < PAGE) return found;
-			after = page.at(-1)!.id;
-		}
+		for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId, ...page })))
+			if (webhook.events.includes(type)) found.push(webhook);
+		return found;
 	}
 
 	return [
