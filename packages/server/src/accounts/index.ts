@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../base/clock.ts";
+import { type Clock, sleep, type Timer } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AccountStorage } from "../storage/port.ts";
@@ -139,7 +139,7 @@ class AccountSweep {
 		for (let step = STEP_ROWS; step === STEP_ROWS && !this.#stopped; ) {
 			step = await storage.sweepAudit({ cutoff, limit: STEP_ROWS });
 			deleted += step;
-			if (step === STEP_ROWS) await new Promise<void>((resolve) => disk.setTimeout(resolve, BETWEEN_STEPS_MS));
+			if (step === STEP_ROWS) await sleep(disk, BETWEEN_STEPS_MS);
 		}
 		return deleted;
 	}

@@ -28,6 +28,20 @@ export function havePassed(clock: Pick<Clock, "now" | "elapsed">, ms: number, si
 	return clock.now() - since.now >= ms || clock.elapsed() - since.elapsed >= ms;
 }
 
+/** Resolves after this many milliseconds. */
+export function sleep(clock: Pick<Clock, "setTimeout">, ms: number): Promise<void> {
+	return new Promise((resolve) => void clock.setTimeout(resolve, ms));
+}
+
+/**
+ * How long to rest after work that began at `since` of the monotonic clock, in proportion to its duration, milliseconds.
+ *
+ * @param mostMs the maximum, since the process may have been stopped during the work
+ */
+export function restAfter(clock: Pick<Clock, "elapsed">, since: number, times: number, mostMs: number): number {
+	return Math.min(times * (clock.elapsed() - since), mostMs);
+}
+
 /** Cancels a timer that hasn't fired; has no effect afterwards. */
 export interface Timer {
 	cancel(): void;

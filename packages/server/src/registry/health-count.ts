@@ -1,4 +1,5 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, restAfter, sleep } from "../base/clock.ts";
+import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Storage, StorageError } from "../storage/port.ts";
 import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart, NO_FIGURES } from "./health.ts";
@@ -17,9 +18,8 @@ export interface HealthCountOptions {
 const EVERY_MS = 60_000;
 /** After each project, a pass rests this many times as long as it took: it uses a tenth of a connection at most. */
 const REST_FACTOR = 9;
-/** … but no longer than this, milliseconds: the process may have been stopped meanwhile. */
+/** … but no longer than this, milliseconds. */
 const REST_MAX_MS = 60_000;
-const PAGE = 200;
 /** How often a node that counts reports that it still does, milliseconds. It does so between two projects. */
 const REPORT_MS = 30_000;
 /** If a node that counts hasn't reported for this long, another one counts instead, milliseconds. */
@@ -128,18 +128,17 @@ export class HealthCount {
 	async #count(isOurs: () => boolean | Promise<boolean>): Promise<HealthCounts | null> {
 		const { storage, clock } = this.#options;
 		const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
-		for await (const { id } of pages((page) => storage.listProjects(page))) {
+		for await (const { id } of pagesOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
 			const now = clock.now();
 			const health = new Map(
 				(await storage.readHealth({ projectId: id, since: healthWindowStart(now) })).map((one) => [one.webhookId, one]),
 			);
-			for await (const webhook of pages((page) => storage.listWebhooks({ projectId: id, ...page }))) {
+			for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId: id, ...page }))) {
 				counts[healthOf({ ...(health.get(webhook.id) ?? NO_FIGURES), status: webhook.status }, now)]++;
 			}
-			const restMs = Math.min(REST_FACTOR * (clock.elapsed() - begun), REST_MAX_MS);
-			await new Promise<void>((resolve) => clock.setTimeout(resolve, restMs));
+			await sleep(clock, restAfter(clock, begun, REST_FACTOR, REST_MAX_MS));
 		}
 		return counts;
 	}
@@ -190,14 +189,3 @@ const isCounts = (value: unknown): value is HealthCounts =>
 	typeof value === "object" &&
 	value !== null &&
 	HEALTH_STATES.every((state) => typeof (value as Record<string, unknown>)[state] === "number");
-
-async function* pages<Row extends { readonly id: string }>(
-	read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>,
-): AsyncGenerator<Row> {
-	for (let after: string | undefined; ; ) {
-		const rows = await read({ limit: PAGE, ...(after !== undefined && { after }) });
-		yield* rows;
-		after = rows.at(-1)?.id;
-		if (rows.length < PAGE) return;
-	}
-}

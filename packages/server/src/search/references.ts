@@ -8,15 +8,16 @@
  * Each step extends a project's indexed range in one transaction. Any node may take it, and one that comes second has no
  * effect. So it doesn't matter who published an event: this version, a node of the previous one, or a store by SQL.
  */
+
 import { SEARCH } from "../base/budgets.ts";
-import type { Clock, Timer } from "../base/clock.ts";
+import { type Clock, restAfter, type Timer } from "../base/clock.ts";
+import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
 
 /** How long to collect projects with new events. */
 const COLLECT_MS = 5_000;
-const PROJECTS_AT_ONCE = 100;
-/** How long to pause after a step at most, milliseconds: the process may have been stopped meanwhile. */
+/** How long to pause after a step at most, milliseconds. */
 const PAUSE_MAX_MS = 60_000;
 /** Steps of a project before the others have their turn. */
 const STEPS_PER_ROUND = 4;
@@ -158,17 +159,9 @@ export class References {
 	}
 
 	async #noteAll(): Promise<void> {
-		for (let after: string | undefined; ; ) {
-			const page = await this.#options.storage.listProjects({
-				limit: PROJECTS_AT_ONCE,
-				...(after !== undefined && { after }),
-			});
-			for (const { id } of page) {
-				this.#toIndex.add(id);
-				this.#toSweep.add(id);
-			}
-			after = page.at(-1)?.id;
-			if (page.length < PROJECTS_AT_ONCE) break;
+		for await (const { id } of pagesOf((page) => this.#options.storage.listProjects(page))) {
+			this.#toIndex.add(id);
+			this.#toSweep.add(id);
 		}
 		this.#visitsAll = false;
 	}
@@ -207,7 +200,7 @@ export class References {
 		const more = await step();
 		// Ended while the step ran, when there was no pause to cut short.
 		if (this.#stopped) return more;
-		const ms = Math.min(((clock.elapsed() - from) * (1 - SEARCH.indexShare)) / SEARCH.indexShare, PAUSE_MAX_MS);
+		const ms = restAfter(clock, from, (1 - SEARCH.indexShare) / SEARCH.indexShare, PAUSE_MAX_MS);
 		await new Promise<void>((resolve) => {
 			const timer = clock.setTimeout(resolve, ms);
 			this.#pause = () => {

@@ -1,7 +1,7 @@
 /** Loads the lanes from storage and tracks which revision of the project they apply. */
 
 import { PROJECTS } from "../../base/budgets.ts";
-import type { Timer } from "../../base/clock.ts";
+import { restAfter, sleep, type Timer } from "../../base/clock.ts";
 import type { AlarmMark, Claim, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { ProjectWork } from "./context.ts";
@@ -70,7 +70,7 @@ export class AppliedLanes {
 		await this.#reading?.catch(() => undefined);
 		const { context, projectId } = this.#work;
 		const restMs = this.#restsUntil - context.clock.elapsed();
-		if (restMs > 0) await new Promise<void>((resolve) => context.clock.setTimeout(resolve, restMs));
+		if (restMs > 0) await sleep(context.clock, restMs);
 		this.#next = null;
 		this.#reading = context.storage.loadLanes({ projectId }).then((loaded) => this.#post(loaded, null));
 		await this.#reading;
@@ -103,8 +103,8 @@ export class AppliedLanes {
 		const byWebhook = Map.groupBy(handedOver, ({ webhookId }) => webhookId);
 		for (const lane of this.#lanes) lane.inFlightElsewhere(byWebhook.get(lane.webhookId) ?? []);
 		this.remote.loaded(handedOver);
-		const now = context.clock.elapsed();
-		this.#restsUntil = now + Math.min(PROJECTS.lanesRest * (now - begun), PROJECTS.lanesRestMs);
+		const restMs = restAfter(context.clock, begun, PROJECTS.lanesRest, PROJECTS.lanesRestMs);
+		this.#restsUntil = context.clock.elapsed() + restMs;
 	}
 
 	/**

@@ -1,4 +1,5 @@
 /** How a project leaves this node: wait for attempts in flight, then hand over the remaining ones. */
+import { sleep } from "../../base/clock.ts";
 import { type HandedOver, type LaneProgress, type Settlement, StorageError } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome, Sent } from "../send/outcome.ts";
@@ -171,7 +172,7 @@ export class Handover {
 					{ err: error, projectId, retryInMs: RETRY_MS },
 					"storage is unavailable: outcomes wait to be committed",
 				);
-				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
+				await sleep(clock, RETRY_MS);
 			}
 		}
 	}

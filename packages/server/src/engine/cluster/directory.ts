@@ -6,7 +6,7 @@
  * another node has the lease, storage rejects this node's settlements by generation. lease-taker.ts describes how leases
  * are taken, lease-keeper.ts how they are renewed and released. Memory holds nothing of a released project.
  */
-import type { Moment } from "../../base/clock.ts";
+import { type Moment, sleep } from "../../base/clock.ts";
 import { type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
 import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
@@ -261,7 +261,7 @@ export class Directory {
 			} catch (error) {
 				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "failed to read a project's webhooks");
 				if (this.#owned.closing || clock.elapsed() >= giveUpAt) break;
-				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
+				await sleep(clock, RETRY_MS);
 			}
 		}
 		if (!this.#owned.has(actor)) return;

@@ -6,6 +6,7 @@
  * acknowledges the revision that it has loaded, and the node that made the change waits for that, or for the lease to
  * end, before it responds.
  */
+import { sleep } from "../../base/clock.ts";
 import { type AlarmMark, type PeerStorage, StorageError } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
@@ -134,7 +135,7 @@ export class Peers implements MarkWatcher {
 				logger.error({ projectId }, "the node that owns this project hasn't applied a change of its webhooks");
 				return;
 			}
-			await new Promise<void>((resolve) => clock.setTimeout(resolve, CHECK_MS));
+			await sleep(clock, CHECK_MS);
 		}
 	}
 

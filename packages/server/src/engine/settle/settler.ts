@@ -1,6 +1,6 @@
 import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
@@ -191,7 +191,7 @@ export class Settler {
 					{ err: error, settlements: settlements.length, retryInMs: waitMs },
 					"storage is unavailable: outcomes wait to be committed",
 				);
-				await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, waitMs));
+				await sleep(this.#clock, waitMs);
 			}
 		}
 	}
