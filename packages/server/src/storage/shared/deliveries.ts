@@ -8,11 +8,14 @@ import {
 	type CountedPage,
 	type Delivery,
 	type FollowedAttempt,
+	type HandedOver,
 	type LaneState,
 	type MatchingReplays,
 	type NewAttempt,
+	type Retry,
 	type RetryQueue,
 	StorageError,
+	type WaitingRetry,
 } from "../port.ts";
 
 /** How the delivery log stores statuses. */
@@ -217,6 +220,44 @@ export function deliveryOf(current: DeliveryProgress, attempts: readonly Attempt
 		}
 	}
 }
+
+/** A lane, from a row of its webhook. */
+export const laneOf = (
+	row: AttemptRow,
+	subscriptions: LaneState["subscriptions"],
+	open: LaneState["open"],
+): LaneState => ({
+	webhookId: row.id as string,
+	url: row.url as string,
+	status: row.status as LaneState["status"],
+	maxInFlight: row.max_in_flight as number,
+	sealedDigest: row.sealed_digest as Uint8Array,
+	sealedStandardDigest: row.standard_digest as Uint8Array | null,
+	subscriptions,
+	position: row.position as number,
+	open,
+	skipThrough: row.skip_through as number,
+});
+
+/** @param dueAt on the node's clock */
+export const retryOf = (row: AttemptRow, webhookId: string, queue: RetryQueue, dueAt: number): Retry => ({
+	...{ webhookId, seq: row.seq as number, queue, replay: row.replay as number, attempt: row.attempt as number, dueAt },
+});
+
+/** A pending retry or replay, with its event. @param dueAt on the node's clock */
+export const waitingOf = (row: AttemptRow, { webhookId, eventType }: AttemptNames, dueAt: number): WaitingRetry => ({
+	...retryOf(row, webhookId, queueOf(row.queue), dueAt),
+	...{ eventId: row.event_id as string, eventType },
+});
+
+/** A former holder's attempt in flight. @param until on the node's clock */
+export const handedOverOf = (row: AttemptRow, until: number): HandedOver => ({
+	webhookId: row.id as string,
+	seq: row.seq as number,
+	replay: row.replay as number,
+	queue: row.queue === null ? null : queueOf(row.queue),
+	until,
+});
 
 /** Closing needs no request, so it is as fast as commits are. */
 const CLOSED_AT_ONCE = 100;

@@ -1,5 +1,5 @@
-import type { LaneState, LoadedLanes, Params, Retry, WaitingRetry, WebhookStatus } from "../../port.ts";
-import { closingLane, QUEUE_CODE, queueOf } from "../../shared/deliveries.ts";
+import type { LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
+import { closingLane, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import { type Session, sql, withoutNul } from "../connection/session.ts";
 import { readHandedOver } from "../leases/handover.ts";
@@ -43,20 +43,10 @@ export async function loadLanes(
 		readHandedOver(c, node.time(), project),
 	]);
 	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
-	const lanes = rows.map(
-		(row): LaneState => ({
-			webhookId: row.id as string,
-			url: row.url as string,
-			status: row.status as WebhookStatus,
-			maxInFlight: row.max_in_flight as number,
-			sealedDigest: row.sealed_digest as Uint8Array,
-			sealedStandardDigest: row.standard_digest as Uint8Array | null,
-			subscriptions: new Map((subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq])),
-			position: row.position as number,
-			open: row.open as number[],
-			skipThrough: row.skip_through as number,
-		}),
-	);
+	const lanes = rows.map((row) => {
+		const types = (subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq] as const);
+		return laneOf(row, new Map(types), row.open as number[]);
+	});
 	const lastSeq = mark!.last_seq;
 	c.ends.set(project, lastSeq);
 	const all = [...lanes, ...closing.map(({ id, url }) => closingLane(id, url, lastSeq))];
@@ -79,14 +69,7 @@ export async function readRetries(
 		? [c.offset.toDatabase(after.dueAt), after.seq]
 		: [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
 	const rows = await c.rows(RETRIES, project, webhook, QUEUE_CODE[queue], ...behind, limit);
-	return rows.map((row) => ({
-		webhookId,
-		seq: row.seq as number,
-		queue,
-		replay: row.replay as number,
-		attempt: row.attempt as number,
-		dueAt: c.offset.toNode(row.due_at as number),
-	}));
+	return rows.map((row) => retryOf(row, webhookId, queue, c.offset.toNode(row.due_at as number)));
 }
 
 const CODES = Object.values(QUEUE_CODE);
@@ -123,15 +106,7 @@ export async function listWaitingRetries(
 	return rows.map((row) => {
 		if (row.event_id === null)
 			throw new Error(`Event ${row.seq} of project ${projectId} is pending but doesn't exist.`);
-		return {
-			webhookId: row.webhook_id as string,
-			seq: row.seq as number,
-			eventId: row.event_id as string,
-			eventType: row.event_type as string,
-			queue: queueOf(row.queue),
-			attempt: row.attempt as number,
-			replay: row.replay as number,
-			dueAt: c.offset.toNode(row.due_at as number),
-		};
+		const names = { webhookId: row.webhook_id as string, eventType: row.event_type as string };
+		return waitingOf(row, names, c.offset.toNode(row.due_at as number));
 	});
 }

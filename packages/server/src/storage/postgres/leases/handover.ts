@@ -4,7 +4,7 @@
  * so only one of them happens.
  */
 import type { HandedOver, Params } from "../../port.ts";
-import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/deliveries.ts";
+import { handedOverOf, QUEUE_CODE, toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { findProject, findWebhook } from "../connection/names.ts";
 import { numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
@@ -68,13 +68,7 @@ const READ = sql(`
 
 export async function readHandedOver(c: Session, time: LeaseTime, project: number): Promise<HandedOver[]> {
 	const rows = await c.rows(READ, time.database, project);
-	return rows.map((row) => ({
-		webhookId: row.id as string,
-		seq: row.seq as number,
-		replay: row.replay as number,
-		queue: row.queue === null ? null : queueOf(row.queue),
-		until: time.node + (row.delay as number),
-	}));
+	return rows.map((row) => handedOverOf(row, time.node + (row.delay as number)));
 }
 
 const TAKE = sql(`

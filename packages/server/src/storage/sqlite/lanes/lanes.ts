@@ -1,5 +1,5 @@
-import type { HandedOver, LaneState, LoadedLanes, Params, Retry, WaitingRetry, WebhookStatus } from "../../port.ts";
-import { closingLane, QUEUE_CODE, queueOf } from "../../shared/deliveries.ts";
+import type { HandedOver, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
+import { closingLane, handedOverOf, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /** How a lane's open events are stored: JSON, NULL for none. */
@@ -18,20 +18,7 @@ export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadL
 			FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
 			WHERE w.project_no = ? AND w.deleted_at IS NULL${webhookId === undefined ? "" : " AND w.id = ?"} ORDER BY w.id`)
 		.all(...which);
-	const lanes = rows.map(
-		(row): LaneState => ({
-			webhookId: row.id as string,
-			url: row.url as string,
-			status: row.status as WebhookStatus,
-			maxInFlight: row.max_in_flight as number,
-			sealedDigest: row.sealed_digest as Uint8Array,
-			sealedStandardDigest: row.standard_digest as Uint8Array | null,
-			subscriptions: readSubscriptions(c, row.no as number),
-			position: row.position as number,
-			open: decodeOpen(row.open),
-			skipThrough: row.skip_through as number,
-		}),
-	);
+	const lanes = rows.map((row) => laneOf(row, readSubscriptions(c, row.no as number), decodeOpen(row.open)));
 	const lastSeq = project.last_seq as number;
 	const closing = c
 		.sql(
@@ -57,13 +44,7 @@ function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
 			SELECT w.id, h.seq, h.replay, h.queue, h.until FROM handed_over h JOIN webhooks w ON w.no = h.webhook_no
 			WHERE h.project_no = ? ORDER BY h.webhook_no, h.seq`)
 		.all(projectNo)
-		.map((row) => ({
-			webhookId: row.id as string,
-			seq: row.seq as number,
-			replay: row.replay as number,
-			queue: row.queue === null ? null : queueOf(row.queue),
-			until: row.until as number,
-		}));
+		.map((row) => handedOverOf(row, row.until as number));
 }
 
 export function readRetries(
@@ -79,14 +60,7 @@ export function readRetries(
 			SELECT seq, replay, attempt, due_at FROM retries
 			WHERE webhook_no = ? AND queue = ? AND (due_at, seq) > (?, ?) ORDER BY due_at, seq LIMIT ?`)
 		.all(webhook, QUEUE_CODE[queue], start.dueAt, start.seq, limit)
-		.map((row) => ({
-			webhookId,
-			seq: row.seq as number,
-			queue,
-			replay: row.replay as number,
-			attempt: row.attempt as number,
-			dueAt: row.due_at as number,
-		}));
+		.map((row) => retryOf(row, webhookId, queue, row.due_at as number));
 }
 
 /** The number of a webhook that is not deleted, or null. */
@@ -187,16 +161,11 @@ function toWaiting(c: Connection, project: number, row: Row): WaitingRetry {
 	const event = c.sql("SELECT id, type FROM events WHERE project_no = ? AND seq = ?").get(project, row.seq as number);
 	if (event === undefined)
 		throw new Error(`Event ${row.seq} of project number ${project} is pending but doesn't exist.`);
-	return {
+	const names = {
 		webhookId: c.names.webhookId(row.webhook_no as number),
-		seq: row.seq as number,
-		eventId: event.id as string,
 		eventType: c.names.typeName(event.type as number),
-		queue: queueOf(row.queue),
-		attempt: row.attempt as number,
-		replay: row.replay as number,
-		dueAt: row.due_at as number,
 	};
+	return waitingOf({ ...row, event_id: event.id }, names, row.due_at as number);
 }
 
 /**
