@@ -22,7 +22,6 @@ const ROUNDS = 5;
 const EVENTS_PER_S = 500;
 const CREATE_AT_ONCE = 64;
 const POLL_MS = 20;
-const LEASE_TERM_MS = 10_000;
 /** The goal: at most this many times the cost without them. */
 export const UNWANTED_MOST_TIMES = 1.1;
 
@@ -105,7 +104,7 @@ export async function measureUnwanted(
 async function createWebhooks(path: string, projectId: string, seal: Seal): Promise<void> {
 	const clock = { now: () => Date.now() };
 	const ids = new IdSource(clock);
-	const storage = await openSqliteStorage({ path, clock, leaseTermMs: LEASE_TERM_MS });
+	const storage = await openSqliteStorage({ path, clock });
 	try {
 		let left = WEBHOOKS;
 		const create = async (): Promise<void> => {

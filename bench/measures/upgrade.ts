@@ -89,7 +89,7 @@ async function onSqlite(
 /** Milliseconds until the database is open, as the service opens it. */
 async function openingOf(path: string): Promise<number> {
 	const begun = performance.now();
-	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() }, leaseTermMs: 10_000 });
+	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() } });
 	const ms = performance.now() - begun;
 	await storage.close();
 	return ms;

@@ -21,7 +21,7 @@ import { Changes, RemoteChanges } from "./api/live/changes.ts";
 import { LongPolls } from "./api/live/long-poll.ts";
 import { createMetrics, type Metrics } from "./api/metrics.ts";
 import { createApi } from "./api/server.ts";
-import { CONNECTIONS, STOP } from "./base/budgets.ts";
+import { CONNECTIONS, PROJECTS, STOP } from "./base/budgets.ts";
 import { systemClock } from "./base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
 import { IdSource } from "./base/ids.ts";
@@ -44,9 +44,6 @@ import { References } from "./search/references.ts";
 import type { DatabaseObserver, QuarantineMark, Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";
-
-/** Shorter than a person notices, longer than an attempt's settle. */
-const LEASE_TERM_MS = 10_000;
 
 export interface ServiceOptions {
 	readonly config: Config;
@@ -170,7 +167,7 @@ async function build(
 		ids,
 		seal,
 		logger,
-		leaseTermMs: LEASE_TERM_MS,
+		leaseTermMs: PROJECTS.leaseTermMs,
 		retryDelaysMs: config.retryDelaysMs,
 		attemptTimeoutMs: config.attemptTimeoutMs,
 		logRetentionMs: retentionMs,
@@ -350,7 +347,7 @@ async function openStorage(
 ): Promise<{ readonly storage: Storage; readonly databaseAheadMs: () => number }> {
 	if (database.engine === "sqlite") {
 		const { path } = database;
-		const options = { path, clock: systemClock, leaseTermMs: LEASE_TERM_MS, onDeath: onFatal };
+		const options = { path, clock: systemClock, onDeath: onFatal };
 		return { storage: await openSqliteStorage(options), databaseAheadMs: () => 0 };
 	}
 	// Imported on demand, to save its memory on SQLite.
@@ -367,7 +364,7 @@ async function openStorage(
 			);
 		},
 	};
-	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, maxEventBytes, observer };
+	const options = { url: database.url, clock: systemClock, maxEventBytes, observer };
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);
 	return { storage, databaseAheadMs: () => storage.clockAheadMs };

@@ -6,9 +6,6 @@ import { confirmed } from "../client/confirm.ts";
 import { note, printJson } from "../client/output.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 
-/** This command takes no leases. */
-const LEASE_TERM_MS = 10_000;
-
 export interface OperatorKeyOptions {
 	readonly databaseUrl?: string;
 	readonly yes?: boolean;
@@ -50,7 +47,7 @@ export async function newOperatorKey({ databaseUrl, yes, json }: OperatorKeyOpti
 }
 
 async function open({ database }: Config) {
-	const options = { clock: { now: Date.now }, leaseTermMs: LEASE_TERM_MS };
+	const options = { clock: { now: Date.now } };
 	if (database.engine === "postgres") {
 		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
 		// Nodes of an earlier version may be running.

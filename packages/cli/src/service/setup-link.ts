@@ -4,9 +4,6 @@ import { readConfig } from "@posthorn/server/config";
 import { note, printJson } from "../client/output.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 
-/** This command takes no leases. */
-const LEASE_TERM_MS = 10_000;
-
 export interface SetupLinkOptions {
 	readonly databaseUrl?: string;
 	readonly json?: boolean;
@@ -25,9 +22,8 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 	if (database.engine === "postgres") {
 		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
 		const clock = { now: Date.now };
-		const options = { clock, leaseTermMs: LEASE_TERM_MS, url: database.url };
 		// Nodes of an earlier version may be running.
-		const storage = await openPostgresStorage({ ...options, migrates: false });
+		const storage = await openPostgresStorage({ clock, url: database.url, migrates: false });
 		try {
 			const token = await createSetupToken(storage, clock.now());
 			url = token && setupLink(publicUrl ?? `http://127.0.0.1:${port}`, token);

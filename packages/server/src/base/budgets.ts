@@ -488,6 +488,8 @@ export const PROJECTS = {
 	active: 10_000,
 	/** Additional capacity for projects in which a user requested a test event or a replay. */
 	reserved: 1_000,
+	/** How long a lease lasts unless renewed, milliseconds: shorter than people notice, longer than a settle takes. */
+	leaseTermMs: 10_000,
 	/** Leases renewed in one step; other work of the database happens between steps. */
 	leasesPerStep: 1_000,
 	/** Signing secrets opened per turn of the event loop when a project is loaded: about a millisecond's work. */

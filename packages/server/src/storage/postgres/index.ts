@@ -1,3 +1,4 @@
+import { PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/peers.ts";
 import type { PeerStorage, Storage } from "../port.ts";
@@ -40,8 +41,8 @@ export interface PostgresOptions {
 	readonly url: string;
 	/** The node's clock. Leases don't depend on it, so nodes' clocks may differ. */
 	readonly clock: Pick<Clock, "now">;
-	/** How long a lease lasts unless renewed, in milliseconds. */
-	readonly leaseTermMs: number;
+	/** By default, that of budgets.ts. */
+	readonly leaseTermMs?: number;
 	/** Maximum size of the data of events published by SQL, bytes. By default, the value set by the last node to start. */
 	readonly maxEventBytes?: number;
 	/** Whether leases use `clock` instead of the database's own: for tests that move time. */
@@ -58,7 +59,8 @@ export interface PostgresOptions {
  * `migrates`), or is behind a pooler that doesn't preserve sessions.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
-	const { url, clock, leaseTermMs, maxEventBytes, leasesByClock = false, migrates, observer = {} } = options;
+	const { url, clock, leaseTermMs = PROJECTS.leaseTermMs } = options;
+	const { maxEventBytes, leasesByClock = false, migrates, observer = {} } = options;
 	const hosts = new Hosts(url);
 	const { configFor } = await hosts.connect(checkSessions);
 	await prepareDatabase(hosts, migrates);

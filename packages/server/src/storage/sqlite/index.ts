@@ -1,3 +1,4 @@
+import { PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
 import { Channel } from "./connection/channel.ts";
@@ -12,8 +13,8 @@ export interface SqliteOptions {
 	/** The database file. It and its directory are created if they don't exist. */
 	readonly path: string;
 	readonly clock: Pick<Clock, "now">;
-	/** How long a lease lasts unless renewed, in milliseconds. */
-	readonly leaseTermMs: number;
+	/** By default, that of budgets.ts. */
+	readonly leaseTermMs?: number;
 	/**
 	 * Called once when one of the database's threads ends unexpectedly. From then on calls reject as `lost`, until the
 	 * database is closed and opened again.
@@ -25,7 +26,12 @@ export interface SqliteOptions {
  * Opens the database for this process only, and migrates it. Rejects with a StorageError: `in_use` if another process
  * uses it, `unusable` if the file is damaged, newer than this version, or not writable.
  */
-export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: SqliteOptions): Promise<Storage> {
+export async function openSqliteStorage({
+	path,
+	clock,
+	leaseTermMs = PROJECTS.leaseTermMs,
+	onDeath,
+}: SqliteOptions): Promise<Storage> {
 	let dead = false;
 	const died = (error: StorageError): void => {
 		if (!dead) onDeath?.(error);
