@@ -2,6 +2,7 @@ import { DESCRIPTORS, SENDS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
+import { grouped } from "../base/text.ts";
 import { type Config, readSealKey } from "../config/index.ts";
 import { openSealCheck } from "../config/seal-key.ts";
 import { quarantineText } from "../engine/quarantine.ts";
@@ -20,23 +21,28 @@ export interface Finding {
 	readonly isSetting?: boolean;
 }
 
+const finding =
+	(state: Finding["state"]) =>
+	(name: string, text: string): Finding => ({ state, name, text });
+export const ok = finding("ok");
+export const warning = finding("warning");
+export const fault = finding("fault");
+
 /** The lowest limit on open files with which receivers get all that {@link SENDS} allows. */
 const ENOUGH = DESCRIPTORS.reserved + 2 * (SENDS.inFlight + SENDS.idleConnections);
 
 /** Whether the limit on open files leaves enough for receivers and clients; each connection takes one. */
 export function examineFiles(limit = descriptorLimit(), platform: string = process.platform): Finding {
 	const name = "Open files";
-	if (limit >= ENOUGH) return { state: "ok", name, text: "As many as a node can use." };
+	if (limit >= ENOUGH) return ok(name, "As many as a node can use.");
 	const { sends, api } = divideDescriptors(limit);
-	const n = (count: number): string => count.toLocaleString("en-US");
-	const shares = `${n(sends)} requests to receivers and ${n(api)} clients of the API at a time`;
+	const shares = `${grouped(sends)} requests to receivers and ${grouped(api)} clients of the API at a time`;
 	// Elsewhere the limit is assumed, and raising it would change nothing.
-	if (platform !== "linux") return { state: "ok", name, text: `Assumed to be ${n(limit)}: ${shares}.` };
-	return {
-		state: "warning",
+	if (platform !== "linux") return ok(name, `Assumed to be ${grouped(limit)}: ${shares}.`);
+	return warning(
 		name,
-		text: `${n(limit)} at most, which allows ${shares}: set LimitNOFILE= or ulimit -n to ${n(ENOUGH)} or more.`,
-	};
+		`${grouped(limit)} at most, which allows ${shares}: set LimitNOFILE= or ulimit -n to ${grouped(ENOUGH)} or more.`,
+	);
 }
 
 /** @param sealed the stored value that identifies the key; null if there is none yet */
@@ -44,12 +50,12 @@ export function examineSeal({ sealKey, sealKeyFile }: Config, path: string, seal
 	const name = "Seal key";
 	try {
 		const key = sealKey ?? (sealKeyFile === null ? null : readSealKey(sealKeyFile, path));
-		if (key === null) return { state: "ok", name, text: `${sealKeyFile} will be created at the first start.` };
-		if (sealed === null) return { state: "ok", name, text: "Will be bound to the database at the first start." };
+		if (key === null) return ok(name, `${sealKeyFile} will be created at the first start.`);
+		if (sealed === null) return ok(name, "Will be bound to the database at the first start.");
 		openSealCheck(new Seal(key), sealed);
-		return { state: "ok", name, text: "Matches the database." };
+		return ok(name, "Matches the database.");
 	} catch (error) {
-		return { state: "fault", name, text: (error as Error).message, isSetting: true };
+		return { ...fault(name, (error as Error).message), isSetting: true };
 	}
 }
 
@@ -58,29 +64,27 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 	const name = "Dashboard";
 	if (publicUrl?.startsWith("https:"))
 		return trustProxy.length > 0
-			? [{ state: "ok", name, text: `At ${publicUrl}; cookies are only sent over HTTPS.` }]
+			? [ok(name, `At ${publicUrl}; cookies are only sent over HTTPS.`)]
 			: [
-					{
-						state: "warning",
+					warning(
 						name,
-						text: `At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`,
-					},
+						`At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`,
+					),
 				];
 	const local = /^127\.[\d.]+$/.test(host) || host === "::1" || host === "localhost";
-	if (local) return [{ state: "ok", name, text: "Reachable only from this machine." }];
+	if (local) return [ok(name, "Reachable only from this machine.")];
 	return [
-		{
-			state: "warning",
+		warning(
 			name,
-			text: `Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`,
-		},
+			`Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`,
+		),
 	];
 }
 
 /** @param value the setting of a restored database that isn't released yet, if any */
 export function examineQuarantine(value: string | null): Finding[] {
 	const mark = markOf(value);
-	return mark === null ? [] : [{ state: "warning", name: "Quarantine", text: quarantineText(mark) }];
+	return mark === null ? [] : [warning("Quarantine", quarantineText(mark))];
 }
 
 /**
@@ -97,9 +101,7 @@ export function examineRetention(
 	if (seen === null || now <= Number(seen)) return [];
 	const jumpedMs = now - Number(seen) + Number(jumped ?? 0);
 	if (jumpedMs <= stepMs(logRetentionMs)) return [];
-	return [
-		{ state: "warning", name: "Retention", text: holdText({ kind: "ahead", now, seenAt: Number(seen), jumpedMs }) },
-	];
+	return [warning("Retention", holdText({ kind: "ahead", now, seenAt: Number(seen), jumpedMs }))];
 }
 
 /** A name that every resolver knows, to check whether names resolve at all (RFC 2606). */
@@ -113,13 +115,14 @@ export async function examineEgress({ egress }: Config): Promise<Finding[]> {
 	const findings: Finding[] = [];
 	try {
 		await createResolver({ guard, clock: systemClock }).lookup(KNOWN_NAME);
-		findings.push({ state: "ok", name: "Names", text: "Host names resolve." });
+		findings.push(ok("Names", "Host names resolve."));
 	} catch (error) {
-		findings.push({
-			state: "warning",
-			name: "Names",
-			text: `${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf; receivers can't be reached by name otherwise.`,
-		});
+		findings.push(
+			warning(
+				"Names",
+				`${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf; receivers can't be reached by name otherwise.`,
+			),
+		);
 	}
 	return [...findings, egressFinding(egress, guard)];
 }
@@ -131,12 +134,12 @@ function egressFinding({ allow, deny, ports }: Config["egress"], guard: Guard): 
 	const limits = except + (isLimited ? ` Only to ports ${portsText(ports)}.` : "");
 	if (!guard.permitsPort(HTTPS_PORT)) {
 		const text = `Deliveries only go to ports ${portsText(ports)}. Most receivers listen on ${HTTPS_PORT}: add it to POSTHORN_EGRESS_PORTS.`;
-		return { state: "warning", name, text };
+		return warning(name, text);
 	}
 	if (allow.length === 0)
-		return { state: "ok", name, text: `Deliveries only go to public addresses that aren't this machine's.${limits}` };
+		return ok(name, `Deliveries only go to public addresses that aren't this machine's.${limits}`);
 	const text = `Deliveries may also go to ${allow.join(", ")}: anyone who can register webhooks can send requests there.${limits}`;
-	return { state: "warning", name, text };
+	return warning(name, text);
 }
 
 /**

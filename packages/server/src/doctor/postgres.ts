@@ -4,7 +4,16 @@ import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import { adviceAtStart, examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
+import {
+	adviceAtStart,
+	examineQuarantine,
+	examineRetention,
+	examineSeal,
+	type Finding,
+	fault,
+	ok,
+	warning,
+} from "./local.ts";
 
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
@@ -25,12 +34,11 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
 		return [
 			facts.readOnly
-				? {
-						state: "fault",
-						name: "Database",
-						text: `PostgreSQL ${version} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
-					}
-				: { state: "ok", name: "Database", text: `PostgreSQL ${version} responds.` },
+				? fault(
+						"Database",
+						`PostgreSQL ${version} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
+					)
+				: ok("Database", `PostgreSQL ${version} responds.`),
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
 			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),
@@ -39,50 +47,46 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			durabilityOf(facts),
 			...lossesOf(facts),
 			left < CONNECTIONS_OF_A_NODE
-				? {
-						state: "warning",
-						name: "Connections",
-						text: `${left} of ${connections.most} are left; a node may open ${CONNECTIONS_OF_A_NODE}: raise max_connections.`,
-					}
-				: { state: "ok", name: "Connections", text: `${left} of ${connections.most} are left.` },
+				? warning(
+						"Connections",
+						`${left} of ${connections.most} are left; a node may open ${CONNECTIONS_OF_A_NODE}: raise max_connections.`,
+					)
+				: ok("Connections", `${left} of ${connections.most} are left.`),
 			Math.abs(clockDifferenceMs) > CLOCK_TOLERANCE_MS
-				? {
-						state: "warning",
-						name: "Clock",
-						text: `This machine and the database are ${apart} apart: deliveries continue, but times and signatures will be wrong. Synchronize the clocks with NTP.`,
-					}
-				: { state: "ok", name: "Clock", text: `Within ${apart} of the database's.` },
+				? warning(
+						"Clock",
+						`This machine and the database are ${apart} apart: deliveries continue, but times and signatures will be wrong. Synchronize the clocks with NTP.`,
+					)
+				: ok("Clock", `Within ${apart} of the database's.`),
 		];
 	} catch (error) {
-		return [{ state: "fault", name: "Database", text: adviceAtStart(error as Error) }];
+		return [fault("Database", adviceAtStart(error as Error))];
 	}
 }
 
 function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
-	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Schema", text });
 	if (schema > knownSchema)
-		return found(
-			"fault",
+		return fault(
+			"Schema",
 			`Created by a newer version (schema ${schema}; this version supports ${knownSchema}): upgrade.`,
 		);
-	if (schema === knownSchema) return found("ok", "Up to date.");
-	if (mayPrepare) return found("ok", "Will be migrated at the next start, or by posthorn migrate.");
-	return found(
-		"fault",
+	if (schema === knownSchema) return ok("Schema", "Up to date.");
+	if (mayPrepare) return ok("Schema", "Will be migrated at the next start, or by posthorn migrate.");
+	return fault(
+		"Schema",
 		"Needs a migration, which this user may not run: make it the owner of the database, or of the schema posthorn.",
 	);
 }
 
 function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
-	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Durability", text });
 	if (fsync === "off")
-		return found(
-			"warning",
+		return warning(
+			"Durability",
 			"fsync is off: unless the server's own storage makes up for it, events can be lost. Turn it on.",
 		);
 	if (synchronousCommit === "on" || synchronousCommit === "remote_apply")
-		return found("ok", `synchronous_commit is ${synchronousCommit}.`);
-	return found("ok", `synchronous_commit is ${synchronousCommit} for this user; Posthorn commits with on.`);
+		return ok("Durability", `synchronous_commit is ${synchronousCommit}.`);
+	return ok("Durability", `synchronous_commit is ${synchronousCommit} for this user; Posthorn commits with on.`);
 }
 
 /** Events lost in failovers, if a node knew of them. */
@@ -91,12 +95,10 @@ function lossesOf({ losses }: DatabaseFacts): Finding[] {
 	const named = losses.newest.map(({ projectId, kept, lost }) => `${projectId} (${kept + 1} to ${lost})`).join(", ");
 	const more = losses.projects > losses.newest.length ? ", and others" : "";
 	return [
-		{
-			state: "warning",
-			name: "Lost events",
-			text:
-				`Acknowledged events of ${losses.projects} projects were lost in a failover: ${named}${more}. Publish them again if ` +
+		warning(
+			"Lost events",
+			`Acknowledged events of ${losses.projects} projects were lost in a failover: ${named}${more}. Publish them again if ` +
 				"the store still has them. See docs/operations/many-nodes.md.",
-		},
+		),
 	];
 }

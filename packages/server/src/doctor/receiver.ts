@@ -7,7 +7,7 @@ import { createDialer } from "../net/dial.ts";
 import { createGuard, type Guard, hostOf, portOf } from "../net/egress.ts";
 import { detailsOf, reasonOf, SendFailure } from "../net/errors.ts";
 import { createResolver } from "../net/resolver.ts";
-import type { Finding } from "./local.ts";
+import { type Finding, fault, ok, warning } from "./local.ts";
 
 const DAY_MS = 86_400_000;
 /** A certificate that expires within this many days should have been renewed. */
@@ -17,11 +17,10 @@ const LEAVE_MS = 1_000;
 
 /** Connects to a receiver as a delivery would, up to the verified TLS connection. Sends nothing. */
 export async function examineReceiver(url: URL, config: Config): Promise<Finding> {
-	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Receiver", text });
 	const guard = createGuard(config.egress);
 	const verdict = guard.checkUrl(url);
 	// Only the URL's host: a path may contain a token.
-	if (!verdict.ok) return found("fault", `${url.host}: ${verdict.text}`);
+	if (!verdict.ok) return fault("Receiver", `${url.host}: ${verdict.text}`);
 	try {
 		const begun = performance.now();
 		const socket = await connect(url, guard, config);
@@ -29,10 +28,11 @@ export async function examineReceiver(url: URL, config: Config): Promise<Finding
 		const daysLeft = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS);
 		const way = `${url.host}: connected to ${socket.remoteAddress} in ${took} ms (${socket.getProtocol()})`;
 		await leave(socket);
-		if (daysLeft < FEW_DAYS) return found("warning", `${way}; its certificate expires in ${daysLeft} days: renew it.`);
-		return found("ok", `${way}; its certificate is valid for ${daysLeft} more days. Nothing was sent.`);
+		if (daysLeft < FEW_DAYS)
+			return warning("Receiver", `${way}; its certificate expires in ${daysLeft} days: renew it.`);
+		return ok("Receiver", `${way}; its certificate is valid for ${daysLeft} more days. Nothing was sent.`);
 	} catch (error) {
-		return found("fault", `${url.host}: ${textOf(error, config)}`);
+		return fault("Receiver", `${url.host}: ${textOf(error, config)}`);
 	}
 }
 
