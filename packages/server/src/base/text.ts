@@ -17,6 +17,9 @@ export function isPrintable(text: string): boolean {
  */
 export const normalizeEmail = (email: string): string => email.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
 
+/** A number with separators: `10,000`. */
+export const grouped = (n: number): string => n.toLocaleString("en-US");
+
 /** A fault in one field of a request. */
 export interface Fault {
 	/** The field, as a JSON Pointer (RFC 6901) into the request. */

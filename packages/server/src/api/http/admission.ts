@@ -5,6 +5,7 @@ import { Budget } from "../../base/budget.ts";
 import { NODE_RATES, RATES, type RateName, RESPONSES } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
+import { grouped } from "../../base/text.ts";
 import { type Rate, RateLimit } from "../../base/throttle.ts";
 import { principalOf, principalOrNull } from "../auth/authorize.ts";
 import { payerOf, principalName, readerOf } from "../auth/callers.ts";
@@ -151,21 +152,20 @@ export class Admission {
 	#refused(budget: Budget, owner: string, full: boolean, bytes = 0): Problem {
 		this.budget.refuse();
 		const { used, limit, perOwner } = budget;
-		const n = (bytes: number): string => bytes.toLocaleString("en-US");
 		if (bytes > RESPONSES.bytesPerProject)
 			return comeAgain(
 				"own",
-				`The response has ${n(bytes)} bytes, and may have at most ${n(RESPONSES.bytesPerProject)}. Request less at a time.`,
+				`The response has ${grouped(bytes)} bytes, and may have at most ${grouped(RESPONSES.bytesPerProject)}. Request less at a time.`,
 			);
 		if (full)
 			return comeAgain(
 				"node",
-				`Responses that clients have not read yet hold ${n(used)} of ${n(limit)} bytes: there is no room for another.`,
+				`Responses that clients have not read yet hold ${grouped(used)} of ${grouped(limit)} bytes: there is no room for another.`,
 			);
 		const whose = budget === this.budget ? "you have" : "clients of this project have";
 		return comeAgain(
 			"own",
-			`Responses that ${whose} not read yet hold ${n(budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first.`,
+			`Responses that ${whose} not read yet hold ${grouped(budget.heldBy(owner))} of ${grouped(perOwner)} bytes: there is no room for another. Read them first.`,
 		);
 	}
 }
@@ -208,8 +208,7 @@ export const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups",
 export function tooMany(name: RateName): string {
 	const { burst, perMinute } = RATES[name];
 	const large = name === "reads" ? ", large responses counting as several" : "";
-	const n = (count: number) => count.toLocaleString("en-US");
-	return `Too many ${COUNTED[name].join(" ")}: up to ${n(burst)} at once and ${n(perMinute)} per minute${large}.`;
+	return `Too many ${COUNTED[name].join(" ")}: up to ${grouped(burst)} at once and ${grouped(perMinute)} per minute${large}.`;
 }
 
 /** Why a request over the node's rate is refused. */

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fast
 import { Budget, type Refusal } from "../../base/budget.ts";
 import { REQUESTS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
-import type { Fault } from "../../base/text.ts";
+import { type Fault, grouped } from "../../base/text.ts";
 import type { Turns } from "../../base/turns.ts";
 import { principalOrNull } from "../auth/authorize.ts";
 import { payerOf, unauthenticatedOwner } from "../auth/callers.ts";
@@ -10,7 +10,7 @@ import type { Route } from "../route.ts";
 import { letContinue } from "./connections.ts";
 import { parseBody } from "./json-body.ts";
 import { comeAgain, invalid, Problem } from "./problem.ts";
-import { faultsBySchema } from "./validate.ts";
+import { faultsBySchema, isObject } from "./validate.ts";
 
 declare module "fastify" {
 	interface FastifyContextConfig {
@@ -86,10 +86,6 @@ export function checkBody(route: Route, body: unknown): void {
 		faults.push(...known.filter(({ pointer }) => !faults.some((fault) => covers(fault.pointer, pointer))));
 	}
 	if (faults.length > 0) throw invalid(faults);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The body without the members in which a fault was found. */
@@ -256,13 +252,11 @@ function collect(
 const brokenOff = (): Problem =>
 	new Problem("malformed-request", "The connection was closed before the body was complete.");
 
-const n = (bytes: number): string => bytes.toLocaleString("en-US");
-
 function tooLarge(limit: number, declared?: number): Problem {
-	const has = declared === undefined ? `more than ${n(limit)} bytes` : `${n(declared)} bytes`;
+	const has = declared === undefined ? `more than ${grouped(limit)} bytes` : `${grouped(declared)} bytes`;
 	return new Problem(
 		"too-large",
-		`The body has ${has}; this call accepts at most ${n(limit)}. Send less in one request.`,
+		`The body has ${has}; this call accepts at most ${grouped(limit)}. Send less in one request.`,
 	);
 }
 
@@ -271,16 +265,16 @@ function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, 
 	if (refusal === "never")
 		return new Problem(
 			"too-large",
-			`The body has ${n(bytes)} bytes; all bodies of ${whose} that are in flight may have ${n(budget.perOwner)}. Send less in one request.`,
+			`The body has ${grouped(bytes)} bytes; all bodies of ${whose} that are in flight may have ${grouped(budget.perOwner)}. Send less in one request.`,
 		);
 	if (refusal === "own")
 		return comeAgain(
 			"own",
-			`Request bodies of ${whose} hold ${n(held)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.perOwner)}. Send fewer at a time.`,
+			`Request bodies of ${whose} hold ${grouped(held)} bytes, and this one needs ${grouped(bytes)} more; the limit is ${grouped(budget.perOwner)}. Send fewer at a time.`,
 		);
 	return comeAgain(
 		"node",
-		`All request bodies in flight hold ${n(budget.used)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.limit)}.`,
+		`All request bodies in flight hold ${grouped(budget.used)} bytes, and this one needs ${grouped(bytes)} more; the limit is ${grouped(budget.limit)}.`,
 	);
 }
 

@@ -7,24 +7,10 @@ import { Bag, type Baggable } from "../../base/collections.ts";
 import { Turns } from "../../base/turns.ts";
 import { networkOf } from "../auth/callers.ts";
 
-export interface ConnectionLimits {
-	/** Maximum number of connections. */
-	readonly connections: number;
-	/** A response is aborted if the client reads nothing of it for this long, milliseconds. */
-	readonly stallMs: number;
-	/** A response is aborted if the client doesn't read all of it within this time, milliseconds. */
-	readonly readMs: number;
-	/** A connection without activity is closed after this time, milliseconds. Not for trusted proxies. */
-	readonly idleMs: number;
-	/** How often to check for slow and idle clients, milliseconds. */
-	readonly checkMs: number;
-	/** Time limit for receiving a request's header, milliseconds. */
-	readonly headerMs: number;
-	/** Time limit for receiving a whole request, milliseconds. */
-	readonly requestMs: number;
-	/** While the API closes: how long a client may take to send a request or read a response, milliseconds. */
-	readonly endMs: number;
-}
+/** By default, those of budgets.ts: see CONNECTIONS, RESPONSES and REQUESTS there. Milliseconds, except `connections`. */
+export type ConnectionLimits = Readonly<
+	Record<"connections" | "stallMs" | "readMs" | "idleMs" | "checkMs" | "headerMs" | "requestMs" | "endMs", number>
+>;
 
 export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;

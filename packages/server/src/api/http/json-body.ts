@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { REQUESTS } from "../../base/budgets.ts";
+import { grouped } from "../../base/text.ts";
 import { pointerAt, type ScannedList, type Spans, scanJson } from "./json-scan.ts";
 import { invalid, Problem } from "./problem.ts";
 
@@ -167,18 +168,20 @@ function withList(bytes: Buffer, { member, itemBytes }: BodyList, { span, items 
 	return { value, text };
 }
 
-const n = (count: number): string => count.toLocaleString("en-US");
-
 function itemTooLarge(bytes: number, pointer: string, limit: number): Problem {
-	return new Problem("too-large", `An element of the list has ${n(bytes)} bytes; ${n(limit)} are allowed.`, {
-		errors: [{ pointer, detail: `must have at most ${limit} bytes` }],
-	});
+	return new Problem(
+		"too-large",
+		`An element of the list has ${grouped(bytes)} bytes; ${grouped(limit)} are allowed.`,
+		{
+			errors: [{ pointer, detail: `must have at most ${limit} bytes` }],
+		},
+	);
 }
 
 function singleTooLarge(bytes: number, { member, itemBytes }: BodyList): Problem {
 	return new Problem(
 		"too-large",
-		`The body has ${n(bytes)} bytes and no list "${member}"; without one, this call accepts at most ${n(itemBytes)}.`,
+		`The body has ${grouped(bytes)} bytes and no list "${member}"; without one, this call accepts at most ${grouped(itemBytes)}.`,
 	);
 }
 

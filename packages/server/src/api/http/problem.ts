@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { REQUESTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Fault } from "../../base/text.ts";
+import { type Fault, grouped } from "../../base/text.ts";
 import type { Busy } from "../../engine/engine.ts";
 import { StorageError } from "../../storage/port.ts";
 import { closeAfter, SMALL_CHUNKS } from "./connections.ts";
@@ -296,7 +296,7 @@ const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
 const OF_NODE: Record<string, [ProblemKind, string]> = {
 	HPE_HEADER_OVERFLOW: [
 		"header-too-large",
-		`The request's header is larger than ${REQUESTS.headerBytes.toLocaleString("en")} bytes. Send fewer or shorter headers and cookies, or a shorter path.`,
+		`The request's header is larger than ${grouped(REQUESTS.headerBytes)} bytes. Send fewer or shorter headers and cookies, or a shorter path.`,
 	],
 	[SMALL_CHUNKS]: ["malformed-request", "The body has too many small chunks. Send it in larger ones."],
 	ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time."],

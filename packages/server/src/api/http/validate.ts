@@ -113,6 +113,10 @@ export function escapePointer(name: string): string {
 	return name.slice(0, 200).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The schemas that the query schemas here consist of. */
 interface QuerySchema {
 	readonly properties?: Readonly<Record<string, { readonly type?: string }>>;

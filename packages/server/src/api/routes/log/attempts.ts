@@ -1,7 +1,7 @@
 import { type EventType, isoTime, isoTimeOrNull, requestHeaders } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
-import { isId } from "../../../base/ids.ts";
+import { grouped } from "../../../base/text.ts";
 import { DNS_ANSWERS } from "../../../net/errors.ts";
 import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
 import type * as port from "../../../storage/port.ts";
@@ -10,9 +10,7 @@ import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
-	decodeCursor,
 	EventTypeName,
-	encodeCursor,
 	id,
 	Limit,
 	listWith,
@@ -24,9 +22,11 @@ import {
 } from "../../schema.ts";
 import { EventId } from "../publishing/events.ts";
 import {
+	cursorOf,
 	type GivenFilter,
 	logFilter,
 	logFilters,
+	positionOf,
 	type ResolvedFilter,
 	SEVERAL,
 	SearchedEvents,
@@ -211,7 +211,7 @@ export function presentAttemptSummary(attempt: port.AttemptSummary): Static<type
 	};
 }
 
-const MAX_SCANNED = LOG_READS.attemptsScanned.toLocaleString("en-US");
+const MAX_SCANNED = grouped(LOG_READS.attemptsScanned);
 const SCANNED = `With \`status_code\` or \`error\`, a page examines at most ${MAX_SCANNED} attempts that match the other filters, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`;
 
 /** More precision isn't needed, and counting takes time. */
@@ -232,7 +232,7 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
 				const { filter, searched } = await attemptFilter(references, project_id, query);
 				const { rows, next } = await storage.listAttempts({ projectId: project_id, filter, page });
-				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next), ...searched };
+				return { data: rows.map(presentAttempt), next_cursor: cursorOf(next), ...searched };
 			},
 		}),
 		route("GET", `${path}/summaries`, "listAttemptSummaries", {
@@ -247,7 +247,7 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 				const page = pageOf(query);
 				const { filter, searched } = await attemptFilter(references, project_id, query);
 				const { rows, next } = await storage.listAttemptSummaries({ projectId: project_id, filter, page });
-				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next), ...searched };
+				return { data: rows.map(presentAttemptSummary), next_cursor: cursorOf(next), ...searched };
 			},
 		}),
 		route("GET", `${path}/count`, "countAttempts", {
@@ -277,8 +277,5 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 }
 
 function pageOf({ limit = PAGE_LIMIT.default, cursor }: PageQuery): { limit: number; before?: string } {
-	const isPosition = (text: string) => isId("attempt", text);
-	return { limit, ...(cursor !== undefined && { before: decodeCursor(cursor, isPosition) }) };
+	return { limit, ...(cursor !== undefined && { before: positionOf(cursor)! }) };
 }
-
-const nextCursor = (next: string | null): string | null => (next === null ? null : encodeCursor(next));

@@ -6,21 +6,9 @@ import type * as port from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
 import { parseTime, timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import {
-	closed,
-	cursor,
-	decodeCursor,
-	EventTypeName,
-	encodeCursor,
-	givenTime,
-	id,
-	soughtId,
-	Time,
-	TimeOrNull,
-	Type,
-} from "../../schema.ts";
+import { closed, cursor, EventTypeName, givenTime, id, Time, TimeOrNull, Type } from "../../schema.ts";
 import { Attempt, AttemptStatusName, attemptFilter, presentAttempt, searchedOf } from "./attempts.ts";
-import { auditedFilter, bodyFilters } from "./log-filters.ts";
+import { auditedFilter, bodyFilters, cursorOf, namedDeliveries, positionOf } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -69,11 +57,7 @@ const ReplayFilter = Type.Object(
 export const ReplaysRequest = Type.Object(
 	{
 		deliveries: Type.Optional(
-			Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
-				minItems: 1,
-				maxItems: 200,
-				description: "Replays these deliveries. Ones that are still attempting or don't exist are skipped.",
-			}),
+			namedDeliveries("Replays these deliveries. Ones that are still attempting or don't exist are skipped."),
 		),
 		filter: Type.Optional(ReplayFilter),
 		dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),
@@ -260,11 +244,11 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Rep
 	async function replayMatching(projectId: string, { filter = {}, dry_run = false, cursor, before }: Request) {
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
-		const after = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
+		const after = positionOf(cursor);
 		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
 		const matching = { projectId, selection, at, limit: STEP, after };
 		const rest = (next: string | null) => ({
-			next_cursor: next === null ? null : encodeCursor(next),
+			next_cursor: cursorOf(next),
 			before: isoTime(at),
 			...searched,
 		});

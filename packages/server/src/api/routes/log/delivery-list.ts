@@ -1,7 +1,7 @@
 import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS } from "../../../base/budgets.ts";
-import { isId } from "../../../base/ids.ts";
+import { grouped } from "../../../base/text.ts";
 import {
 	DELIVERY_STATES,
 	type DeliveryFilter,
@@ -9,21 +9,10 @@ import {
 	listDeliveries,
 } from "../../../search/deliveries.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import {
-	Cursor,
-	decodeCursor,
-	EventTypeName,
-	encodeCursor,
-	id,
-	Limit,
-	listWith,
-	PAGE_LIMIT,
-	TimeOrNull,
-	Type,
-} from "../../schema.ts";
+import { Cursor, EventTypeName, id, Limit, listWith, PAGE_LIMIT, TimeOrNull, Type } from "../../schema.ts";
 import { EventId } from "../publishing/events.ts";
 import { AttemptSummary, presentAttemptSummary, searchedOf } from "./attempts.ts";
-import { logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
+import { cursorOf, logFilter, logFilters, positionOf, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -90,7 +79,7 @@ export function deliveryListRoutes({ storage, references }: Pick<ApiParts, "stor
 	return [
 		route("GET", "/v1/projects/{project_id}/deliveries", "listDeliveries", {
 			summary: "List deliveries",
-			description: `Newest first, by the last attempt, which the filters by response and time are about. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${LOG_READS.attemptsScanned.toLocaleString("en-US")} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
+			description: `Newest first, by the last attempt, which the filters by response and time are about. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
 			access: "developer",
 			query: DeliveryQuery,
 			heavy: true,
@@ -98,15 +87,14 @@ export function deliveryListRoutes({ storage, references }: Pick<ApiParts, "stor
 			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },
 			async handler({ params: { project_id }, query, request, reply }) {
 				const { limit = PAGE_LIMIT.default, cursor } = query;
-				const before = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
 				const { filter, searched } = await deliveryFilterOf(references, project_id, query);
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
-				const { rows, next } = await listDeliveries(storage, project_id, filter, { limit, before, isGone });
-				return {
-					data: rows.map(presentDelivery),
-					next_cursor: next === null ? null : encodeCursor(next),
-					...searched,
-				};
+				const { rows, next } = await listDeliveries(storage, project_id, filter, {
+					limit,
+					before: positionOf(cursor),
+					isGone,
+				});
+				return { data: rows.map(presentDelivery), next_cursor: cursorOf(next), ...searched };
 			},
 		}),
 	];

@@ -1,15 +1,21 @@
-import { isId } from "../../../base/ids.ts";
 import { type DeliveryFilter, listDeliveries } from "../../../search/deliveries.ts";
 import type { DeliveryKey } from "../../../storage/port.ts";
 import { found, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, cursor, decodeCursor, encodeCursor, soughtId, Type } from "../../schema.ts";
-import { auditedFilter, bodyFilters, logFilter, SearchedEvents } from "./log-filters.ts";
+import { closed, cursor, Type } from "../../schema.ts";
+import {
+	auditedFilter,
+	bodyFilters,
+	cursorOf,
+	logFilter,
+	MAX_NAMED,
+	namedDeliveries,
+	positionOf,
+	SearchedEvents,
+} from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
-/** Deliveries per call. */
-const MAX_DELIVERIES = 200;
 /** Deliveries dismissed per transaction. */
 const STEP = 50;
 /** Pages of dead letters read per call by filter. */
@@ -18,11 +24,7 @@ const PAGES = 5;
 const DismissalsRequest = Type.Object(
 	{
 		deliveries: Type.Optional(
-			Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
-				minItems: 1,
-				maxItems: MAX_DELIVERIES,
-				description: "Dismisses these deliveries. Those that aren't dead-lettered are skipped.",
-			}),
+			namedDeliveries("Dismisses these deliveries. Those that aren't dead-lettered are skipped."),
 		),
 		filter: Type.Optional(
 			Type.Object(bodyFilters, {
@@ -88,7 +90,7 @@ export function dismissalRoutes({
 	): Promise<string | null> {
 		let before = from;
 		for (let page = 0; page < PAGES; page++) {
-			const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: MAX_DELIVERIES, before });
+			const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: MAX_NAMED, before });
 			await dismissThese(projectId, rows, dismissed);
 			if (next === null) return null;
 			before = next;
@@ -139,12 +141,10 @@ export function dismissalRoutes({
 						await dismissThese(project_id, these, dismissed);
 						return { count, skipped: deliveries.length - count };
 					}
-					const from =
-						body.cursor === undefined ? undefined : decodeCursor(body.cursor, (text) => isId("attempt", text));
 					const { filter: matching, searched } = await logFilter(references, project_id, filter, 1);
 					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
-					const next = await dismissMatching(project_id, failed, from, dismissed);
-					return { count, next_cursor: next === null ? null : encodeCursor(next), ...searched };
+					const next = await dismissMatching(project_id, failed, positionOf(body.cursor), dismissed);
+					return { count, next_cursor: cursorOf(next), ...searched };
 				} finally {
 					// Even if a later step failed.
 					const detail = { ...(body.filter && { filter: auditedFilter(filter) }), count };

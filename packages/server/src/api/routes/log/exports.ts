@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import { Budget } from "../../../base/budget.ts";
 import { EXPORTS } from "../../../base/budgets.ts";
+import { grouped } from "../../../base/text.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import { principalName } from "../../auth/callers.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportedFile, fileNameOf, type Row } from "../../export.ts";
@@ -168,7 +169,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 		(Object.keys(EXPORT_FORMATS) as ExportFormat[]).map((format) =>
 			route("GET", `/v1/projects/{project_id}/${list.what}/export.${format}`, names[format], {
 				summary: `Export ${list.what} as ${format === "csv" ? "CSV" : "JSON lines"}`,
-				description: `Newest first, with the filters of the list, without headers and bodies. At most ${EXPORTS.rows.toLocaleString("en-US")} rows; a file that isn't complete says so in its last line.${format === "csv" ? " Cells that spreadsheets would take for formulas begin with an apostrophe." : ""} An export is recorded in the audit log.`,
+				description: `Newest first, with the filters of the list, without headers and bodies. At most ${grouped(EXPORTS.rows)} rows; a file that isn't complete says so in its last line.${format === "csv" ? " Cells that spreadsheets would take for formulas begin with an apostrophe." : ""} An export is recorded in the audit log.`,
 				access: "developer",
 				query: list.query,
 				rate: "recordedReads",

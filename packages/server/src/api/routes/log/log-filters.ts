@@ -3,17 +3,30 @@
 import { isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
+import { isId } from "../../../base/ids.ts";
 import type { FoundEvents } from "../../../search/references.ts";
 import type { AttemptFilter, CodeRange } from "../../../storage/port.ts";
 import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/references.ts";
 import { invalid } from "../../http/problem.ts";
 import { onlyRepeated, timeRange } from "../../http/validate.ts";
 import type { ApiParts } from "../../route.ts";
-import { EventTypeName, givenTime, soughtId, TimeOrNull, Type, text } from "../../schema.ts";
+import {
+	closed,
+	decodeCursor,
+	EventTypeName,
+	encodeCursor,
+	givenTime,
+	soughtId,
+	TimeOrNull,
+	Type,
+	text,
+} from "../../schema.ts";
 
 export const SEVERAL = "Repeat the parameter or separate values with commas.";
 const REPEATED = "Repeat the parameter for several.";
 const MAX_WEBHOOKS = 10;
+/** Deliveries that a request may name. */
+export const MAX_NAMED = 200;
 
 const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
 	Type.Array(item, { minItems: 1, maxItems, description });
@@ -73,6 +86,18 @@ export const bodyFilters = {
 	since: Type.Optional(givenTime("Attempts that started at this time or later.")),
 	until: Type.Optional(givenTime("Attempts that started before this time.")),
 };
+
+/** Deliveries that a request names. */
+export const namedDeliveries = (description: string) =>
+	Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
+		...{ minItems: 1, maxItems: MAX_NAMED, description },
+	});
+
+/** The attempt id in a cursor. @throws Problem 422 if it contains none */
+export const positionOf = (cursor: string | undefined): string | undefined =>
+	cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
+
+export const cursorOf = (position: string | null): string | null => (position === null ? null : encodeCursor(position));
 
 export interface GivenFilter {
 	readonly webhook_id?: string | readonly string[];

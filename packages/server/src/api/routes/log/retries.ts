@@ -2,8 +2,9 @@ import { isId } from "../../../base/ids.ts";
 import type { DeliveryKey, RetriedPosition } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, soughtId, Type } from "../../schema.ts";
+import { closed, Type } from "../../schema.ts";
 import { ReplayAccepted, ReplayedCount } from "./deliveries.ts";
+import { namedDeliveries } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -12,10 +13,7 @@ const STEP = { all: 500, selected: 50 };
 
 const RetriesRequest = Type.Object(
 	{
-		deliveries: Type.Array(
-			Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed),
-			{ minItems: 1, maxItems: 200, description: "Deliveries for which no attempt is waiting are skipped." },
-		),
+		deliveries: namedDeliveries("Deliveries for which no attempt is waiting are skipped."),
 	},
 	{
 		...closed,

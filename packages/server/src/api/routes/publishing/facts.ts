@@ -4,7 +4,7 @@ import { REQUESTS } from "../../../base/budgets.ts";
 import type { Fault } from "../../../base/text.ts";
 import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from "../../../store/index.ts";
 import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../../http/problem.ts";
-import { faultsBySchema } from "../../http/validate.ts";
+import { faultsBySchema, isObject } from "../../http/validate.ts";
 import { type ApiParts, type Method, type Route, type RouteRow, routeIn } from "../../route.ts";
 import { closed, Time, Type, text } from "../../schema.ts";
 import { PublishedEvent, presentPublished } from "./events.ts";
@@ -14,8 +14,7 @@ const MAX_MEMBERS = 20;
 
 /** The faults in a report's form. A report may be large, so checks stop at the most that a valid one can have. */
 export function formFaults(schema: TSchema, report: unknown): Fault[] {
-	const isObject = typeof report === "object" && report !== null && !Array.isArray(report);
-	if (isObject && Object.keys(report).length > MAX_MEMBERS)
+	if (isObject(report) && Object.keys(report).length > MAX_MEMBERS)
 		return [{ pointer: "", detail: `must have at most ${MAX_MEMBERS} members` }];
 	return faultsBySchema(schema, report);
 }

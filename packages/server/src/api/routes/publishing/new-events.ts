@@ -5,7 +5,7 @@ import type { Fault } from "../../../base/text.ts";
 import type { DraftReader, EventDraft, EventDrafts } from "../../../engine/engine.ts";
 import { JsonList } from "../../http/json-body.ts";
 import { invalid, MAX_FAULTS } from "../../http/problem.ts";
-import { escapePointer, parseTime } from "../../http/validate.ts";
+import { escapePointer, isObject, parseTime } from "../../http/validate.ts";
 
 /** Events of one publish call. */
 export const MAX_BATCH = REQUESTS.batchEvents;
@@ -107,8 +107,4 @@ function readEvent(
 		...(typeof id === "string" && { id }),
 		...(createdAt !== null && { createdAt }),
 	};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../store/index.ts";
 import { JsonList } from "../../http/json-body.ts";
 import { invalid, Problem } from "../../http/problem.ts";
+import { isObject } from "../../http/validate.ts";
 import type { ApiParts, Route } from "../../route.ts";
 import { closed, Time, Type, text } from "../../schema.ts";
 import { PublishedEvent } from "./events.ts";
@@ -224,9 +225,8 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 }
 
 function readBatch(body: unknown): JsonList {
-	if (typeof body !== "object" || body === null || Array.isArray(body))
-		throw invalid([{ pointer: "", detail: "must be an object" }]);
-	const { orders, ...others } = body as Record<string, unknown>;
+	if (!isObject(body)) throw invalid([{ pointer: "", detail: "must be an object" }]);
+	const { orders, ...others } = body;
 	if (Object.keys(others).length > 0)
 		throw invalid([{ pointer: "", detail: "must have no members other than orders" }]);
 	if (!(orders instanceof JsonList)) throw invalid([{ pointer: "/orders", detail: "must be an array" }]);

@@ -4,7 +4,7 @@ import type { Fault } from "../../../base/text.ts";
 import { dataFaults } from "../../../engine/publish/check.ts";
 import type { Webhook } from "../../../storage/port.ts";
 import { invalid, MAX_FAULTS, Problem } from "../../http/problem.ts";
-import { escapePointer } from "../../http/validate.ts";
+import { escapePointer, isObject } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, Type } from "../../schema.ts";
 import { dataSchema, titleOf } from "./event-types.ts";
@@ -51,17 +51,15 @@ const FIELDS: ReadonlySet<string> = new Set(["type", "data", "webhooks"]);
 
 /** @throws Problem 422 with all faults */
 function readSample(body: unknown): Sample {
-	if (typeof body !== "object" || body === null || Array.isArray(body))
-		throw invalid([{ pointer: "", detail: "must be an object" }]);
-	const { type, data, webhooks } = body as Record<string, unknown>;
+	if (!isObject(body)) throw invalid([{ pointer: "", detail: "must be an object" }]);
+	const { type, data, webhooks } = body;
 	const faults: Fault[] = Object.keys(body)
 		.filter((name) => !FIELDS.has(name))
 		.slice(0, MAX_FAULTS)
 		.map((name) => ({ pointer: `/${escapePointer(name)}`, detail: "is not a known field" }));
 	if (typeof type !== "string" || !isEventType(type))
 		throw invalid([...faults, { pointer: "/type", detail: "must be an event type; GET /v1/event-types lists them" }]);
-	if (typeof data !== "object" || data === null || Array.isArray(data))
-		throw invalid([...faults, { pointer: "/data", detail: "must be an object" }]);
+	if (!isObject(data)) throw invalid([...faults, { pointer: "/data", detail: "must be an object" }]);
 	if (!Number.isSafeInteger(webhooks) || (webhooks as number) < 0)
 		faults.push({ pointer: "/webhooks", detail: "must be a whole number from 0" });
 	const text = JSON.stringify(data);
