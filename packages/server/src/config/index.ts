@@ -1,60 +1,32 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type DatabaseConfig, type LogLevel, type Parsed, shown } from "./parsers.ts";
+import { type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
 export type { DatabaseConfig, LogLevel } from "./parsers.ts";
 export { readOrMakeSealKey, readSealKey } from "./seal-key.ts";
 export { fileVariableOf, flagOf, hasFlag, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
-/** All settings, checked and typed, as `readConfig` reads them from environment and flags. */
-export interface Config {
-	/** A host name or IP address (IPv6 without brackets). */
-	readonly host: string;
-	/** 0 to 65535; 0 picks a free one. */
-	readonly port: number;
-	/** Where users reach the dashboard: an origin without a trailing slash; null: the listening address. */
-	readonly publicUrl: string | null;
-	/** CIDRs of proxies whose `X-Forwarded-For` is trusted. */
-	readonly trustProxy: readonly string[];
-	readonly database: DatabaseConfig;
-	/** The operator's API key, if set: 32 characters or more of printable ASCII. */
-	readonly operatorKey: string | null;
+type ValueOf<K extends SettingKey> = ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T : never;
+
+/** Settings without a default. */
+type Optional = "publicUrl" | "operatorKey" | "sealKey" | "egressCa";
+
+/** All settings, checked and typed, as `readConfig` reads them from environment and flags. Those without a default may be null. */
+export type Config = {
+	readonly [K in Exclude<SettingKey, "egressAllow" | "egressDeny" | "egressPorts">]: K extends Optional
+		? ValueOf<K> | null
+		: ValueOf<K>;
+} & {
 	/** Where it is left if it is created and not shown (next to the database, mode 0600). Null with PostgreSQL. */
 	readonly operatorKeyFile: string | null;
 	/** Where the setup link is left if it isn't shown (next to the database, mode 0600). Null with PostgreSQL. */
 	readonly setupLinkFile: string | null;
-	/** 32 bytes, if set; otherwise read from `sealKeyFile`, or created there. */
-	readonly sealKey: Uint8Array | null;
 	/** Where the seal key is stored if it isn't set (next to the database, mode 0600). Null if it must be set. */
 	readonly sealKeyFile: string | null;
-	/** The word in header names and user agent. */
-	readonly brand: string;
-	/** Delays before attempts 2, 3 …, milliseconds; 1 to 50 of them, each at most 30 days. Attempts = their number + 1. */
-	readonly retryDelaysMs: readonly number[];
-	/** Time limit for a whole attempt, milliseconds. */
-	readonly attemptTimeoutMs: number;
-	/** How long events and the delivery log are kept, milliseconds. */
-	readonly logRetentionMs: number;
-	/** How long a basket goes untouched before `basket.abandoned`, milliseconds. */
-	readonly basketIdleMs: number;
-	/** Maximum size of an event's `data`, bytes. */
-	readonly maxEventBytes: number;
-	/** The body of a request that publishes several events, bytes. */
-	readonly maxBatchBytes: number;
-	/** Request bodies being received or processed, bytes. */
-	readonly maxBodyBytesInFlight: number;
-	readonly maxWebhooksPerProject: number;
-	/** Maximum length of a webhook's URL, characters. */
-	readonly maxUrlLength: number;
-	/** Maximum length of a webhook's description, characters. */
-	readonly maxDescriptionLength: number;
 	/** Exceptions to the egress guard's own rules. */
 	readonly egress: EgressConfig;
-	/** PEM text of extra certificate authorities for receivers. */
-	readonly egressCa: string | null;
-	readonly logLevel: LogLevel;
-}
+};
 
 export interface EgressConfig {
 	/** CIDRs, each with its `/bits`. */
@@ -118,7 +90,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	};
 	const values = Object.fromEntries(
 		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting<unknown>)]),
-	) as { [K in SettingKey]: ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T | null : never };
+	) as { [K in SettingKey]: ValueOf<K> | null };
 
 	if (values.database?.engine === "postgres" && !given.has("sealKey"))
 		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.");
