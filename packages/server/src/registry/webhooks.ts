@@ -6,7 +6,7 @@ import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
-import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
+import type { Backlog, Page, Storage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
@@ -123,7 +123,7 @@ export type UpdateWebhookResult =
 
 export interface WebhooksOptions {
 	readonly storage: Pick<
-		RegistryStorage,
+		Storage,
 		| "createWebhook"
 		| "getWebhook"
 		| "listWebhooks"

@@ -11,33 +11,31 @@
  * be expected is a value.
  */
 import type { DeliveryStorage } from "./port/delivery.ts";
-import type { FactStorage } from "./port/facts.ts";
 import type { Gauges, HistoryStorage, InsightStorage, RetentionStorage } from "./port/history.ts";
 import type { LogStorage } from "./port/log.ts";
 import type { PeerStorage } from "./port/peers.ts";
-import type { RegistryStorage } from "./port/registry.ts";
 import type { SearchStorage } from "./port/search.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
-/** The verbs of deliveries, their log and what they need. Each takes one parameter object, or nothing. */
+/** Each verb takes one parameter object, or nothing. */
 interface DomainVerbs
 	extends LogStorage,
-		RegistryStorage,
 		DeliveryStorage,
 		HistoryStorage,
 		InsightStorage,
-		FactStorage,
 		RetentionStorage,
 		SearchStorage {}
+/** Those that are written once for all engines come from `verbs/`. */
+type Verbs = DomainVerbs & Omit<ColdStorage, keyof DomainVerbs>;
 
 /** The parameter object of a verb, and what it resolves to. */
-export type Params<K extends keyof DomainVerbs> = Parameters<DomainVerbs[K]>[0];
-export type Result<K extends keyof DomainVerbs> = Awaited<ReturnType<DomainVerbs[K]>>;
+export type Params<K extends keyof Verbs> = Parameters<Verbs[K]>[0];
+export type Result<K extends keyof Verbs> = Awaited<ReturnType<Verbs[K]>>;
 
-/** Those that each engine implements itself. The others are written once for all engines, see `verbs/`. */
+/** Those that each engine implements itself. */
 export type NativeVerbs = Omit<DomainVerbs, keyof ColdStorage>;
 
-export interface Storage extends DomainVerbs, Omit<ColdStorage, keyof DomainVerbs> {
+export interface Storage extends Verbs {
 	readonly capabilities: Capabilities;
 	/**
 	 * Names the current epoch: a stretch of the database's history in which nothing was lost. A failover begins another.
@@ -97,5 +95,5 @@ export * from "./port/registry.ts";
 export * from "./port/search.ts";
 export * from "./port/settings.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
-export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";
+export type { AccountStorage, FactStorage, KeyStorage, RegistryStorage, SettingStorage } from "./verbs/index.ts";
 export type { Accepting } from "./verbs/members.ts";

@@ -1,5 +1,5 @@
 import type { LockOptions } from "./log.ts";
-import type { ProjectRef, WebhookRef, WebhookStatus } from "./registry.ts";
+import type { Backlog, ProjectRef, WebhookRef, WebhookStatus } from "./registry.ts";
 
 /**
  * The right to run a project, for a limited time. The generation rises each time the lease changes hands. Every settle
@@ -256,8 +256,8 @@ export interface DeliveryStorage {
 	 * @param webhookId reads only this webhook's lane, if it has one
 	 */
 	loadLanes(p: ProjectRef & { readonly webhookId?: string | undefined }): Promise<LoadedLanes>;
-	/** Removes a deleted webhook from the lanes, unless a delivery is still pending. */
-	endDeletion(p: WebhookRef): Promise<void>;
+	/** The backlogs of these webhooks, by webhook id. */
+	readBacklogs(p: ProjectRef & { readonly webhookIds: readonly string[] }): Promise<Map<string, Backlog>>;
 	/** A window of one lane's queue after `after`, ordered by (dueAt, seq). */
 	readRetries(
 		p: WebhookRef & { readonly queue: RetryQueue; readonly limit: number; readonly after?: RetryPosition | undefined },
@@ -288,28 +288,6 @@ export interface DeliveryStorage {
 	appendTestEvent(
 		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 	): Promise<TestEventResult>;
-	/** Cancels the pending attempts of a test event's current series. */
-	cancelTest(p: WebhookRef & { readonly eventId: string }): Promise<CancelTestResult>;
-	/**
-	 * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for
-	 * each whether it is dismissed now; false if it isn't a dead letter. One transaction.
-	 */
-	dismissDeliveries(
-		p: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
-	): Promise<boolean[]>;
-	/** Makes a delivery's pending attempt due at `at`, unless it was due before. */
-	retryDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<RetryNowResult>;
-	/** The same for several, in one transaction. */
-	retryDeliveries(
-		p: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
-	): Promise<RetryNowResult[]>;
-	/**
-	 * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). All calls
-	 * together take as many as waited at the first, so this ends even if some fail again meanwhile.
-	 */
-	retryWaiting(
-		p: WebhookRef & { readonly at: number; readonly limit: number; readonly after?: RetriedPosition | undefined },
-	): Promise<RetriedPage>;
 	/** Begins a new series for a delivery that has ended. */
 	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
 }

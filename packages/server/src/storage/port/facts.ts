@@ -1,5 +1,4 @@
 import type { LogEvent, NewEvent } from "./log.ts";
-import type { ProjectRef } from "./registry.ts";
 
 /** An event that a fact created, as its response lists it, even after the event's retention has ended. */
 export interface FactEvent {
@@ -116,60 +115,4 @@ export interface DueBasket extends TouchedBasket {
 
 export interface AbandonedBasket extends TouchedBasket {
 	readonly event: NewEvent;
-}
-
-/**
- * Facts that the store platform reported. A fact and its events are written in one transaction, so each event is
- * created exactly once, despite races and crashes. The project's alarm is set as for any append.
- */
-export interface FactStorage {
-	/** Records orders in sequence, each atomically. One result for each. */
-	recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Promise<Recorded[]>;
-	getOrder(p: ProjectRef & { readonly orderId: string }): Promise<Order | null>;
-
-	/** Refund ids are unique in the project. `too_much`: more than the `leftCents` that haven't been refunded. */
-	recordRefund(
-		p: ProjectRef & { readonly refund: NewRefund },
-	): Promise<Recorded | { readonly kind: "no_order" } | { readonly kind: "too_much"; readonly leftCents: number }>;
-
-	/** Chargeback ids are unique in the project. */
-	recordChargeback(
-		p: ProjectRef & { readonly chargeback: NewChargeback },
-	): Promise<Recorded | { readonly kind: "no_order" }>;
-
-	/** Deliverable ids are unique in the order. Each is recorded once, with its final outcome. */
-	recordDeliverable(
-		p: ProjectRef & { readonly deliverable: NewDeliverable },
-	): Promise<Recorded | { readonly kind: "no_order" }>;
-
-	recordSubscription(p: ProjectRef & { readonly subscription: NewSubscription }): Promise<Recorded>;
-	/** The data of its events, or null if it doesn't exist. */
-	getSubscription(p: ProjectRef & { readonly subscriptionId: string }): Promise<string | null>;
-	/** Never a conflict. */
-	cancelSubscription(
-		p: ProjectRef & { readonly subscriptionId: string; readonly at: number; readonly event: NewEvent },
-	): Promise<Recorded | { readonly kind: "no_subscription" }>;
-
-	/** Restarts the basket's timer. `bought`: an order has ended this basket permanently. */
-	touchBasket(p: ProjectRef & { readonly touch: BasketTouch }): Promise<"touched" | "bought" | "no_project">;
-	/** Removes a basket. It may be touched again. */
-	removeBasket(p: ProjectRef & { readonly basketId: string }): Promise<"removed" | "absent" | "no_project">;
-	/**
-	 * Claims baskets of all projects that are due at `now`, the longest overdue, in any order. The same step postpones
-	 * them to `until`: concurrent callers claim other ones, and baskets that couldn't be abandoned come back without
-	 * blocking others, even if their claimer crashed.
-	 */
-	takeDueBaskets(p: { readonly now: number; readonly until: number; readonly limit: number }): Promise<DueBasket[]>;
-	/** When the next basket is due, or null if there is none. */
-	nextBasketDue(): Promise<number | null>;
-	/**
-	 * Ends baskets of a project whose last touch is still `touchedAt`, and appends their events in this order, in one
-	 * transaction. The others were touched, removed, bought or ended by someone else.
-	 *
-	 * @param baskets no basket twice
-	 * @returns the events that were appended
-	 */
-	abandonBaskets(
-		p: ProjectRef & { readonly baskets: readonly AbandonedBasket[]; readonly at: number },
-	): Promise<LogEvent[]>;
 }

@@ -88,30 +88,3 @@ export interface Page {
 	readonly limit: number;
 	readonly after?: string;
 }
-
-/** Projects and webhooks. Lists are in the order of ids, oldest first. */
-export interface RegistryStorage {
-	createProject(project: Project): Promise<void>;
-	getProject(p: ProjectRef): Promise<Project | null>;
-	listProjects(page: Page): Promise<Project[]>;
-	/** Null if the project doesn't exist. */
-	renameProject(p: ProjectRef & { readonly name: string }): Promise<Project | null>;
-	/** Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist. */
-	setDeveloperApp(p: ProjectRef & { readonly installed: boolean }): Promise<Project | null>;
-
-	/**
-	 * Registers a webhook whose cursor is at the end of the log. `limit` if the project already has `maxPerProject`
-	 * webhooks, counted in the same transaction.
-	 */
-	createWebhook(p: NewWebhook & { readonly maxPerProject: number }): Promise<"created" | "limit" | "no_project">;
-	getWebhook(p: WebhookRef): Promise<Webhook | null>;
-	listWebhooks(p: Page & ProjectRef): Promise<Webhook[]>;
-	/** The changed webhook, or null if it doesn't exist. */
-	updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Promise<Webhook | null>;
-	/** Replaces the sealed digests. False if the webhook doesn't exist. */
-	rotateSecret(p: WebhookRef & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">): Promise<boolean>;
-	/** Deletes a webhook. The engine closes its pending deliveries; its attempts stay until their retention ends. */
-	deleteWebhook(p: WebhookRef): Promise<boolean>;
-	/** The backlogs of these webhooks, by webhook id. */
-	readBacklogs(p: ProjectRef & { readonly webhookIds: readonly string[] }): Promise<Map<string, Backlog>>;
-}

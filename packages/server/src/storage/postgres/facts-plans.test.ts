@@ -4,7 +4,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { describeFacts } from "../../../test/storage/conformance/facts.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { TestClock } from "../../../test/storage/conformance/world.ts";
-import type { FactStorage } from "../port/facts.ts";
+import type { FactStorage } from "../port.ts";
 import { connectionConfig } from "./connection/session-settings.ts";
 import { openPostgresStorage } from "./index.ts";
 

@@ -131,7 +131,10 @@ interface Dismissible {
 	readonly type: number;
 }
 
-/** @returns for each, whether it is dismissed now; false if it isn't a dead letter */
+/**
+ * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for each
+ * whether it is dismissed now; false if it isn't a dead letter. One transaction.
+ */
 export function* dismissDeliveries({
 	projectId,
 	deliveries,

@@ -1,4 +1,8 @@
-/** Facts about orders and subscriptions. Recording one holds the project's log, so no fact is recorded twice. */
+/**
+ * Facts that the store platform reported. A fact and its events are written in one transaction, so each event is created
+ * exactly once, despite races and crashes. Recording one holds the project's log, so no fact is recorded twice. The
+ * project's alarm is set as for any append.
+ */
 import {
 	type AbandonedBasket,
 	type BasketTouch,
@@ -66,7 +70,7 @@ const storedId = (id: string): string => id.replaceAll("\0", "\ufffd").toWellFor
 
 const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
 
-/** Any number of orders in three round trips. */
+/** Records orders in sequence, each atomically: any number in three round trips. One result for each. */
 export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Steps<Recorded[]> {
 	const { projectId } = p;
 	const orders = p.orders.map((order) => {
@@ -126,6 +130,7 @@ export function* getOrder({ projectId, orderId }: ProjectRef & { readonly orderI
 	return (yield* row(orderOf(project, orderId))) ?? null;
 }
 
+/** Refund ids are unique in the project. `too_much`: more than the `leftCents` that haven't been refunded. */
 export function* recordRefund(
 	p: ProjectRef & { readonly refund: NewRefund },
 ): Steps<OfOrder | { readonly kind: "too_much"; readonly leftCents: number }> {
@@ -156,6 +161,7 @@ export function* recordRefund(
 	return made;
 }
 
+/** Chargeback ids are unique in the project. */
 export function* recordChargeback(p: ProjectRef & { readonly chargeback: NewChargeback }): Steps<OfOrder> {
 	const { orderId, chargebackId, digest, at, event } = p.chargeback;
 	const project = yield* findProject(p.projectId);
@@ -177,6 +183,7 @@ export function* recordChargeback(p: ProjectRef & { readonly chargeback: NewChar
 	return made;
 }
 
+/** Deliverable ids are unique in the order. Each is recorded once, with its final outcome. */
 export function* recordDeliverable(p: ProjectRef & { readonly deliverable: NewDeliverable }): Steps<OfOrder> {
 	const { orderId, deliverableId, digest, at, event } = p.deliverable;
 	const project = yield* findProject(p.projectId);
@@ -233,6 +240,7 @@ export function* getSubscription({ projectId, subscriptionId }: SubscriptionRef)
 /** Null while the subscription is active. */
 type End = { readonly at: number | null; readonly events: readonly FactEvent[] };
 
+/** Never a conflict. */
 export function* cancelSubscription(
 	p: SubscriptionRef & { readonly at: number; readonly event: NewEvent },
 ): Steps<Recorded | { readonly kind: "no_subscription" }> {
@@ -259,6 +267,8 @@ interface BasketRef extends ProjectRef {
 }
 
 /**
+ * Restarts the basket's timer. `bought`: an order has ended this basket permanently.
+ *
  * Two touches always have different times, even within a millisecond or if the clock steps back. Recording an order
  * holds the log, so the lookup of an order holds it too.
  */
@@ -286,6 +296,7 @@ export function* touchBasket(
 	return touched.length === 1 ? "touched" : "bought";
 }
 
+/** Removes a basket. It may be touched again. */
 export function* removeBasket({ projectId, basketId }: BasketRef): Steps<"removed" | "absent" | "no_project"> {
 	const project = yield* findProject(projectId);
 	if (project === null) return "no_project";
@@ -296,7 +307,11 @@ export function* removeBasket({ projectId, basketId }: BasketRef): Steps<"remove
 
 const BASKETS = unlocked("store_baskets", "no");
 
-/** Concurrent nodes claim different baskets. */
+/**
+ * Claims baskets of all projects that are due at `now`, the longest overdue, in any order. The same step postpones them
+ * to `until`: concurrent nodes claim different baskets, and those that couldn't be abandoned come back without blocking
+ * others, even if their claimer crashed.
+ */
 export function* takeDueBaskets(p: {
 	readonly now: number;
 	readonly until: number;
@@ -310,12 +325,20 @@ export function* takeDueBaskets(p: {
 			basket_id AS "basketId", touched_at AS "touchedAt", data`);
 }
 
+/** Null if there is no basket. */
 export function* nextBasketDue(): Steps<number | null> {
 	const next = yield* row<{ at: number }>(sql`
 		SELECT due_at AS at FROM posthorn.store_baskets ORDER BY due_at LIMIT 1`);
 	return next === undefined ? null : yield* toNodeTime(next.at);
 }
 
+/**
+ * Ends baskets of a project whose last touch is still `touchedAt`, and appends their events in this order, in one
+ * transaction. The others were touched, removed, bought or ended by someone else.
+ *
+ * @param p no basket twice
+ * @returns the events that were appended
+ */
 export function* abandonBaskets(
 	p: ProjectRef & { readonly baskets: readonly AbandonedBasket[]; readonly at: number },
 ): Steps<LogEvent[]> {

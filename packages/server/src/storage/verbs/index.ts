@@ -133,6 +133,8 @@ const SETTINGS = {
 export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...DELIVERIES, ...FACTS, ...SEARCH, ...SETTINGS };
 
 export type AccountStorage = Methods<typeof PEOPLE>;
+export type FactStorage = Methods<typeof FACTS>;
 export type KeyStorage = Methods<typeof KEYS>;
+export type RegistryStorage = Methods<typeof PROJECTS>;
 export type SettingStorage = Methods<typeof SETTINGS>;
 export type ColdStorage = Methods<typeof VERBS>;

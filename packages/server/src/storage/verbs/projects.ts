@@ -32,6 +32,7 @@ export function* listProjects({ after = "", limit }: Page): Steps<Project[]> {
 	return found.map(toProject);
 }
 
+/** Null if the project doesn't exist. */
 export function* renameProject({ projectId, name }: ProjectRef & { readonly name: string }): Steps<Project | null> {
 	const [, [renamed]] = yield* together(
 		sql`UPDATE posthorn.projects SET name = ${name} WHERE id = ${projectId}`,
@@ -40,7 +41,7 @@ export function* renameProject({ projectId, name }: ProjectRef & { readonly name
 	return renamed === undefined ? null : toProject(renamed);
 }
 
-/** Without the app, all webhooks are paused. */
+/** Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist. */
 export function* setDeveloperApp({
 	projectId,
 	installed,

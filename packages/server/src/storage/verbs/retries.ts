@@ -28,6 +28,7 @@ const moveRetry = (project: number, webhook: number, seq: number, dueAt: number)
 	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
 		AND (seq, webhook_no) <= (${seq}, ${webhook})`;
 
+/** Makes a delivery's pending attempt due at `at`, unless it was due before. */
 export function* retryDelivery({
 	projectId,
 	webhookId,
@@ -38,6 +39,7 @@ export function* retryDelivery({
 	return result!;
 }
 
+/** The same for several, in one transaction. */
 export function* retryDeliveries({
 	projectId,
 	deliveries,
@@ -71,7 +73,10 @@ export function* retryDeliveries({
 	});
 }
 
-/** Due since 1970, so that its lane closes it immediately, even while it is paused. */
+/**
+ * Cancels the pending attempts of a test event's current series. They are due since 1970, so that its lane closes
+ * them immediately, even while it is paused.
+ */
 export function* cancelTest({
 	projectId,
 	webhookId,
@@ -96,7 +101,10 @@ export function* cancelTest({
 	return "cancelled";
 }
 
-/** Ends after as many as waited at first, so those that fail again meanwhile can't keep it going. */
+/**
+ * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). All calls together
+ * take as many as waited at the first, so this ends even if some fail again meanwhile.
+ */
 export function* retryWaiting(
 	p: WebhookRef & {
 		readonly at: number;

@@ -73,6 +73,10 @@ export function* holdWebhook({ projectId, webhookId }: WebhookRef): Steps<Held |
 	return found === undefined ? null : { project, webhook: found.no, lastSeq };
 }
 
+/**
+ * Registers a webhook whose cursor is at the end of the log. `limit` if the project already has `maxPerProject` webhooks,
+ * counted in the same transaction.
+ */
 export function* createWebhook(
 	p: NewWebhook & { readonly maxPerProject: number },
 ): Steps<"created" | "limit" | "no_project"> {
@@ -110,6 +114,7 @@ const subscribe = (project: number, webhookId: string, events: readonly string[]
 	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name IN ${each}${JSON.stringify(events)}${endEach}
 	ON CONFLICT DO NOTHING`;
 
+/** The changed webhook, or null if it doesn't exist. */
 export function* updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Steps<Webhook | null> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return null;
@@ -148,6 +153,7 @@ export function* updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch })
 
 const NONE_OPEN = new Fragment({ postgres: "'{}'", sqlite: "NULL" });
 
+/** Replaces the sealed digests. False if the webhook doesn't exist. */
 export function* rotateSecret(
 	p: WebhookRef & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">,
 ): Steps<boolean> {
@@ -172,6 +178,7 @@ const setClosing = (project: number, webhook: number): Query => sql`
 	) IS NOT NULL
 	WHERE project_no = ${project} AND no = ${webhook}`;
 
+/** The engine closes its pending deliveries; its attempts stay until their retention ends. */
 export function* deleteWebhook(p: WebhookRef): Steps<boolean> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return false;
@@ -190,7 +197,7 @@ export function* deleteWebhook(p: WebhookRef): Steps<boolean> {
 	return true;
 }
 
-/** The engine closes what is still pending for a deleted webhook, and then calls this. */
+/** Removes a deleted webhook from the lanes, unless a delivery is still pending. The engine closes those first. */
 export function* endDeletion({ projectId, webhookId }: WebhookRef): Steps<void> {
 	const project = yield* findProject(projectId);
 	const found = yield* row<{ no: number }>(sql`
