@@ -1,7 +1,6 @@
 import type { WebhookEvent } from "./event.ts";
 import type { Settings } from "./options.ts";
-import type { HeadersInput } from "./request-headers.ts";
-import { type Body, verify } from "./verify.ts";
+import { type Body, type HeadersInput, verify } from "./verify.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 export interface ReceivedRequest {

@@ -1,7 +1,6 @@
 import { DEFAULT_BRAND, headerNames, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
 import { parseEvent, type WebhookEvent } from "./event.ts";
 import { explainMismatch } from "./mismatch.ts";
-import { type HeadersInput, headerValues } from "./request-headers.ts";
 import { isSigned, utf8 } from "./signature.ts";
 import { WebhookError } from "./webhook-error.ts";
 
@@ -119,4 +118,32 @@ function toBytes(body: Body): Uint8Array {
 /** Also for one of another realm, as test runners and virtual machines have. */
 function isArrayBuffer(body: unknown): body is ArrayBuffer {
 	return Object.prototype.toString.call(body) === "[object ArrayBuffer]";
+}
+
+/**
+ * Headers as servers hand them over: `Headers` of the Fetch API, or an object with names in any case, such as Node's
+ * `request.headers`.
+ */
+export type HeadersInput =
+	| { get(name: string): string | null | undefined }
+	| Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The header's values, none if it is missing or empty. `name` is in lower case. */
+function headerValues(headers: HeadersInput, name: string): readonly string[] {
+	const values = isLookup(headers) ? [headers.get(name) ?? ""] : valuesOf(headers, name);
+	// Servers join the values of a repeated header with commas, which no header of ours contains.
+	return values.filter((value) => value !== "").flatMap((value) => value.split(","));
+}
+
+function isLookup(headers: HeadersInput): headers is { get(name: string): string | null | undefined } {
+	return typeof headers.get === "function";
+}
+
+function valuesOf(
+	headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+	name: string,
+): readonly string[] {
+	return Object.entries(headers)
+		.filter(([given]) => given.toLowerCase() === name)
+		.flatMap(([, value]) => value ?? []);
 }

@@ -1,5 +1,5 @@
 import type { Receiver } from "../request.ts";
-import type { HeadersInput } from "../request-headers.ts";
+import type { HeadersInput } from "../verify.ts";
 
 /** What the plugin needs of Fastify 4 and 5, so that the package doesn't depend on either. */
 export interface FastifyInstance {

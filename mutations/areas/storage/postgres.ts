@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { inPostgres, POSTGRES } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { inPostgres, POSTGRES } from "../../tests.ts";
 
 /** The storage rules in PostgreSQL. */
 export const STORAGE_POSTGRES = [

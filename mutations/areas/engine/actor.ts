@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { ENGINE, inEngine, NODES } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { ENGINE, inEngine, NODES } from "../../tests.ts";
 
 /** The loop of a project, and what it starts and finishes. */
 export const ENGINE_ACTOR = [

@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { SQLITE } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { SQLITE } from "../../tests.ts";
 
 const RESPONSE_FILTER = ["server/src/storage/shared/response-filter.test.ts"];
 

@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { inAccounts, inApi, inEngine, inVerbs, SQLITE } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { inAccounts, inApi, inEngine, inVerbs, SQLITE } from "../../tests.ts";
 
 /** Cold verbs: written once, so caught once, on SQLite. */
 export const STORAGE_VERBS = [

@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { SQLITE } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { SQLITE } from "../../tests.ts";
 
 /** The storage rules in SQLite, whose statements run in threads of their own. */
 export const STORAGE_SQLITE = [

@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { ENGINE, inEngine } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { ENGINE, inEngine } from "../../tests.ts";
 
 /** How lanes go through their log. */
 export const ENGINE_LANES = [

@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { inEngine, inNet } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { inEngine, inNet } from "../../tests.ts";
 
 /** How requests leave, to whom, and how many at once. */
 export const ENGINE_SEND = [

@@ -1,5 +1,5 @@
-import { of } from "../mutation.ts";
-import { ENGINE, inEngine, NODES } from "../tests.ts";
+import { of } from "../../mutation.ts";
+import { ENGINE, inEngine, NODES } from "../../tests.ts";
 
 /** How nodes take, keep, hand over and give back projects. */
 export const ENGINE_LEASES = [
