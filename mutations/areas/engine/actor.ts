@@ -337,8 +337,8 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "applied-lanes-rests-long",
-			find: "Math.min(PROJECTS.lanesRest * (now - begun), PROJECTS.lanesRestMs)",
-			replace: "PROJECTS.lanesRest * (now - begun)",
+			find: "PROJECTS.lanesRest, PROJECTS.lanesRestMs)",
+			replace: "PROJECTS.lanesRest, Number.POSITIVE_INFINITY)",
 			why: "After the machine slept, changes of webhooks wait for hours.",
 		},
 		{
