@@ -45,7 +45,10 @@ export async function release(options: ReleaseOptions): Promise<void> {
 		console.log(clean(state.detail!));
 		show(waiting);
 	}
-	const skipping = skipped.length === 0 ? "" : ` ${webhooks(skipped.length)} skip their pending deliveries.`;
+	const skipping =
+		skipped.length === 0
+			? ""
+			: ` ${webhooks(skipped.length)} skip what is pending, also events that were accepted since the restore.`;
 	const question = `Release ${url}? ${totalOf(sent)}${skipping}`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
 	for (const webhook of skipped) await skip(client, webhook);

@@ -78,8 +78,8 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 						<List.Item>{release.words}</List.Item>
 						{release.skipped.length === 0 ? null : (
 							<List.Item>
-								Skipped retries and replays fail when they are due, and can then be replayed. All events stay in the
-								log.
+								Skipping leaves out events that were accepted since the restore, too. Skipped retries and replays fail
+								when they are due, and can then be replayed. All events stay in the log.
 							</List.Item>
 						)}
 						<List.Item>
