@@ -286,6 +286,37 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 	expect(faults).toEqual([]);
 });
 
+// People search by order id, but only the drawer showed it.
+test("rows of deliveries show their order, and are as high as others", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const events = ["purchase.completed", "customer.created"];
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting", events });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const long = `ord_${"0123456789".repeat(20)}`;
+	const { data: sale } = purchase(1) as { readonly data: object };
+	const hidden = "ord_\u202E1";
+	for (const order_id of ["ord_1042", long, hidden])
+		await shop.post(shop.path("/events"), { type: "purchase.completed", data: { ...sale, order_id } });
+	await shop.post(shop.path("/events"), { type: "customer.created", data: { customer_email: "ada@example.com" } });
+	await receiver.count(4);
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Deliveries" }).locator("tbody tr");
+	await expect(rows).toHaveCount(4);
+	await expect(rows.nth(0)).not.toContainText("Order");
+	await expect(rows.nth(1)).toContainText("Order ord_⟨U+202E⟩1");
+	await expect(rows.nth(3)).toContainText("Order ord_1042");
+	const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+	expect(new Set(heights).size, heights.join()).toBe(1);
+	await expectAccessible(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	const cards = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+	await expect(cards.nth(3)).toContainText("Order ord_1042");
+	expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+	await expectAccessible(page);
+});
+
 test("test events are marked everywhere, and don't make a webhook failing", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
@@ -372,5 +403,48 @@ test.describe("with long delays", () => {
 		await receiver.count(2);
 		await expect(rows.getByText("Delivered")).toHaveCount(1);
 		await expect(page).toHaveURL(/\/logs$/);
+	});
+
+	// It once stayed on the attempt before.
+	test("after a retry, the drawer shows the retry's attempt, and its row stays marked", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 503 }));
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		receiver.respondWith(() => ({ status: 200 }));
+		await page.goto(dashboard.project("/logs"));
+		const rows = page.getByRole("table", { name: "Deliveries" });
+		await rows.getByRole("link", { name: "purchase.completed" }).click();
+		const drawer = page.getByRole("dialog");
+		await expect(drawer).toContainText("The receiver returned 503");
+		const before = page.url();
+		await drawer.getByRole("button", { name: "Retry now" }).click();
+		await expect(drawer).toContainText("Delivered on attempt 2");
+		expect(page.url()).not.toBe(before);
+		// The drawer covers the list, also for screen readers.
+		await expect(page.locator("tr[data-open]").getByText("Delivered")).toHaveCount(1);
+	});
+
+	// Incidents follow slowly: one said "2 waiting" below "Waiting now 0".
+	test("once everything is delivered, no incident says that something waits", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 503 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(3);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const incidents = page.getByRole("list", { name: "Incidents" });
+		await expect(incidents).toContainText("Returning 503. 3 deliveries held up, all waiting.");
+		receiver.respondWith(() => ({ status: 200 }));
+		await page.getByRole("button", { name: "Retry all 3 events now" }).first().click();
+		// Such a short outage is none once it is over.
+		await expect(incidents).toHaveCount(0);
 	});
 });

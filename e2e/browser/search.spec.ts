@@ -157,6 +157,41 @@ test("the figure of deliveries leads to as many rows, without tests", async ({ d
 	await expect(rows).toHaveCount(1 + 3);
 });
 
+// The list once had test events in addition.
+test("a bar of a chart leads to as many attempts as it counts, without tests", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"), { events: ["purchase.completed"] });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), completed(`ord_${n}`, "ada@example.com"));
+	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+	await receiver.count(3);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(3);
+	for (const path of ["", `/webhooks/${id}`]) {
+		// If the hour ends meanwhile, there are two bars.
+		let shown = 0;
+		for (let bar = 0; shown < 2; bar++) {
+			await page.goto(dashboard.project(path));
+			await page.getByText("Show the data").first().click();
+			const table = page.getByRole("region", { name: "Data of the chart" }).first();
+			const row = table
+				.getByRole("row")
+				.filter({ hasText: /[12]00$/ })
+				.nth(bar);
+			const [delivered] = /[12](?=00$)/.exec((await row.textContent()) ?? "") ?? [];
+			await row.getByRole("button").click();
+			await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + Number(delivered));
+			await expect(page.getByText(/ attempts? (to .*, )?from .*, without tests\.$/)).toBeVisible();
+			shown += Number(delivered);
+		}
+		expect(shown).toBe(2);
+	}
+	// Deliveries keep the filter.
+	await page.getByRole("radiogroup", { name: "Show" }).getByText("Deliveries").click();
+	await expect(page).toHaveURL(/test=false/);
+});
+
 /** With SCREENSHOTS=folder: pictures to look at, wide and narrow, light and dark. */
 async function shot(page: import("@playwright/test").Page, name: string): Promise<void> {
 	const folder = process.env.SCREENSHOTS;

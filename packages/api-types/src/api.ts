@@ -3318,6 +3318,8 @@ export interface components {
              */
             readonly event_id: string;
             readonly event_type: components["schemas"]["EventType"];
+            /** @description The `order_id` in the event's data. Null if there is none, for test events, and for events of more than 16 KiB. */
+            readonly order_id: string | null;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
             /** @description Whether the event is a test event. */
@@ -6012,6 +6014,8 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly status?: readonly ("delivered" | "retrying" | "failed")[];
+                /** @description `false` leaves out test events, as statistics do. */
+                readonly test?: "false";
                 /** @description Rows per page. */
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
@@ -6074,6 +6078,8 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly status?: readonly ("delivered" | "retrying" | "failed")[];
+                /** @description `false` leaves out test events, as statistics do. */
+                readonly test?: "false";
                 /** @description Rows per page. */
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
@@ -6136,6 +6142,8 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly status?: readonly ("delivered" | "retrying" | "failed")[];
+                /** @description `false` leaves out test events, as statistics do. */
+                readonly test?: "false";
             };
             readonly header?: never;
             readonly path: {
@@ -6289,6 +6297,8 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly status?: readonly ("delivered" | "retrying" | "failed")[];
+                /** @description `false` leaves out test events, as statistics do. */
+                readonly test?: "false";
             };
             readonly header?: never;
             readonly path: {
@@ -6354,6 +6364,8 @@ export interface operations {
                 readonly until?: string;
                 /** @description Repeat the parameter or separate values with commas. */
                 readonly status?: readonly ("delivered" | "retrying" | "failed")[];
+                /** @description `false` leaves out test events, as statistics do. */
+                readonly test?: "false";
             };
             readonly header?: never;
             readonly path: {

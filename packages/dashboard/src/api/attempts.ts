@@ -35,6 +35,8 @@ export interface CommonFilter {
 
 export interface AttemptFilter extends CommonFilter {
 	readonly status?: readonly AttemptStatus[];
+	/** Without test events, as the statistics are. */
+	readonly test?: "false";
 }
 
 /** A filter with a span before now, which replaces `since` and `until`. */

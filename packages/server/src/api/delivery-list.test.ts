@@ -76,6 +76,28 @@ test("a retry that was delivered leaves no trace as waiting, and one made early 
 	expect(await list(project, "state=waiting")).toEqual([]);
 });
 
+test("rows have the order id that they are found by", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const orders = [{ order_id: "ord_1" }, { order_id: 1042 }, { n: 1 }, { order_id: "ord_2", note: "x".repeat(20_000) }];
+	for (const data of orders) {
+		await api.publish(project, data);
+		await api.attempted();
+	}
+	await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	await api.attempted();
+	const rows = await list(project);
+	expect(rows.map(({ order_id }) => order_id)).toEqual([null, null, null, "1042", "ord_1"]);
+	expect((await list(project, "order_id=1042")).map(({ order_id }) => order_id)).toEqual(["1042"]);
+	const { text } = await api.call("GET", `${project}/deliveries/export.jsonl`);
+	expect(
+		text
+			.trimEnd()
+			.split("\n")
+			.map((line) => JSON.parse(line).order_id),
+	).toEqual([null, null, null, "1042", "ord_1"]);
+});
+
 test("a failed delivery is unhandled until it is replayed", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);

@@ -123,6 +123,8 @@ export const SEARCH = {
 	eventsOfReference: 200,
 	/** … for a list of their attempts, the newest of them with as many attempts together: all are sorted for each page. */
 	attemptsOfReference: 500,
+	/** Events with more bytes aren't read for their order id when deliveries are listed. */
+	orderIdBytes: 16_384,
 	/** Values of one filter. */
 	values: 20,
 	/**

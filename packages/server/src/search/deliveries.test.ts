@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AttemptSummary, FollowedAttempt, LatestAttempt, Params, WaitingRetry } from "../storage/port.ts";
-import { DELIVERY_STATES, type DeliveryFilter, listDeliveries } from "./deliveries.ts";
+import { DELIVERY_STATES, type DeliveryFilter, isDeliveryPosition, listDeliveries } from "./deliveries.ts";
 
 const WEBHOOKS = ["wh_1", "wh_2"];
 const TYPES = Array.from({ length: 15 }, (_, i) => `type_${i}`);
@@ -53,6 +53,20 @@ class CountedLog {
 
 	async readLatest({ deliveries }: Params<"readLatest">): Promise<LatestAttempt[]> {
 		return deliveries.map(() => ({ newest: null, dismissed: false, next: null }));
+	}
+
+	async readOrderIds({ seqs, maxBytes }: Params<"readOrderIds">) {
+		expect(maxBytes).toBeGreaterThan(0);
+		return seqs.filter((seq) => seq % 2 === 1).map((seq) => ({ seq, orderId: `ord_${seq}` }));
+	}
+
+	/** Replays that wait for their first attempt. */
+	queued: readonly WaitingRetry[] = [];
+
+	async listUnattempted({ limit, after = "wh_0 0 0 0" }: Params<"listUnattempted">) {
+		const from = Number(after.split(" ")[3]);
+		const end = from + limit;
+		return { rows: this.queued.slice(from, end), next: end < this.queued.length ? `wh_1 1 0 ${end}` : null };
 	}
 
 	readonly waitingAsked: number[] = [];
@@ -117,7 +131,9 @@ class SeriesLog extends CountedLog {
 	}
 
 	override follow(entry: AttemptSummary): FollowedAttempt {
-		return { ...super.follow(entry), isFollowed: this.#newest.get(entry.seq)!.id !== entry.id };
+		const isFollowed = this.#newest.get(entry.seq)!.id !== entry.id;
+		const next = isFollowed || entry.status !== "retrying" ? null : { replay: 0, dueAt: 0 };
+		return { ...super.follow(entry), isFollowed, next };
 	}
 
 	override async readLatest({ deliveries }: Params<"readLatest">) {
@@ -156,6 +172,51 @@ test("few pending deliveries come from the queues, so no attempt is read that an
 			expect(seen.sort()).toEqual(given.map(({ ends }, seq) => `evt_${seq} ${ends ? "delivered" : "waiting"}`).sort());
 			expect(log.passed).toBe(0);
 		}),
+	);
+});
+
+test("rows have their events' order ids, except those of test events", async () => {
+	const log = new CountedLog(6, (i) => ({ seq: i - 3 }));
+	const { rows } = await listDeliveries(log, "p", ALL, { limit: 10 });
+	expect(rows.map(({ seq, orderId }) => [seq, orderId])).toEqual([
+		...[-3, -2, -1, 0].map((seq) => [seq, null]),
+		[1, "ord_1"],
+		[2, null],
+	]);
+});
+
+// With more than 200 pending, the list once left out those that the log doesn't show yet.
+test("however many deliveries are pending, the list has each of them once", async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.integer({ min: 0, max: 40 }),
+			fc.integer({ min: 201, max: 230 }),
+			fc.integer({ min: 1, max: 60 }),
+			fc.boolean(),
+			async (replays, retries, limit, isOfOne) => {
+				const log = new SeriesLog(Array.from({ length: retries }, (_, i) => ({ ends: false, times: [i] })));
+				const of = { webhookId: WEBHOOKS[0]!, queue: "replay" as const, attempt: 1, replay: 1, dueAt: 0 };
+				log.queued = Array.from({ length: replays }, (_, i) => {
+					const seq = 1_000 + i;
+					return { ...of, seq, eventId: `evt_${seq}`, eventType: TYPES[i % 2]! };
+				});
+				const filter = { ...ALL, types: isOfOne ? [TYPES[0]!] : TYPES, states: ["waiting" as const] };
+				const seen: string[] = [];
+				for (let before: string | null | undefined; before !== null; ) {
+					const page = await listDeliveries(log, "p", filter, { limit, before });
+					expect(page.rows.length).toBeLessThanOrEqual(limit);
+					expect(page.next === null || /^att_\d+$/.test(page.next) || isDeliveryPosition(page.next)).toBe(true);
+					seen.push(...page.rows.map(({ eventId }) => eventId));
+					before = page.next;
+				}
+				const fitting = log.queued.filter(({ eventType }) => !isOfOne || eventType === TYPES[0]);
+				const wanted = [
+					...fitting.map(({ eventId }) => eventId),
+					...Array.from({ length: retries }, (_, i) => `evt_${i}`),
+				];
+				expect(seen.toSorted()).toEqual(wanted.toSorted());
+			},
+		),
 	);
 });
 

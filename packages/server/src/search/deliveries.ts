@@ -4,9 +4,10 @@
  *
  * A series that ended has one entry that is `delivered` or `failed`, which an index finds. A series that
  * continues has only `retrying` entries: the last one counts, and the others are read and left out. If few deliveries
- * are pending, they are found from the queues instead.
+ * are pending, they are found from the queues instead. If many are, only replays and tests without an attempt are.
  */
-import { LOG_READS } from "../base/budgets.ts";
+import { LOG_READS, SEARCH } from "../base/budgets.ts";
+import { isId } from "../base/ids.ts";
 import {
 	type AttemptFilter,
 	type AttemptStatus,
@@ -35,6 +36,8 @@ export interface FoundDelivery {
 	readonly seq: number;
 	readonly eventId: string;
 	readonly eventType: string;
+	/** In the event's data; null if it has none, is a test event, or has more bytes than {@link SEARCH.orderIdBytes}. */
+	readonly orderId: string | null;
 	readonly replay: number;
 	readonly state: DeliveryStateName;
 	/** How many attempts of the series were made. */
@@ -49,10 +52,16 @@ export interface FoundDelivery {
 	readonly isClosed: boolean;
 }
 
-/** Newest first, by the last attempt. `next`: the attempt id to continue before, or null at the end. */
+/** Newest first, by the last attempt. `next`: the `before` of the next page, or null at the end. */
 export interface DeliveryPage {
 	readonly rows: readonly FoundDelivery[];
 	readonly next: string | null;
+}
+
+type Found = Omit<FoundDelivery, "orderId">;
+
+interface FoundPage extends Pick<DeliveryPage, "next"> {
+	readonly rows: readonly Found[];
 }
 
 interface Search {
@@ -62,7 +71,10 @@ interface Search {
 	readonly isGone?: (() => boolean) | undefined;
 }
 
-type SearchStorage = Pick<Storage, "listFollowedAttempts" | "listWaitingRetries" | "readLatest">;
+type SearchStorage = Pick<
+	Storage,
+	"listFollowedAttempts" | "listUnattempted" | "listWaitingRetries" | "readLatest" | "readOrderIds"
+>;
 
 /** Up to this many pending deliveries are listed from the queues. */
 const FEW = 200;
@@ -78,18 +90,48 @@ export async function listDeliveries(
 	storage: SearchStorage,
 	projectId: string,
 	filter: DeliveryFilter,
-	{ limit, before, isGone = () => false }: Search,
+	search: Search,
 ): Promise<DeliveryPage> {
-	const few = readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
-	if (few !== null && filter.states.length === 1) return pageOf(few, limit, before);
+	const { rows, next } = await findDeliveries(storage, projectId, filter, search);
+	return { rows: await withOrderIds(storage, projectId, rows), next };
+}
+
+/** Those of test events are only samples. */
+async function withOrderIds(
+	storage: SearchStorage,
+	projectId: string,
+	rows: readonly Found[],
+): Promise<FoundDelivery[]> {
+	const seqs = [...new Set(rows.map(({ seq }) => seq))].filter((seq) => seq > 0);
+	const found = seqs.length === 0 ? [] : await storage.readOrderIds({ projectId, seqs, maxBytes: SEARCH.orderIdBytes });
+	const orders = new Map(found.map(({ seq, orderId }) => [seq, orderId]));
+	return rows.map((row) => ({ ...row, orderId: orders.get(row.seq) ?? null }));
+}
+
+async function findDeliveries(
+	storage: SearchStorage,
+	projectId: string,
+	filter: DeliveryFilter,
+	{ limit, before: position, isGone = () => false }: Search,
+): Promise<FoundPage> {
+	const queued = position?.startsWith(UNATTEMPTED) ? position.slice(UNATTEMPTED.length) : undefined;
+	const few = queued === undefined && readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
+	const isOnlyWaiting = filter.states.length === 1 && filter.states[0] === "waiting";
+	if (few !== null && isOnlyWaiting) return pageOf(few, limit, position);
+	const isAtQueues = isOnlyWaiting && (queued === undefined ? position === undefined : queued !== QUEUES_END);
+	const unattempted = isAtQueues
+		? await listUnattempted(storage, projectId, filter, { limit, before: queued, isGone })
+		: { rows: [], next: null };
+	if (unattempted.next !== null) return unattempted;
+	const before = queued === undefined ? position : undefined;
 	// Read before the log, so one that ends meanwhile is in both.
 	const waiting = (few ?? []).filter(({ last }) => last !== null && (before === undefined || last.id < before));
 	const ended = new Set<string>();
-	const rows: FoundDelivery[] = [];
+	const rows: Found[] = [...unattempted.rows];
 	const attempts = attemptsOf(filter, few !== null);
 	let next: string | null | undefined = before;
 	// Most entries are shown, so the first step reads what a page needs. Those of given events are all sorted each time.
-	let step = isOfEvents(filter) ? Math.ceil(limit * MARGIN) : limit;
+	let step = isOfEvents(filter) ? Math.ceil(limit * MARGIN) : limit - rows.length;
 	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
 		const page = { limit: step, ...(next !== undefined && { before: next }) };
 		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });
@@ -97,7 +139,7 @@ export async function listDeliveries(
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
 		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
 		// Without those that don't match by now.
-		const these = read.rows.map(deliveryOf).filter((row) => row !== null && fits(filter, row)) as FoundDelivery[];
+		const these = read.rows.map(deliveryOf).filter((row) => row !== null && fits(filter, row)) as Found[];
 		found += these.length;
 		for (const row of these) ended.add(keyOf(row));
 		const end = next;
@@ -138,7 +180,7 @@ function attemptsOf(
 }
 
 /** The delivery whose last attempt this is; null if a later attempt of the same series was made. */
-function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, ...last }: FollowedAttempt): FoundDelivery | null {
+function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, ...last }: FollowedAttempt): Found | null {
 	const { webhookId, seq, eventId, eventType, replay, attempt, status } = last;
 	const of = { webhookId, seq, eventId, eventType, replay, attempts: attempt, last, isClosed: webhookDeleted };
 	if (status === "delivered") return { ...of, state: "delivered", nextAt: null, handled: null };
@@ -153,10 +195,7 @@ function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, ...last }: Fo
 }
 
 /** What needs a decision is what a webhook's dead letters count. */
-const fits = (
-	{ states, unhandled, tests }: DeliveryFilter,
-	{ state, handled, isClosed, seq }: FoundDelivery,
-): boolean =>
+const fits = ({ states, unhandled, tests }: DeliveryFilter, { state, handled, isClosed, seq }: Found): boolean =>
 	states.includes(state) &&
 	(tests === null || tests === seq < 0) &&
 	!(unhandled && (handled !== null || isClosed || seq < 0));
@@ -166,7 +205,7 @@ async function listFewWaiting(
 	storage: SearchStorage,
 	projectId: string,
 	filter: DeliveryFilter,
-): Promise<FoundDelivery[] | null> {
+): Promise<Found[] | null> {
 	const ids = filter.webhookIds ?? [null];
 	const waiting: WaitingRetry[] = [];
 	for (const webhookId of ids) {
@@ -176,38 +215,70 @@ async function listFewWaiting(
 	const deliveries = waiting.map(({ webhookId, seq }) => ({ webhookId, seq }));
 	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const found = waiting.map((retry, i) => waitingDelivery(retry, latest[i]!.newest));
+	return found.filter((one) => matches(filter, one)).sort(newestFirst);
+}
+
+/**
+ * If more than {@link FEW} are pending: replays and tests that wait for the first attempt of their series, which the log
+ * doesn't show. `next` is null if a page that isn't full yet has the last of them.
+ *
+ * @param before the position in the queues to continue after
+ */
+async function listUnattempted(
+	storage: SearchStorage,
+	projectId: string,
+	filter: DeliveryFilter,
+	{ limit, before, isGone = () => false }: Search,
+): Promise<FoundPage> {
+	const rows: Found[] = [];
+	let next: string | null | undefined = before;
+	for (let scanned = 0; next !== null && rows.length < limit && scanned < LOG_READS.attemptsScanned; scanned += limit) {
+		if (isGone()) break;
+		const page = { limit: limit - rows.length, after: next };
+		const read = await storage.listUnattempted({ projectId, webhookIds: filter.webhookIds, ...page });
+		rows.push(...read.rows.map((retry) => waitingDelivery(retry, null)).filter((one) => matches(filter, one)));
+		next = read.next;
+	}
+	if (next != null) return { rows, next: UNATTEMPTED + next };
+	return { rows, next: rows.length < limit ? null : UNATTEMPTED + QUEUES_END };
+}
+
+/** Whether a pending delivery matches. */
+function matches(filter: DeliveryFilter, one: Found): boolean {
 	const { types, eventId, seqs, response, since = 0, until = Number.POSITIVE_INFINITY } = filter;
-	const matching = found.filter(
-		(one) =>
-			fits(filter, one) &&
-			types?.includes(one.eventType) !== false &&
-			seqs?.includes(one.seq) !== false &&
-			(eventId === undefined || one.eventId === eventId) &&
-			(one.last === null || response === undefined || fitsResponse(response, one.last)) &&
-			startOf(one) >= since &&
-			startOf(one) < until,
+	return (
+		fits(filter, one) &&
+		types?.includes(one.eventType) !== false &&
+		seqs?.includes(one.seq) !== false &&
+		(eventId === undefined || one.eventId === eventId) &&
+		(one.last === null || response === undefined || fitsResponse(response, one.last)) &&
+		startOf(one) >= since &&
+		startOf(one) < until
 	);
-	return matching.sort(newestFirst);
 }
 
 function waitingDelivery(
 	{ webhookId, seq, eventId, eventType, attempt, replay, dueAt }: WaitingRetry,
 	newest: LatestAttempt["newest"],
-): FoundDelivery {
+): Found {
 	const last = newest === null || newest.replay !== replay ? null : { ...newest, eventId, eventType };
 	const of = { webhookId, seq, eventId, eventType, replay, attempts: attempt - 1, last };
 	return { ...of, state: "waiting", nextAt: dueAt, handled: null, isClosed: false };
 }
 
 /** A delivery without an attempt was just requested, so the time at which it is due counts. */
-const startOf = ({ last, nextAt }: FoundDelivery): number => last?.startedAt ?? nextAt ?? 0;
-/** Sorts after every attempt id. */
+const startOf = ({ last, nextAt }: Found): number => last?.startedAt ?? nextAt ?? 0;
+/** Sorts after every attempt id. A position in the queues follows, if many deliveries are pending. */
 const UNATTEMPTED = "~";
-const positionOf = ({ last }: FoundDelivery): string => last?.id ?? UNATTEMPTED;
-const newestFirst = (a: FoundDelivery, b: FoundDelivery): number => (positionOf(a) < positionOf(b) ? 1 : -1);
-const keyOf = ({ webhookId, seq, replay }: FoundDelivery): string => `${webhookId} ${seq} ${replay}`;
+const QUEUES_END = "~";
+const POSITION = /^~(~|wh_[0-9a-z]+ \d -?\d{1,16} -?\d{1,16})$/;
+/** Whether this is a position in a list of deliveries: a `next` or an attempt id. */
+export const isDeliveryPosition = (text: string): boolean => POSITION.test(text) || isId("attempt", text);
+const positionOf = ({ last }: Found): string => last?.id ?? UNATTEMPTED;
+const newestFirst = (a: Found, b: Found): number => (positionOf(a) < positionOf(b) ? 1 : -1);
+const keyOf = ({ webhookId, seq, replay }: Found): string => `${webhookId} ${seq} ${replay}`;
 
-function pageOf(found: readonly FoundDelivery[], limit: number, before: string | undefined): DeliveryPage {
+function pageOf(found: readonly Found[], limit: number, before: string | undefined): FoundPage {
 	const rest = before === undefined ? found : found.filter((one) => positionOf(one) < before);
 	// Those without an attempt have no position to continue at, so they all come first, with at least one that has.
 	const fresh = rest.filter(({ last }) => last === null).length;

@@ -13,6 +13,7 @@ export interface Json {
 	readonly type: string;
 	readonly status: string;
 	readonly status_code: number | null;
+	readonly order_id: string | null;
 	readonly name: string;
 	readonly created_at: string;
 	readonly next_cursor: string | null;

@@ -1,8 +1,8 @@
-import { Checkbox, List, ScrollArea, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, List, ScrollArea, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type PendingWebhook, pendingWebhooks, releaseQuarantine } from "../../api/quarantine.ts";
-import { releaseOf } from "../../lib/account/release.ts";
+import { namedLike, releaseOf } from "../../lib/account/release.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { calendarTime } from "../../lib/text/time.ts";
@@ -16,7 +16,7 @@ interface ReleaseDialogProps {
 	onClose: () => void;
 }
 
-/** More aren't listed. */
+/** How many are listed at first, and then on each request. */
 const ROWS = 50;
 /** More are only sent after their number was typed. */
 const MAX_UNCONFIRMED = 100;
@@ -110,12 +110,30 @@ interface PendingProps {
 }
 
 function Pending({ webhooks, skipped, onSkip }: PendingProps) {
-	const active = webhooks.filter(({ status }) => status === "active");
+	const [sought, setSought] = useState("");
+	const [listed, setListed] = useState(ROWS);
+	const found = webhooks.filter((webhook) => namedLike(sought, webhook));
+	const active = found.filter(({ status }) => status === "active");
 	const all = active.length > 0 && active.every(({ id }) => skipped.has(id));
+	const some = active.some(({ id }) => skipped.has(id));
+	const rest = found.length - listed;
+	const skipAll = () => {
+		const ids = new Set(active.map(({ id }) => id));
+		onSkip(new Set(all ? [...skipped].filter((id) => !ids.has(id)) : [...skipped, ...ids]));
+	};
 	const toggle = (id: string) =>
 		onSkip(new Set(skipped.has(id) ? [...skipped].filter((one) => one !== id) : [...skipped, id]));
 	return (
 		<>
+			{webhooks.length <= ROWS ? null : (
+				<TextInput
+					size="xs"
+					label="Find a webhook or project"
+					value={sought}
+					onChange={(event) => setSought(event.currentTarget.value)}
+					autoComplete="off"
+				/>
+			)}
 			<ScrollArea.Autosize mah={320} type="auto" scrollbars="y" offsetScrollbars="present">
 				<Table fz="sm" verticalSpacing={6} horizontalSpacing={6} aria-label="Pending deliveries" stickyHeader>
 					<Table.Thead>
@@ -126,17 +144,17 @@ function Pending({ webhooks, skipped, onSkip }: PendingProps) {
 							<Table.Th>
 								<Checkbox
 									size="xs"
-									label="Skip all"
+									label={sought.trim() === "" ? "Skip all" : "Skip these"}
 									checked={all}
-									indeterminate={!all && skipped.size > 0}
+									indeterminate={!all && some}
 									disabled={active.length === 0}
-									onChange={() => onSkip(new Set(all ? [] : active.map(({ id }) => id)))}
+									onChange={skipAll}
 								/>
 							</Table.Th>
 						</Table.Tr>
 					</Table.Thead>
 					<Table.Tbody>
-						{webhooks.slice(0, ROWS).map((webhook) => (
+						{found.slice(0, listed).map((webhook) => (
 							<Table.Tr key={webhook.id}>
 								<Table.Td>
 									<Text size="sm" fw={550}>
@@ -175,12 +193,16 @@ function Pending({ webhooks, skipped, onSkip }: PendingProps) {
 					</Table.Tbody>
 				</Table>
 			</ScrollArea.Autosize>
-			{webhooks.length > ROWS ? (
-				<Text size="xs" c="dimmed">
-					And {plural(webhooks.length - ROWS, "other webhook")}. To skip single ones of them, use{" "}
-					<code>posthorn release</code>.
+			{found.length === 0 ? (
+				<Text size="sm" c="dimmed">
+					No webhook or project has this name.
 				</Text>
 			) : null}
+			{rest <= 0 ? null : (
+				<Button size="xs" variant="default" onClick={() => setListed(listed + ROWS)}>
+					{`Show ${Math.min(ROWS, rest)} more of ${plural(rest, "other webhook")}`}
+				</Button>
+			)}
 		</>
 	);
 }

@@ -23,6 +23,18 @@ export function releaseOf<Webhook extends PendingFacts>(
 	return { skipped, total: first + again, words: sentWords(first, again, sent.length) + skippedWords(skipped) };
 }
 
+interface Named {
+	readonly description: string;
+	readonly url: string;
+	readonly project: string;
+}
+
+/** Whether a webhook or its project is named like a text, in any case. */
+export function namedLike(text: string, { description, url, project }: Named): boolean {
+	const sought = text.trim().toLowerCase();
+	return [description, url, project].some((name) => name.toLowerCase().includes(sought));
+}
+
 function sentWords(first: number, again: number, webhooks: number): string {
 	if (first + again === 0) return "No pending delivery will be sent.";
 	const parts = [
@@ -35,5 +47,5 @@ function sentWords(first: number, again: number, webhooks: number): string {
 function skippedWords(skipped: readonly PendingFacts[]): string {
 	if (skipped.length === 0) return "";
 	const count = skipped.reduce((sum, webhook) => sum + pendingCount(webhook), 0);
-	return ` ${formatCount(count)} won’t be sent to ${plural(skipped.length, "webhook")}.`;
+	return ` ${formatCount(count)} won't be sent to ${plural(skipped.length, "webhook")}.`;
 }

@@ -30,7 +30,7 @@ export interface Failure {
 	readonly startedAt: number;
 }
 
-export const SETTINGS = "in the webhook’s settings";
+export const SETTINGS = "in the webhook's settings";
 
 export interface AdviceRule {
 	readonly name: string;
@@ -80,9 +80,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: isRefusal,
 		fits: body(/timestamp|too old|\bclock\b|tolerance|replay attack/i),
 		advice: ({ host }) => ({
-			why: `${host} says that the request’s timestamp is too old or too new.`,
+			why: `${host} says that the request's timestamp is too old or too new.`,
 			tries: [
-				"Set the receiver’s clock by NTP. Every request is signed right before it’s sent.",
+				"Set the receiver's clock by NTP. Every request is signed right before it's sent.",
 				"Accept timestamps within 5 minutes.",
 			],
 		}),
@@ -92,7 +92,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: among(400, 403, 404),
 		fits: body(/disallowedhost|invalid http_host|allowed_hosts|blocked hosts?\b|invalid host header/i),
 		advice: ({ host }) => ({
-			why: `The framework of ${host} doesn’t accept requests for this host name.`,
+			why: `The framework of ${host} doesn't accept requests for this host name.`,
 			tries: [`Add ${host} to the allowed hosts: ALLOWED_HOSTS in Django, config.hosts in Rails.`],
 		}),
 	},
@@ -101,7 +101,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: among(400, 401, 403),
 		fits: body(/(?:no required|client) (?:ssl |tls )?certificate/i),
 		advice: ({ host }) => ({
-			why: `${host} requires a client certificate, which webhooks don’t have.`,
+			why: `${host} requires a client certificate, which webhooks don't have.`,
 			tries: ["Remove the requirement for this path, and verify the signature instead."],
 		}),
 	},
@@ -112,9 +112,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `${host} says that the signature is invalid.`,
 			tries: [
-				"Check that the receiver uses this webhook’s current secret. If it’s lost or was rotated, rotate it again.",
-				"Verify the body exactly as received, before parsing it: parsed and written again, it’s another text.",
-				"Compare with the code under Verify on the webhook’s page.",
+				"Check that the receiver uses this webhook's current secret. If it's lost or was rotated, rotate it again.",
+				"Verify the body exactly as received, before parsing it: parsed and written again, it's another text.",
+				"Compare with the code under Verify on the webhook's page.",
 			],
 		}),
 	},
@@ -123,7 +123,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: isFailure,
 		fits: body(/err_ngrok|ngrok|tunnel (?:not found|unavailable|is offline)|localtunnel/i),
 		advice: ({ host }) => ({
-			why: `The tunnel behind ${host} isn’t connected to a receiver.`,
+			why: `The tunnel behind ${host} isn't connected to a receiver.`,
 			tries: [
 				"Start the tunnel and the receiver on your machine.",
 				`If the tunnel got a new address, enter it ${SETTINGS}.`,
@@ -137,8 +137,8 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `Cloudflare, in front of ${host}, gets no usable response from the server behind it.`,
 			tries: [
-				"Check that the server is running, and that its firewall lets Cloudflare’s addresses in.",
-				"For 525 and 526, check the server’s own certificate.",
+				"Check that the server is running, and that its firewall lets Cloudflare's addresses in.",
+				"For 525 and 526, check the server's own certificate.",
 			],
 		}),
 	},
@@ -152,7 +152,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `A bot protection or firewall in front of ${host} stops the request before it reaches the receiver.`,
 			tries: [
-				"Exclude this path from it, for example with a rule that skips checks for POST to the webhook’s path.",
+				"Exclude this path from it, for example with a rule that skips checks for POST to the webhook's path.",
 				"The signature already keeps strangers out.",
 			],
 		}),
@@ -164,7 +164,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: (failure) => ({
 			why: `${failure.host} redirects to a login page (${targetOf(failure)?.pathname}), so this path requires a login.`,
 			tries: [
-				"Exclude the webhook’s path from the login. The signature proves where the request comes from.",
+				"Exclude the webhook's path from the login. The signature proves where the request comes from.",
 				`Check the path of the URL ${SETTINGS}: it may be a page for people.`,
 			],
 		}),
@@ -185,8 +185,8 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: isRedirect,
 		fits: (failure) => targetOf(failure)?.protocol === "https:",
 		advice: (failure) => ({
-			why: `${failure.host} redirects to ${targetOf(failure)?.href}. Redirects are never followed, so that events can’t be diverted.`,
-			tries: [`If that’s your receiver, enter this address ${SETTINGS}.`],
+			why: `${failure.host} redirects to ${targetOf(failure)?.href}. Redirects are never followed, so that events can't be diverted.`,
+			tries: [`If that's your receiver, enter this address ${SETTINGS}.`],
 		}),
 	},
 	{
@@ -196,7 +196,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `${host} asks for a user name and password (HTTP authentication).`,
 			tries: [
-				"Exclude this path from HTTP authentication. Webhooks can’t log in; the signature proves where the request comes from.",
+				"Exclude this path from HTTP authentication. Webhooks can't log in; the signature proves where the request comes from.",
 			],
 		}),
 	},
@@ -207,7 +207,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `${host} shows a login page, so this path requires a login.`,
 			tries: [
-				"Exclude the webhook’s path from the login. The signature proves where the request comes from.",
+				"Exclude the webhook's path from the login. The signature proves where the request comes from.",
 				`Check the path of the URL ${SETTINGS}: it may be a page for people.`,
 			],
 		}),
@@ -246,7 +246,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		fits: body(/maintenance|be right back|temporarily (?:down|unavailable)/i),
 		advice: ({ host, isRetried }) => ({
 			why: `${host} says that it is under maintenance or temporarily unavailable.`,
-			tries: [isRetried ? "Retries get through once it’s back." : "Replay it once it’s back."],
+			tries: [isRetried ? "Retries get through once it's back." : "Replay it once it's back."],
 		}),
 	},
 	{
@@ -256,7 +256,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 			/unexpected (?:token|end of)|json.{0,20}(?:parse|decode|invalid|error)|(?:parse|decode|invalid|malformed).{0,20}json|unsupported media type/i,
 		),
 		advice: ({ host }) => ({
-			why: `${host} couldn’t read the request’s body.`,
+			why: `${host} couldn't read the request's body.`,
 			tries: [
 				"Read it as JSON in UTF-8 (application/json), not as a form.",
 				"If something reads the body before the handler, give the handler the raw bytes: they can be read only once.",
@@ -273,8 +273,8 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 			why: `The receiver at ${host} failed with an exception, which its response shows.`,
 			tries: [
 				"Read the exception in the response below, and fix what causes it.",
-				isRetried ? "Once it’s fixed, retries arrive automatically." : "Once it’s fixed, replay it.",
-				"Turn off debug output in production: it shows the receiver’s code to anyone.",
+				isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.",
+				"Turn off debug output in production: it shows the receiver's code to anyone.",
 			],
 		}),
 	},
@@ -283,9 +283,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: among(429, 503),
 		fits: ({ headers }) => headers["retry-after"] !== undefined,
 		advice: ({ host, headers }) => ({
-			why: `${host} asks to be left alone for now (Retry-After: ${headers["retry-after"]}). The schedule of retries doesn’t depend on it, but its delays grow.`,
+			why: `${host} asks to be left alone for now (Retry-After: ${headers["retry-after"]}). The schedule of retries doesn't depend on it, but its delays grow.`,
 			tries: [
-				`If it’s too much at a time, lower the number of events in flight ${SETTINGS}, or raise the receiver’s limit.`,
+				`If it's too much at a time, lower the number of events in flight ${SETTINGS}, or raise the receiver's limit.`,
 			],
 		}),
 	},

@@ -67,7 +67,7 @@ describe("uses what else is known about the failure", () => {
 	it("names the certificate's dates, hosts and issuer", () => {
 		expect(failure("tls_expired", { certificate }).why).toMatch(/ expired on 2026-11-20\.$/);
 		const early = { ...certificate, valid_from: "2026-12-01T00:00:00.000Z", valid_to: "2027-12-01T00:00:00.000Z" };
-		expect(failure("tls_expired", { certificate: early }).why).toMatch(/isn’t valid before 2026-12-01\.$/);
+		expect(failure("tls_expired", { certificate: early }).why).toMatch(/isn't valid before 2026-12-01\.$/);
 		const unknown = { ...certificate, valid_from: null, valid_to: null };
 		expect(failure("tls_expired", { certificate: unknown }).why).toBe(unanswered("tls_expired").why);
 		expect(failure("tls_wrong_host", { certificate }).why).toMatch(/but for a\.example, b\.example\.$/);
@@ -106,7 +106,7 @@ describe("depends on what has become of the delivery", () => {
 
 it("names the receiver by its host", () => {
 	expect(unanswered("tls_expired").why).toBe(
-		"The certificate of hooks.example.com:8443 has expired or isn’t valid yet.",
+		"The certificate of hooks.example.com:8443 has expired or isn't valid yet.",
 	);
 });
 

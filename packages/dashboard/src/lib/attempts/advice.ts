@@ -35,8 +35,8 @@ function expiryWords(certificate: Certificate | null, startedAt: number): string
 	const { valid_from = null, valid_to = null } = certificate ?? {};
 	if (valid_to !== null && Date.parse(valid_to) < startedAt) return `expired on ${dateUtc(Date.parse(valid_to))}`;
 	if (valid_from !== null && Date.parse(valid_from) > startedAt)
-		return `isn’t valid before ${dateUtc(Date.parse(valid_from))}`;
-	return "has expired or isn’t valid yet";
+		return `isn't valid before ${dateUtc(Date.parse(valid_from))}`;
+	return "has expired or isn't valid yet";
 }
 
 /** By the reason why there was no response. */
@@ -45,7 +45,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 		why: `${host} sent no status line within ${took}, which is all the time an attempt has.`,
 		tries: [
 			"Respond with 2xx immediately and do the work afterwards, from your own queue.",
-			"If the receiver should be fast, check whether it’s overloaded, or whether a firewall silently drops the connection.",
+			"If the receiver should be fast, check whether it's overloaded, or whether a firewall silently drops the connection.",
 		],
 	}),
 	dns_not_found: ({ host, dns }) =>
@@ -61,34 +61,34 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 					why: `DNS has no host called ${host}, so there was nowhere to connect to.`,
 					tries: [
 						`Check the spelling of the URL ${SETTINGS}.`,
-						`If it’s right, check that the DNS record of ${host} still exists and its domain hasn’t expired.`,
+						`If it's right, check that the DNS record of ${host} still exists and its domain hasn't expired.`,
 					],
 				},
 	dns_failed: ({ host, isRetried, dns }) => ({
-		why: `${host} couldn’t be resolved. ${dnsText(dns ?? "unusable")}`,
+		why: `${host} couldn't be resolved. ${dnsText(dns ?? "unusable")}`,
 		tries: [
 			isRetried
 				? "Retries usually get through once the name servers respond again."
 				: "Replay it once the name servers respond again.",
-			`If it keeps happening, check the domain’s name servers, for example with “dig ${host}”.`,
+			`If it keeps happening, check the domain's name servers, for example with “dig ${host}”.`,
 		],
 	}),
 	address_not_public: ({ host }) => ({
 		why: `${host} leads to a private or reserved address. Nothing is sent there, so that webhooks cannot reach into internal networks.`,
 		tries: [
-			"Use a host that’s reachable from the public internet, or a tunnel with an HTTPS address for local development.",
+			"Use a host that's reachable from the public internet, or a tunnel with an HTTPS address for local development.",
 			"If the receiver has to be on a private network, the operator of this service can allow its address range (POSTHORN_EGRESS_ALLOW).",
 		],
 	}),
 	address_not_allowed: ({ host }) => ({
-		why: `${host} leads to an address that the operator of this service excludes, or to the service’s own machine. Nothing is sent there.`,
+		why: `${host} leads to an address that the operator of this service excludes, or to the service's own machine. Nothing is sent there.`,
 		tries: [
 			"Use a host with another address.",
 			"If the receiver has to stay there, the operator can allow its address (POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_DENY).",
 		],
 	}),
 	port_not_allowed: ({ host }) => ({
-		why: `The port in ${host} isn’t among those that the operator of this service allows, so nothing is sent there.`,
+		why: `The port in ${host} isn't among those that the operator of this service allows, so nothing is sent there.`,
 		tries: [
 			`Let the receiver listen on port 443, and remove the port from the URL ${SETTINGS}.`,
 			"If it needs this port, the operator can allow it (POSTHORN_EGRESS_PORTS), except for 0 and 25.",
@@ -96,26 +96,26 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 	}),
 	connection_refused: ({ host }) => ({
 		why: `${host} is up, but nothing is listening on that port.`,
-		tries: ["Start the receiver, and check that it listens on the URL’s port.", "Check the firewall in front of it."],
+		tries: ["Start the receiver, and check that it listens on the URL's port.", "Check the firewall in front of it."],
 	}),
 	connection_reset: ({ host }) => ({
 		why: `${host} accepted the connection and closed it before responding.`,
 		tries: [
-			"Check the receiver’s own log at this time: it may have crashed or restarted.",
+			"Check the receiver's own log at this time: it may have crashed or restarted.",
 			"A proxy in front of it may limit connections or sizes.",
 		],
 	}),
 	host_unreachable: ({ host }) => ({
-		why: `There’s currently no network route to ${host}.`,
+		why: `There's currently no network route to ${host}.`,
 		tries: ["Check that the host is up, and that its network and firewall allow incoming connections."],
 	}),
 	tls_untrusted: ({ host, certificate }) => ({
 		why:
 			certificate === null
-				? `The certificate of ${host} wasn’t issued by a trusted authority, or its chain is incomplete.`
+				? `The certificate of ${host} wasn't issued by a trusted authority, or its chain is incomplete.`
 				: certificate.issuer === certificate.subject
-					? `The certificate of ${host} is self-signed, so it isn’t trusted.`
-					: `The certificate of ${host} was issued by ${issuerName(certificate)}, which isn’t a trusted authority, or its chain is incomplete.`,
+					? `The certificate of ${host} is self-signed, so it isn't trusted.`
+					: `The certificate of ${host} was issued by ${issuerName(certificate)}, which isn't a trusted authority, or its chain is incomplete.`,
 		tries: [
 			"Serve the full chain, including intermediate certificates. Most servers call it “fullchain”.",
 			"Replace a self-signed certificate with one from a public authority.",
@@ -123,15 +123,15 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 	}),
 	tls_expired: ({ host, certificate, startedAt }) => ({
 		why: `The certificate of ${host} ${expiryWords(certificate, startedAt)}.`,
-		tries: ["Renew it, reload the server, then replay.", "If it is new, check the server’s clock."],
+		tries: ["Renew it, reload the server, then replay.", "If it is new, check the server's clock."],
 	}),
 	tls_wrong_host: ({ host, certificate }) => ({
 		why:
 			certificate === null || certificate.names.length === 0
-				? `The server’s certificate isn’t for ${host}.`
-				: `The server’s certificate isn’t for ${host}, but for ${certificate.names.join(", ")}.`,
+				? `The server's certificate isn't for ${host}.`
+				: `The server's certificate isn't for ${host}, but for ${certificate.names.join(", ")}.`,
 		tries: [
-			`Use a certificate for ${host}, or enter the certificate’s host name ${SETTINGS}.`,
+			`Use a certificate for ${host}, or enter the certificate's host name ${SETTINGS}.`,
 			"If the server hosts several sites, check that this one has its own certificate.",
 		],
 	}),
@@ -139,29 +139,29 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 		why: `Checking the certificates of ${host}, or those of another new receiver of this project, takes too much computing time.`,
 		tries: [
 			"Use a certificate with a common key (P-256, or RSA with 2,048 bits), and serve only its own chain.",
-			"If the certificate is ordinary, check the project’s other receivers: new ones wait while one of them is costly.",
+			"If the certificate is ordinary, check the project's other receivers: new ones wait while one of them is costly.",
 		],
 	}),
 	tls_failed: ({ host }) => ({
-		why: `${host} and the service couldn’t agree on a secure connection.`,
+		why: `${host} and the service couldn't agree on a secure connection.`,
 		tries: [
 			"Check that this is an HTTPS port, and that the receiver supports TLS 1.2 or later.",
 			"The receiver must not require a client certificate.",
 		],
 	}),
 	malformed_response: ({ host }) => ({
-		why: `The response from ${host} isn’t HTTP.`,
-		tries: ["Check that a web server is listening on the URL’s port, not another service."],
+		why: `The response from ${host} isn't HTTP.`,
+		tries: ["Check that a web server is listening on the URL's port, not another service."],
 	}),
 	sender_failed: ({ isRetried }) => ({
-		why: "The request couldn’t be sent because of an error on our side, not the receiver’s.",
+		why: "The request couldn't be sent because of an error on our side, not the receiver's.",
 		tries: [
-			isRetried ? "There’s nothing to do: it’s retried automatically." : "Replay it to send it again.",
+			isRetried ? "There's nothing to do: it's retried automatically." : "Replay it to send it again.",
 			"If it keeps happening, tell the operator of this service.",
 		],
 	}),
 	expired: () => ({
-		why: "The attempt wasn’t made, because the event’s retention ended first, for example while the webhook was paused.",
+		why: "The attempt wasn't made, because the event's retention ended first, for example while the webhook was paused.",
 		tries: ["Replay it to send it anyway, while the event is still stored."],
 	}),
 	unsubscribed: () => ({
@@ -178,7 +178,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 	}),
 	test_cancelled: () => ({
 		why: "Someone cancelled the test before this attempt was due.",
-		tries: ["Send another test from the webhook’s page, or replay this one."],
+		tries: ["Send another test from the webhook's page, or replay this one."],
 	}),
 };
 
@@ -188,13 +188,13 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		why: `${host} rejects the request itself.`,
 		tries: [
 			"See its response below.",
-			"Check the receiver’s clock: code based on our example returns 400 if the timestamp is more than 5 minutes off.",
+			"Check the receiver's clock: code based on our example returns 400 if the timestamp is more than 5 minutes off.",
 		],
 	}),
 	401: ({ host }) => ({
-		why: `${host} doesn’t accept the signature, or requires a login.`,
+		why: `${host} doesn't accept the signature, or requires a login.`,
 		tries: [
-			"Check that the receiver uses this webhook’s current signing secret. Rotating it invalidates the old one immediately.",
+			"Check that the receiver uses this webhook's current signing secret. Rotating it invalidates the old one immediately.",
 			"It must verify the raw body bytes, before any parsing.",
 			"The URL must not require a login, such as HTTP basic authentication.",
 		],
@@ -208,10 +208,10 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	}),
 	404: ({ host }) => ({
 		why: `${host} has nothing at this path.`,
-		tries: [`Check the path of the URL ${SETTINGS}.`, "If it’s right, check that the receiver is deployed."],
+		tries: [`Check the path of the URL ${SETTINGS}.`, "If it's right, check that the receiver is deployed."],
 	}),
 	405: ({ host }) => ({
-		why: `${host} doesn’t accept POST at this path.`,
+		why: `${host} doesn't accept POST at this path.`,
 		tries: [
 			`Check the path of the URL ${SETTINGS}. The receiver may expect another one.`,
 			"Have the receiver accept POST there.",
@@ -226,8 +226,8 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	410: ({ host }) => ({
 		why: `${host} says that this URL no longer exists.`,
 		tries: [
-			`Enter the receiver’s new URL ${SETTINGS}, then replay.`,
-			"If it’s no longer needed, pause or delete the webhook.",
+			`Enter the receiver's new URL ${SETTINGS}, then replay.`,
+			"If it's no longer needed, pause or delete the webhook.",
 		],
 	}),
 	413: ({ host }) => ({
@@ -235,12 +235,12 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		tries: ["Raise the limit for request bodies in the receiver and in its proxy. Events can have up to 256 KiB."],
 	}),
 	415: ({ host }) => ({
-		why: `${host} doesn’t accept application/json.`,
+		why: `${host} doesn't accept application/json.`,
 		tries: ["Have the receiver accept JSON bodies on this path."],
 	}),
 	421: ({ host }) => ({
 		why: `The server at this address is not responsible for ${host}.`,
-		tries: ["Check the host in the receiver’s server configuration and in its certificate."],
+		tries: ["Check the host in the receiver's server configuration and in its certificate."],
 	}),
 	429: ({ host }) => ({
 		why: `${host} is rate-limiting requests.`,
@@ -249,15 +249,15 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 			`Lower the number of events in flight ${SETTINGS}.`,
 		],
 	}),
-	501: ({ host }) => ({ why: `${host} doesn’t implement this.`, tries: ["Have the receiver accept POST there."] }),
+	501: ({ host }) => ({ why: `${host} doesn't implement this.`, tries: ["Have the receiver accept POST there."] }),
 	502: ({ host }) => ({
 		why: `A proxy in front of ${host} got no usable response from the receiver.`,
-		tries: ["Check that the receiver is running, and check both its log and the proxy’s at this time."],
+		tries: ["Check that the receiver is running, and check both its log and the proxy's at this time."],
 	}),
 	503: ({ host, isRetried }) => ({
 		why: `${host} is overloaded or under maintenance.`,
 		tries: [
-			`${isRetried ? "Retries get through" : "Replay it"} once it’s back. If it stays down, check the receiver’s hosting.`,
+			`${isRetried ? "Retries get through" : "Replay it"} once it's back. If it stays down, check the receiver's hosting.`,
 		],
 	}),
 	504: ({ host }) => ({
@@ -267,7 +267,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 };
 
 const BEYOND_WORDS: Explanation = ({ host }) => ({
-	why: `${host} couldn’t be reached, for an unknown reason.`,
+	why: `${host} couldn't be reached, for an unknown reason.`,
 	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
 
@@ -281,20 +281,20 @@ function ofStatus(status: number, failure: Failure): Advice {
 		return {
 			why: `${host} failed while it handled the request.`,
 			tries: [
-				"Check the receiver’s own log at this time.",
-				isRetried ? "Once it’s fixed, retries arrive automatically." : "Once it’s fixed, replay it.",
+				"Check the receiver's own log at this time.",
+				isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.",
 			],
 		};
 	}
 	if (status >= 300 && status < 400) {
 		return {
-			why: `${host} redirects to another URL. Redirects are never followed, so that events can’t be diverted.`,
+			why: `${host} redirects to another URL. Redirects are never followed, so that events can't be diverted.`,
 			tries: [`Enter the final URL ${SETTINGS}. It often differs only by “www” or a slash at the end.`],
 		};
 	}
 	return {
 		why: `${host} refused the request. Only a 2xx response counts as accepted.`,
-		tries: ["See its response below.", "The receiver’s own log may say more."],
+		tries: ["See its response below.", "The receiver's own log may say more."],
 	};
 }
 

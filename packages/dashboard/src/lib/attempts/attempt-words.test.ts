@@ -38,7 +38,7 @@ describe("headline", () => {
 			"The receiver returned 500 (Internal Server Error)",
 		],
 		[{ ...answered(599), status: "failed", attempt: 8 } as const, "The receiver returned 599"],
-		[{ ...unanswered("timeout"), status: "failed", attempt: 8 } as const, "The receiver didn’t respond in time"],
+		[{ ...unanswered("timeout"), status: "failed", attempt: 8 } as const, "The receiver didn't respond in time"],
 	])("of %j is %s", (attempt, words) => {
 		expect(headline(attempt)).toBe(words);
 	});

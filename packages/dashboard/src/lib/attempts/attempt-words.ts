@@ -13,7 +13,7 @@ interface Words {
 	readonly station: string;
 	/** Within a sentence, after "attempt 3": `timed out`. */
 	readonly said: string;
-	/** The drawer's headline: `The receiver didn’t respond in time`. */
+	/** The drawer's headline: `The receiver didn't respond in time`. */
 	readonly headline: string;
 	/** Short, for tables: `timed out`. */
 	readonly short: string;
@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	timeout: {
 		station: "timeout",
 		said: "timed out",
-		headline: "The receiver didn’t respond in time",
+		headline: "The receiver didn't respond in time",
 		short: "timeout",
 		now: "Not responding in time",
 		has: "hasn't responded in time",
@@ -35,7 +35,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	dns_not_found: {
 		station: "no host",
 		said: "found no host with that name",
-		headline: "The receiver’s host name doesn’t exist",
+		headline: "The receiver's host name doesn't exist",
 		short: "name not found",
 		now: "Host name not found",
 		has: "hasn't been found in DNS",
@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	dns_failed: {
 		station: "DNS",
 		said: "could not resolve the host name",
-		headline: "The receiver’s host name couldn’t be resolved",
+		headline: "The receiver's host name couldn't be resolved",
 		short: "DNS failed",
 		now: "Host name can't be resolved",
 		has: "has had DNS failures",
@@ -51,23 +51,23 @@ const WORDS: Readonly<Record<string, Words>> = {
 	address_not_public: {
 		station: "blocked",
 		said: "was not sent to an address that is not public",
-		headline: "The receiver’s address is not public",
+		headline: "The receiver's address is not public",
 		short: "address not public",
 		now: "Address isn't public, so nothing is sent",
 		has: "has had an address that isn't public",
 	},
 	address_not_allowed: {
 		station: "blocked",
-		said: "was not sent to an address that the operator doesn’t allow",
-		headline: "The service’s operator doesn’t allow the receiver’s address",
+		said: "was not sent to an address that the operator doesn't allow",
+		headline: "The service's operator doesn't allow the receiver's address",
 		short: "address not allowed",
 		now: "Address isn't allowed by the operator, so nothing is sent",
 		has: "has had an address that the operator doesn't allow",
 	},
 	port_not_allowed: {
 		station: "blocked",
-		said: "was not sent to a port that the operator doesn’t allow",
-		headline: "The service’s operator doesn’t allow the URL’s port",
+		said: "was not sent to a port that the operator doesn't allow",
+		headline: "The service's operator doesn't allow the URL's port",
 		short: "port not allowed",
 		now: "Port isn't allowed by the operator, so nothing is sent",
 		has: "has had a port that the operator doesn't allow",
@@ -91,7 +91,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	host_unreachable: {
 		station: "no route",
 		said: "could not reach the host",
-		headline: "The receiver’s host couldn’t be reached",
+		headline: "The receiver's host couldn't be reached",
 		short: "unreachable",
 		now: "Unreachable",
 		has: "has been unreachable",
@@ -99,7 +99,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	tls_untrusted: {
 		station: "TLS",
 		said: "got an untrusted certificate",
-		headline: "The receiver’s certificate isn’t trusted",
+		headline: "The receiver's certificate isn't trusted",
 		short: "untrusted certificate",
 		now: "Using an untrusted certificate",
 		has: "has used an untrusted certificate",
@@ -107,15 +107,15 @@ const WORDS: Readonly<Record<string, Words>> = {
 	tls_expired: {
 		station: "expired",
 		said: "got an expired certificate",
-		headline: "The receiver’s certificate has expired or isn’t valid yet",
+		headline: "The receiver's certificate has expired or isn't valid yet",
 		short: "expired certificate",
 		now: "Using an expired certificate",
 		has: "has used an expired certificate",
 	},
 	tls_wrong_host: {
 		station: "TLS",
-		said: "got another host’s certificate",
-		headline: "The receiver’s certificate is for another host",
+		said: "got another host's certificate",
+		headline: "The receiver's certificate is for another host",
 		short: "certificate of another host",
 		now: "Using another host's certificate",
 		has: "has used another host's certificate",
@@ -130,7 +130,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	tls_failed: {
 		station: "TLS",
-		said: "couldn’t establish a secure connection",
+		said: "couldn't establish a secure connection",
 		headline: "No secure connection could be established",
 		short: "no secure connection",
 		now: "No secure connection can be established",
@@ -139,7 +139,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	malformed_response: {
 		station: "invalid",
 		said: "got a response that isn't HTTP",
-		headline: "The receiver’s response isn’t valid HTTP",
+		headline: "The receiver's response isn't valid HTTP",
 		short: "invalid response",
 		now: "Responding with invalid HTTP",
 		has: "has responded with invalid HTTP",
@@ -155,7 +155,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	expired: {
 		station: "too old",
 		said: "was not made because the event had expired",
-		headline: "The event’s retention ended before it could be sent",
+		headline: "The event's retention ended before it could be sent",
 		short: "expired",
 		now: "Events expire before they are delivered",
 		has: "has let events expire",

@@ -164,6 +164,18 @@ describe("a failed series", () => {
 	});
 });
 
+// The line to an attempt that was retried early once said "1 h".
+it("has the actual delay before an attempt that was made early or late, and otherwise the planned one", () => {
+	const made = series({ retried: 2, end: "delivered" });
+	const waitsFor = (lateMs: number) => {
+		const last = { ...made[2]!, started_at: iso(Date.parse(made[2]!.started_at) + lateMs) };
+		return buildTrack([...made.slice(0, 2), last], over, PLAN)[0]?.stations.map(({ wait }) => wait);
+	};
+	expect(waitsFor(900)).toEqual([null, 30_000, 60_000]);
+	expect(waitsFor(-45_000)).toEqual([null, 30_000, 15_000]);
+	expect(waitsFor(600_000)).toEqual([null, 30_000, 660_000]);
+});
+
 describe("replays", () => {
 	it("are additional lines, in order", () => {
 		const made = [...series({ replay: 1, retried: 0, end: "delivered" }), ...series({ retried: 7, end: "failed" })];

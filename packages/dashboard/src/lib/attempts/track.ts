@@ -102,6 +102,13 @@ const endOf = ({ started_at, response_ms }: TrackAttempt) => Date.parse(started_
 const plannedWait = (attempt: TrackAttempt) =>
 	attempt.next_retry_at === null ? null : Date.parse(attempt.next_retry_at) - endOf(attempt);
 
+/** The planned delay between two attempts, unless the actual one was another: retried early, or late. */
+function waitBetween(before: TrackAttempt, attempt: TrackAttempt): number {
+	const actual = Date.parse(attempt.started_at) - endOf(before);
+	const planned = plannedWait(before);
+	return planned === null || Math.abs(actual - planned) > TOLERANCE_MS ? actual : planned;
+}
+
 /** Whether the series has used the currently configured delays: only then can its remaining attempts be predicted. */
 function waitsByPlan(attempts: readonly TrackAttempt[], plan: RetryPlan): boolean {
 	return attempts.every((attempt) => {
@@ -173,7 +180,7 @@ function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: num
 		response: responseWords(attempt).station,
 		at: Date.parse(attempt.started_at),
 		estimated: false,
-		wait: before === undefined ? null : (plannedWait(before) ?? Date.parse(attempt.started_at) - endOf(before)),
+		wait: before === undefined ? null : waitBetween(before, attempt),
 		attemptId: attempt.id,
 		spoken: attemptSentence(attempt, total),
 	};

@@ -142,7 +142,11 @@ export function projectSentence(
 		const share =
 			total === 1 ? "Your webhook is unstable" : `${unstable} of ${total} webhooks ${isAre(unstable)} unstable`;
 		const more = unstable > 3 ? " and others" : "";
-		return `${share}: ${names}${more}. Some attempts fail and are retried.${late}`;
+		const isSettled = (health: HealthFacts) =>
+			health.failing_since === null && health.waiting.count === 0 && health.dead_letters === 0;
+		const over = healths.filter(({ state }) => state === "unstable").every(isSettled);
+		const state = over ? "Attempts failed recently, but nothing is waiting now" : "Some attempts fail and are retried";
+		return `${share}: ${names}${more}. ${state}.${late}`;
 	}
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",

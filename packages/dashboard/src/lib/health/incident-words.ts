@@ -29,12 +29,18 @@ export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now
 	return `${shortTime(from, now)}–${isSameDay ? timeOfDay(until) : shortTime(until, now)}`;
 }
 
-/** `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. */
-export function incidentCause({ state, status_code, error_code }: IncidentFacts): string {
+/**
+ * `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. One whose deliveries
+ * have all been delivered isn't over for some minutes yet, but nothing fails anymore.
+ */
+export function incidentCause({ state, status_code, error_code, deliveries }: IncidentFacts): string {
 	const { now, short } = responseWords({ status_code, error_code });
-	if (state === "ongoing") return now;
+	if (state === "ongoing" && !isRecovered(deliveries)) return now;
 	return status_code === null ? `${short[0]?.toUpperCase()}${short.slice(1)}` : `Returned ${short}`;
 }
+
+const isRecovered = ({ count, capped, delivered }: IncidentFacts["deliveries"]): boolean =>
+	!capped && count > 0 && delivered === count;
 
 /** `80 deliveries held up, all delivered by 11:31.` */
 export function incidentResult({ deliveries, last_delivered_at }: IncidentFacts, now: number): string {

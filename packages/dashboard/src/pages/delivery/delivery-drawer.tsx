@@ -2,6 +2,7 @@ import { Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
+import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
@@ -30,8 +31,8 @@ export function DeliveryDrawer() {
 	const { rows, loadMore } = useLogList();
 	const at = rows.findIndex(({ id }) => id === attemptId);
 	const row = rows[at];
-	// After a replay, the series whose first attempt is opened as soon as it's made.
-	const [awaited, setAwaited] = useState<{ attemptId: string; replay: number } | null>(null);
+	// After a replay or a retry, the last attempt before it: the next one is opened as soon as it's made.
+	const [awaited, setAwaited] = useState<{ attemptId: string; after: Position } | null>(null);
 	const isAwaited = awaited?.attemptId === attemptId;
 	const { attempt, delivery, attempts, error, retry } = useDelivery(projectId, attemptId, row, isAwaited);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
@@ -39,13 +40,11 @@ export function DeliveryDrawer() {
 	const state = known === undefined ? null : stateOf(known, delivery);
 	const webhook = webhooks === undefined ? undefined : (webhooks.find(({ id }) => id === known?.webhook_id) ?? null);
 	const name = webhook == null ? "the webhook" : webhookName(webhook);
-	const replay = useReplay({
-		projectId,
-		delivery: known,
-		state,
-		name,
-		onReplayed: () => setAwaited({ attemptId, replay: (delivery?.replay ?? 0) + 1 }),
-	});
+	const awaitNext = () => {
+		const last = attempts?.toSorted(byPosition).at(-1);
+		if (last !== undefined) setAwaited({ attemptId, after: last });
+	};
+	const replay = useReplay({ projectId, delivery: known, state, name, onSent: awaitNext });
 	const plan = useSession();
 	useTitleWhile(
 		known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known, plan)}`,
@@ -63,7 +62,7 @@ export function DeliveryDrawer() {
 			}),
 		[navigate, projectId, search],
 	);
-	const made = isAwaited ? attempts?.find(({ replay: series }) => series >= awaited.replay) : undefined;
+	const made = isAwaited ? attempts?.find((one) => byPosition(one, awaited.after) > 0) : undefined;
 	useEffect(() => {
 		if (made !== undefined) show(made.id);
 	}, [made, show]);
@@ -115,6 +114,7 @@ export function DeliveryDrawer() {
 					webhook={webhook}
 					search={search}
 					onReplay={replay.ask}
+					onRetried={awaitNext}
 					replaying={replay.busy}
 				/>
 			)}
@@ -122,6 +122,11 @@ export function DeliveryDrawer() {
 		</Drawer>
 	);
 }
+
+type Position = Pick<AttemptSummary, "replay" | "attempt">;
+
+/** In the order in which a delivery's attempts are made. */
+const byPosition = (one: Position, other: Position) => one.replay - other.replay || one.attempt - other.attempt;
 
 /** The same size as the content. */
 const Loading = () => (

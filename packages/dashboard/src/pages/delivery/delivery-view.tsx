@@ -38,12 +38,13 @@ interface DeliveryViewProps {
 	/** The list's filters, which stay in the address bar. */
 	search: LogsSearch;
 	onReplay: () => void;
+	onRetried: () => void;
 	replaying: boolean;
 }
 
 /** The inside of the drawer. */
 export function DeliveryView(props: DeliveryViewProps) {
-	const { projectId, attempt, attempts, delivery, state, webhook, search, onReplay, replaying } = props;
+	const { projectId, attempt, attempts, delivery, state, webhook, search, onReplay, onRetried, replaying } = props;
 	const plan = useSession();
 	const lines = useMemo(() => buildTrack(attempts, delivery, plan), [attempts, delivery, plan]);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
@@ -104,7 +105,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
 					{state.canDismiss && !attempt.test ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
 					{state.canRetry && webhook?.status === "active" ? (
-						<RetryNow projectId={projectId} delivery={attempt} />
+						<RetryNow projectId={projectId} delivery={attempt} onDone={onRetried} />
 					) : (
 						<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
 					)}

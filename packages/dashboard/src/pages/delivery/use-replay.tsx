@@ -14,8 +14,8 @@ interface ReplayOptions {
 	state: StandingState | null;
 	/** The webhook's display name. */
 	name: string;
-	/** Called once the replay has begun. */
-	onReplayed: () => void;
+	/** Called once the replay or retry has begun. */
+	onSent: () => void;
 }
 
 export interface Replay {
@@ -27,7 +27,7 @@ export interface Replay {
 }
 
 /** Sends the open delivery again: immediately if it failed, after a confirmation if it was already delivered. */
-export function useReplay({ projectId, delivery, state, name, onReplayed }: ReplayOptions): Replay {
+export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOptions): Replay {
 	const { may } = useRole();
 	const [asking, setAsking] = useState(false);
 	const [busy, setBusy] = useState(false);
@@ -39,7 +39,7 @@ export function useReplay({ projectId, delivery, state, name, onReplayed }: Repl
 			const { webhook_id, event_id } = delivery;
 			await replayDelivery(projectId, { webhook_id, event_id });
 			notifyDone(`Sending to ${name} again.`);
-			onReplayed();
+			onSent();
 		} catch (error) {
 			notifyProblem(error);
 		} finally {
@@ -52,6 +52,7 @@ export function useReplay({ projectId, delivery, state, name, onReplayed }: Repl
 		try {
 			await retryDelivery(projectId, delivery);
 			notifyDone("Retrying now.");
+			onSent();
 		} catch (error) {
 			notifyProblem(error);
 		} finally {

@@ -111,5 +111,7 @@ describe("the list of deliveries", () => {
 		expect(attemptFilter({ order_id: "7", customer_email: "a@b.c", status: "failed", state: "waiting" })).toEqual({
 			...{ order_id: ["7"], customer_email: ["a@b.c"], status: ["failed"] },
 		});
+		expect(attemptFilter({ test: false })).toEqual({ test: "false" });
+		expect(deliveryFilter({ test: false })).toEqual({ test: "false" });
 	});
 });

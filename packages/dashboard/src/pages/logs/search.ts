@@ -31,7 +31,7 @@ export interface LogsSearch {
 	readonly until?: string;
 	readonly span?: Span;
 	readonly unhandled?: true;
-	/** Of deliveries: leaves out test events, as the statistics do. */
+	/** Leaves out test events, as the statistics do. */
 	readonly test?: false;
 	/** Shows the events with this text in their bodies or in responses instead. */
 	readonly text?: string;
@@ -122,7 +122,11 @@ function commonFilter(search: LogsSearch): Moving<CommonFilter> {
 /** The filters of the list of attempts, as the API expects them. */
 export function attemptFilter(search: LogsSearch): LogFilter {
 	const status = valuesOf(search, "status") as NonNullable<LogFilter["status"]>;
-	return { ...commonFilter(search), ...(status.length === 0 ? {} : { status }) };
+	return {
+		...commonFilter(search),
+		...(status.length === 0 ? {} : { status }),
+		...(search.test === false ? { test: "false" } : {}),
+	};
 }
 
 /** The filters of the list of deliveries, as the API expects them. */
@@ -168,7 +172,7 @@ export function withoutTime({ span: _span, since: _since, until: _until, ...rest
 /** The filters that the other view has as well. */
 export function sharedFilters(search: LogsSearch): LogsSearch {
 	const { view: _view, state: _state, status: _status, unhandled: _unhandled, ...rest } = search;
-	const { test: _test, text: _text, ...shared } = rest;
+	const { text: _text, ...shared } = rest;
 	return shared;
 }
 

@@ -2,7 +2,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { newestAttemptsQuery } from "../../api/attempts.ts";
-import { type Health, healthQuery, type Incident, incidentsQuery, waitingQuery } from "../../api/health.ts";
+import { type Health, healthQuery, type Incident, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { projectSentence, webhookName } from "../../lib/health/health.ts";
@@ -11,6 +11,7 @@ import { plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts/charts.tsx";
 import { RANGE_WORDS } from "../../ui/charts/charts-labels.ts";
+import { useIncidents } from "../../ui/hooks/use-incidents.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
@@ -33,7 +34,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const webhooks = useQuery(webhooksQuery(projectId));
 	const healths = useQuery(healthQuery(projectId));
 	const stats = useQuery(statsQuery(projectId, { range }));
-	const incidents = useQuery(incidentsQuery(projectId, { limit: INCIDENTS_SHOWN }));
+	const incidents = useIncidents(projectId, { limit: INCIDENTS_SHOWN }, healths.data);
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
 	const anySeen = healths.data?.some(({ last_attempt }) => last_attempt !== null);
 	// Only a new project needs to know whether anything was ever published, or sent as a test that failed.
@@ -67,7 +68,8 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats.data?.step_ms ?? 0)).toISOString();
-		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { since: at, until, view: "attempts" } });
+		const search = { since: at, until, test: false, view: "attempts" } as const;
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
 	};
 	const isPaused = (id: string) => byId.get(id)?.status === "paused";
 	const nextDue = waiting.data?.find(({ webhook_id }) => !isPaused(webhook_id))?.due_at;

@@ -91,8 +91,8 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 		>
 			<Stack>
 				<Text size="sm">
-					A sample is a real event in this project’s log, except that its id begins with <code>evt_sample_</code>. A
-					receiver that doesn’t look at the id takes it for a real one. To try out only one webhook,{" "}
+					A sample is a real event in this project's log, except that its id begins with <code>evt_sample_</code>. A
+					receiver that doesn't look at the id takes it for a real one. To try out only one webhook,{" "}
 					<Anchor
 						size="sm"
 						underline="always"
@@ -114,7 +114,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 				/>
 				<JsonInput
 					label="Data"
-					description="Checked with the type’s schema when it’s published."
+					description="Checked with the type's schema when it's published."
 					value={text}
 					onChange={(next) => {
 						setText(next);
@@ -122,7 +122,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 					}}
 					error={
 						data === null
-							? "This isn’t a JSON object."
+							? "This isn't a JSON object."
 							: faults.length === 0
 								? undefined
 								: faults
@@ -176,13 +176,13 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 		<Stack gap={4}>
 			<Text size="sm">
 				{subscribers.length === 1 ? "1 webhook gets it" : `${subscribers.length} webhooks get it`}, signed, with{" "}
-				{newSeriesWords(plan)}. It can’t be taken back:
+				{newSeriesWords(plan)}. It can't be taken back:
 			</Text>
 			<List size="sm">
 				{subscribers.map((webhook) => (
 					<List.Item key={webhook.id}>
 						{webhookName(webhook)}
-						{webhook.status === "paused" ? " (paused: once it’s resumed)" : ""}
+						{webhook.status === "paused" ? " (paused: once it's resumed)" : ""}
 					</List.Item>
 				))}
 			</List>

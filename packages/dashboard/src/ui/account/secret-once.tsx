@@ -18,7 +18,7 @@ export function SecretOnce({ what, secret, children }: SecretOnceProps) {
 	return (
 		<Stack>
 			<Alert variant="light" color="yellow" icon={<IconEyeOff size={18} aria-hidden />} className={classes.warning}>
-				This {what} is only shown now. Copy it and keep it somewhere safe; it can’t be shown again.
+				This {what} is only shown now. Copy it and keep it somewhere safe; it can't be shown again.
 			</Alert>
 			<div className={classes.box}>
 				<code className={classes.secret} data-testid="secret">

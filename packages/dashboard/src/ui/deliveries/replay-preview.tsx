@@ -94,11 +94,11 @@ export function HowReplaysWork({ isSentTwice, one = false }: { isSentTwice: bool
 	return (
 		<List size="sm" spacing={2}>
 			<List.Item>
-				{each} goes to the webhook’s current URL, signed again with its current secret and the current time.
+				{each} goes to the webhook's current URL, signed again with its current secret and the current time.
 			</List.Item>
 			<List.Item>
 				{each} keeps its event id and body, and gets {newSeriesWords(plan)}
-				{span}. A paused webhook gets {one ? "it" : "them"} once it’s resumed.
+				{span}. A paused webhook gets {one ? "it" : "them"} once it's resumed.
 			</List.Item>
 			{isSentTwice ? (
 				<List.Item>

@@ -32,23 +32,29 @@ export interface CodeRange {
 	readonly to: number;
 }
 
+/** Any status code, or none. */
+export const ANY_RESPONSE: readonly CodeRange[] = [{ from: NO_RESPONSE, to: 999 }];
+
 /**
- * Filters by response, which no index has: a call scans up to `maxScanned` of the attempts that match the other
- * conditions.
+ * Filters by response and leaves out tests, which no index can: a call scans up to `maxScanned` of the attempts that match
+ * the other conditions.
  */
 export interface ResponseFilter {
 	/** Attempts match whose status code is in one of these, … */
 	readonly codes: readonly CodeRange[];
 	/** … or whose error code is one of these. */
 	readonly errors?: readonly string[];
+	/** Whether those of test events don't match. */
+	readonly withoutTests?: boolean;
 	/** At least 1. */
 	readonly maxScanned: number;
 }
 
 export function fitsResponse(
-	{ codes, errors = [] }: ResponseFilter,
-	{ statusCode, errorCode }: Pick<AttemptSummary, "statusCode" | "errorCode">,
+	{ codes, errors = [], withoutTests = false }: ResponseFilter,
+	{ seq, statusCode, errorCode }: Pick<AttemptSummary, "seq" | "statusCode" | "errorCode">,
 ): boolean {
+	if (withoutTests && seq < 0) return false;
 	const code = statusCode ?? NO_RESPONSE;
 	return codes.some(({ from, to }) => from <= code && code <= to) || (errorCode !== null && errors.includes(errorCode));
 }
@@ -246,6 +252,12 @@ export interface WaitingRetry {
 	readonly attempt: number;
 	readonly replay: number;
 	readonly dueAt: number;
+}
+
+/** `next`: a position that isn't meant to be read, or null on the last page. */
+export interface UnattemptedPage {
+	readonly rows: readonly WaitingRetry[];
+	readonly next: string | null;
 }
 
 /** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */

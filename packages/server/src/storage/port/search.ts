@@ -24,6 +24,12 @@ export interface EventSummary {
 	readonly createdAt: number;
 }
 
+/** An event's order id. */
+export interface EventOrder {
+	readonly seq: number;
+	readonly orderId: string;
+}
+
 /** Events that contain a reference, by their numbers. Those that retention has deleted may be among them. */
 export interface ReferencedEvents extends IndexCoverage {
 	/** Newest first, `limit` at most. */
@@ -105,6 +111,8 @@ export interface SearchStorage {
 	): Promise<ReferencedEvents>;
 	/** Events by their numbers, in the same order, without those that don't exist. */
 	describeEvents(p: ProjectRef & { readonly seqs: readonly number[] }): Promise<EventSummary[]>;
+	/** The order ids of those of these events that have one, in any order. Events of more bytes are left out. */
+	readOrderIds(p: ProjectRef & { readonly seqs: readonly number[]; readonly maxBytes: number }): Promise<EventOrder[]>;
 	/** The first of these events that have no more than `maxAttempts` attempts together, but at least one event. */
 	takeByAttempts(p: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Promise<number[]>;
 	/** Deletes references of events that retention has deleted, in steps. Returns whether more are left. */

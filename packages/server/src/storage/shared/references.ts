@@ -36,6 +36,14 @@ export function referencesIn(projectId: string, body: Uint8Array): number[] {
 	return found;
 }
 
+/** The order id in an envelope's data, as the index knows it; null if it has none. */
+export function orderIdIn(body: Uint8Array): string | null {
+	const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+	if (![MENTIONED[0]!, ESCAPE].some((text) => bytes.includes(text))) return null;
+	const { data } = JSON.parse(bytes.toString()) as { readonly data?: { readonly order_id?: unknown } | null };
+	return textOf(data?.order_id);
+}
+
 /** Ids may also be numbers. */
 function textOf(value: unknown): string | null {
 	const text = Number.isSafeInteger(value) ? String(value) : value;

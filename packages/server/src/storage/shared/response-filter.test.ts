@@ -1,20 +1,26 @@
 import { expect, test } from "vitest";
-import { fitsResponse, NO_RESPONSE } from "../port/history.ts";
+import { ANY_RESPONSE, fitsResponse, NO_RESPONSE } from "../port/history.ts";
 import { STATUS_CODE, statusesOf } from "./deliveries.ts";
 
 const MOST = { maxScanned: 1 };
 
 test("a range of status codes includes both ends, and no response is a code of its own", () => {
 	const fits = (statusCode: number | null, from: number, to: number): boolean =>
-		fitsResponse({ codes: [{ from, to }], ...MOST }, { statusCode, errorCode: null });
+		fitsResponse({ codes: [{ from, to }], ...MOST }, { seq: 1, statusCode, errorCode: null });
 	expect([fits(404, 404, 404), fits(403, 404, 405), fits(406, 404, 405)]).toEqual([true, false, false]);
 	expect([fits(null, 200, 299), fits(null, NO_RESPONSE, NO_RESPONSE)]).toEqual([false, true]);
 });
 
 test("an attempt fits by its error too", () => {
 	const filter = { codes: [], errors: ["timeout"], ...MOST };
-	expect(fitsResponse(filter, { statusCode: null, errorCode: "timeout" })).toBe(true);
-	expect(fitsResponse(filter, { statusCode: null, errorCode: "refused" })).toBe(false);
+	expect(fitsResponse(filter, { seq: 1, statusCode: null, errorCode: "timeout" })).toBe(true);
+	expect(fitsResponse(filter, { seq: 1, statusCode: null, errorCode: "refused" })).toBe(false);
+});
+
+test("attempts of test events, whose numbers are negative, can be left out", () => {
+	const fits = (seq: number, withoutTests: boolean): boolean =>
+		fitsResponse({ codes: ANY_RESPONSE, withoutTests, ...MOST }, { seq, statusCode: 999, errorCode: null });
+	expect([fits(1, true), fits(-1, true), fits(-1, false)]).toEqual([true, false, true]);
 });
 
 test("only a 2xx is looked for among delivered attempts, and only other responses among the rest", () => {

@@ -58,10 +58,10 @@ describe("the statements of all verbs", () => {
 		expect(new Set(ranges(`status, id ${FROM_RANGE} webhook_no`))).toEqual(
 			new Set([byWebhook.replace("COVERING ", "")]),
 		);
-		expect(new Set(ranges(`status_code, error_code, id ${FROM_RANGE} project_no`))).toEqual(
+		expect(new Set(ranges(`seq, status_code, error_code, id ${FROM_RANGE} project_no`))).toEqual(
 			new Set([byProject.replace("COVERING ", "")]),
 		);
-		expect(new Set(ranges(`status_code, error_code, id ${FROM_RANGE} webhook_no`))).toEqual(
+		expect(new Set(ranges(`seq, status_code, error_code, id ${FROM_RANGE} webhook_no`))).toEqual(
 			new Set([byWebhook.replace("COVERING ", "")]),
 		);
 		expect(allOf("UNION ALL").filter((step) => step === "MERGE (UNION ALL)").length).toBeGreaterThan(5);

@@ -82,6 +82,7 @@ const PROJECTS = {
 /** Lists of deliveries, and pending attempts that are made early or cancelled. */
 const DELIVERIES = {
 	readLatest: read(deliveries.readLatest),
+	listUnattempted: read(retries.listUnattempted),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),
 	cancelTest: writeInProject(retries.cancelTest),
 	retryDelivery: writeInProject(retries.retryDelivery),
@@ -116,6 +117,7 @@ const SEARCH = {
 	findReferences: read(search.findReferences),
 	sweepReferences: write(search.sweepReferences),
 	describeEvents: read(search.describeEvents),
+	readOrderIds: read(search.readOrderIds),
 	takeByAttempts: read(search.takeByAttempts),
 	searchBodies: read(search.searchBodies),
 } satisfies Readonly<Record<string, Verb>>;

@@ -7,12 +7,14 @@ import type {
 	RetryNowResult,
 	RetryPosition,
 } from "../port/delivery.ts";
+import type { UnattemptedPage, WaitingRetry } from "../port/history.ts";
 import { cancelledMark } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
-import { QUEUE_CODE } from "../shared/deliveries.ts";
+import { QUEUE_CODE, QUEUES, queueOf } from "../shared/deliveries.ts";
 import { findEvents, nextOf } from "./deliveries.ts";
-import { fragment, type Query, sql } from "./sql.ts";
-import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, wake } from "./verb.ts";
+import { describeEvents } from "./search.ts";
+import { Fragment, fragment, type Query, sql } from "./sql.ts";
+import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, toNodeTime, wake } from "./verb.ts";
 import { holdWebhook } from "./webhooks.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
@@ -71,6 +73,125 @@ export function* retryDeliveries({
 		const retry = retries.get(one as Known);
 		return retry === undefined ? nothing : { kind: "queued", attempt: retry.attempt, replay: retry.replay };
 	});
+}
+
+/** Webhooks whose queues one call reads. */
+const WEBHOOKS_AT_A_TIME = 20;
+/** Pending attempts of the other queues are the first of their series. */
+const AFTER_RETRIES = { queue: QUEUE_CODE.retry, dueAt: Number.MAX_SAFE_INTEGER, seq: 0 };
+
+/** A position in a webhook's queues, with times as the database has them; by the number if the webhook is done. */
+interface QueuedPosition extends RetryPosition {
+	readonly queue: number;
+}
+
+const AFTER_ALL: QueuedPosition = { queue: QUEUES.length, dueAt: 0, seq: 0 };
+
+const positionText = (webhookId: string, { queue, dueAt, seq }: QueuedPosition): string =>
+	[webhookId, queue, dueAt, seq].join(" ");
+
+function positionOf(text: string): { readonly webhookId: string; readonly position: QueuedPosition } {
+	const [webhookId = "", queue, dueAt, seq] = text.split(" ");
+	return { webhookId, position: { queue: Number(queue), dueAt: Number(dueAt), seq: Number(seq) } };
+}
+
+interface Queued extends QueuedPosition {
+	readonly attempt: number;
+	readonly replay: number;
+}
+
+/** Only if something waits there. */
+const ITS_LANE = new Fragment({
+	postgres: `CROSS JOIN LATERAL (
+		SELECT FROM posthorn.lanes WHERE project_no = w.project_no AND webhook_no = w.no AND retries_waiting > 0 OFFSET 0
+	) l`,
+	sqlite: "CROSS JOIN lanes l ON l.webhook_no = w.no AND l.retries_waiting > 0",
+});
+
+/**
+ * Replays and test events that wait for the first attempt of their series, webhook by webhook. A page may have fewer rows
+ * than requested, or none, and still not be the last.
+ *
+ * @param webhookIds all of the project by default
+ * @param after the `next` of the previous page
+ */
+export function* listUnattempted({
+	projectId,
+	webhookIds,
+	limit,
+	after = "",
+}: ProjectRef & {
+	readonly webhookIds?: readonly string[] | undefined;
+	readonly limit: number;
+	readonly after?: string | undefined;
+}): Steps<UnattemptedPage> {
+	const project = yield* findProject(projectId);
+	if (project === null) return { rows: [], next: null };
+	const from = positionOf(after);
+	const webhooks = yield* waitingWebhooks(project, webhookIds, from.webhookId);
+	const found: (Queued & { readonly webhookId: string })[] = [];
+	for (const { no, id } of webhooks) {
+		const start = id === from.webhookId ? from.position : AFTER_RETRIES;
+		const queued = yield* rows<Queued>(sql`
+			SELECT queue, due_at AS "dueAt", seq, attempt, replay FROM posthorn.retries
+			WHERE project_no = ${project} AND webhook_no = ${no}
+				AND (queue, due_at, seq) > (${start.queue}, ${start.dueAt}, ${start.seq})
+			ORDER BY queue, due_at, seq LIMIT ${limit - found.length}`);
+		found.push(...queued.map((one) => ({ ...one, webhookId: id })));
+		if (found.length === limit) break;
+	}
+	const [last, lastWebhook] = [found.at(-1), webhooks.at(-1)];
+	const isFull = found.length === limit && last !== undefined;
+	const isOver = !isFull && webhooks.length < WEBHOOKS_AT_A_TIME;
+	const next =
+		isOver || lastWebhook === undefined
+			? null
+			: isFull
+				? positionText(last.webhookId, last)
+				: positionText(lastWebhook.id, AFTER_ALL);
+	return { rows: yield* described(projectId, found), next };
+}
+
+interface KnownWebhook {
+	readonly no: number;
+	readonly id: string;
+}
+
+/** The next webhooks from this id on that something waits for: all of the project, or the ones that are named. */
+function* waitingWebhooks(
+	project: number,
+	webhookIds: readonly string[] | undefined,
+	from: string,
+): Steps<readonly KnownWebhook[]> {
+	if (webhookIds === undefined)
+		return yield* rows<KnownWebhook>(sql`
+			SELECT w.no, w.id FROM posthorn.webhooks w ${ITS_LANE}
+			WHERE w.project_no = ${project} AND w.id >= ${from} AND w.deleted_at IS NULL
+			ORDER BY w.id LIMIT ${WEBHOOKS_AT_A_TIME}`);
+	const ids = [...new Set(webhookIds)].sort().filter((id) => id >= from);
+	const found = yield* together(
+		...ids.slice(0, WEBHOOKS_AT_A_TIME).map(
+			(id) => sql<KnownWebhook>`
+				SELECT no, id FROM posthorn.webhooks
+				WHERE project_no = ${project} AND id = ${id} AND deleted_at IS NULL`,
+		),
+	);
+	return found.flat();
+}
+
+function* described(
+	projectId: string,
+	queued: readonly (Queued & { readonly webhookId: string })[],
+): Steps<WaitingRetry[]> {
+	const seqs = [...new Set(queued.map(({ seq }) => seq))];
+	const events = new Map((yield* describeEvents({ projectId, seqs })).map((event) => [event.seq, event]));
+	const waiting: WaitingRetry[] = [];
+	for (const { webhookId, seq, queue, attempt, replay, dueAt } of queued) {
+		const { id: eventId, type: eventType } = events.get(seq)!;
+		const at = yield* toNodeTime(dueAt);
+		waiting.push({ webhookId, seq, eventId, eventType, queue: queueOf(queue), attempt, replay, dueAt: at });
+	}
+	return waiting;
 }
 
 /**

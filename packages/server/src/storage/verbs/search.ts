@@ -7,6 +7,7 @@
  */
 import type { ProjectRef } from "../port/registry.ts";
 import type {
+	EventOrder,
 	EventReference,
 	EventSummary,
 	FoundText,
@@ -17,7 +18,7 @@ import type {
 	UnindexedPart,
 } from "../port/search.ts";
 import { textFinder } from "../shared/body-text.ts";
-import { BUCKET, referenceNumber, referencesIn } from "../shared/references.ts";
+import { BUCKET, orderIdIn, referenceNumber, referencesIn } from "../shared/references.ts";
 import { Fragment, forUpdate, fragment, joinByKey, type Query, recordsOf, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, together } from "./verb.ts";
 
@@ -202,6 +203,22 @@ export function* describeEvents({
 		FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT} ${ITS_TYPE}`);
 	const events = new Map(found.map((event) => [event.seq, event]));
 	return seqs.flatMap((seq) => events.get(seq) ?? []);
+}
+
+export function* readOrderIds({
+	projectId,
+	seqs,
+	maxBytes,
+}: ProjectRef & { readonly seqs: readonly number[]; readonly maxBytes: number }): Steps<EventOrder[]> {
+	const project = yield* findProject(projectId);
+	if (project === null || seqs.length === 0) return [];
+	const found = yield* rows<{ seq: number; body: Uint8Array }>(sql`
+		SELECT e.seq, e.body FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT}
+		WHERE length(e.body) <= ${maxBytes}`);
+	return found.flatMap(({ seq, body }) => {
+		const orderId = orderIdIn(body);
+		return orderId === null ? [] : [{ seq, orderId }];
+	});
 }
 
 /** In the order of the primary key, with its other columns at the end, so that no other index is considered. */

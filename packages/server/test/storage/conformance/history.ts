@@ -75,6 +75,7 @@ export function describeHistory(harness: StorageHarness): void {
 					fc.record({
 						codes: fc.uniqueArray(fc.constantFrom(...CODES), { maxLength: 3 }).map(toRanges),
 						errors: fc.uniqueArray(fc.constantFrom("timeout", "connection_refused"), { maxLength: 2 }),
+						withoutTests: fc.boolean(),
 						maxScanned: fc.integer({ min: 1, max: 60 }),
 					}),
 					{ nil: undefined },
@@ -289,10 +290,11 @@ function fits(attempt: NewAttempt, eventId: string, filter: AttemptFilter): bool
 	);
 }
 
-const responds = ({ statusCode, errorCode }: NewAttempt, { response }: AttemptFilter): boolean =>
+const responds = ({ seq, statusCode, errorCode }: NewAttempt, { response }: AttemptFilter): boolean =>
 	response === undefined ||
-	includes(response.codes, statusCode ?? 0) ||
-	(errorCode !== null && response.errors?.includes(errorCode) === true);
+	((!response.withoutTests || seq > 0) &&
+		(includes(response.codes, statusCode ?? 0) ||
+			(errorCode !== null && response.errors?.includes(errorCode) === true)));
 
 async function readByPages(
 	world: World,

@@ -67,6 +67,30 @@ export function describeSearch(harness: StorageHarness): void {
 			expect(await find(world.id("project"), order("ord_1"))).toEqual([[], WHOLE]);
 		});
 
+		test("order ids are read from events that aren't too large", async () => {
+			const project = await world.project();
+			await publish(
+				project,
+				{ order_id: "ord_1" },
+				{ order_id: 7 },
+				{ note: "ord_3", items: [{ order_id: "ord_3" }] },
+				{ order_id: "ord_4", note: "x".repeat(1_000) },
+				{ order_id: "" },
+			);
+			const read = async (seqs: readonly number[], maxBytes: number) =>
+				(await world.storage.readOrderIds({ projectId: project, seqs, maxBytes })).sort((a, b) => a.seq - b.seq);
+			const all = [1, 2, 3, 4, 5, 6, -1];
+			expect(await read(all, 1_000)).toEqual([
+				{ seq: 1, orderId: "ord_1" },
+				{ seq: 2, orderId: "7" },
+			]);
+			expect(await read(all, 10_000)).toContainEqual({ seq: 4, orderId: "ord_4" });
+			expect(await read([], 1_000)).toEqual([]);
+			const elsewhere = { seqs: [1], maxBytes: 1_000 };
+			expect(await world.storage.readOrderIds({ projectId: await world.project(), ...elsewhere })).toEqual([]);
+			expect(await world.storage.readOrderIds({ projectId: world.id("project"), ...elsewhere })).toEqual([]);
+		});
+
 		test("takes the events that have no more than a number of attempts together", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Retry } from "../../../src/storage/port.ts";
+import type { Retry, WaitingRetry } from "../../../src/storage/port.ts";
 import { QUEUES } from "../../../src/storage/shared/deliveries.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
@@ -56,6 +56,54 @@ export function describeWaiting(harness: StorageHarness): void {
 			);
 			expect(await world.storage.listWaitingRetries({ projectId: other, webhookId: null, limit: 3 })).toEqual([]);
 			expect(await world.storage.listWaitingRetries({ projectId: project, webhookId: deleted, limit: 3 })).toEqual([]);
+		});
+
+		/** All pages, which end, with the number of rows of each. */
+		async function unattempted(projectId: string, limit: number, webhookIds?: readonly string[]) {
+			const rows: WaitingRetry[] = [];
+			for (let after: string | undefined; ; ) {
+				const page = await world.storage.listUnattempted({ projectId, webhookIds, limit, after });
+				expect(page.rows.length).toBeLessThanOrEqual(limit);
+				rows.push(...page.rows);
+				if (page.next === null) return rows;
+				after = page.next;
+			}
+		}
+
+		test("replays and tests that wait for the first attempt of their series are listed once, page by page", async () => {
+			const project = await world.project();
+			const webhooks: string[] = [];
+			// More than one call reads, most of them without any.
+			for (let i = 0; i < 45; i++) webhooks.push(await world.webhook(project, ["a"]));
+			const events = await world.publish(project, ...Array.from({ length: 9 }, () => "a"));
+			const using = [0, 1, 3, 44].map((i) => webhooks[i]!);
+			const schedule = using.flatMap((webhookId) =>
+				events.map(
+					({ seq }): Retry => ({
+						...{ webhookId, seq, replay: seq % 3, attempt: seq % 3 === 0 ? 2 : 1, queue: QUEUES[seq % 3]! },
+						dueAt: START + (seq % 2) * SECOND,
+					}),
+				),
+			);
+			const rest = webhooks.slice(4, 30).map((webhookId): Retry => {
+				return { webhookId, seq: 1, replay: 0, attempt: 2, queue: "retry", dueAt: START };
+			});
+			await world.settle(await world.lease(project), { schedule: [...schedule, ...rest] });
+			await world.storage.deleteWebhook({ projectId: project, webhookId: using[2]! });
+			const wanted = schedule
+				.filter(({ webhookId, queue }) => webhookId !== using[2] && queue !== "retry")
+				.map((retry) => ({ ...retry, eventId: events[retry.seq - 1]!.id, eventType: "a" }));
+			const bySeq = (a: WaitingRetry, b: WaitingRetry) =>
+				a.webhookId < b.webhookId ? -1 : a.webhookId > b.webhookId ? 1 : a.seq - b.seq;
+			for (const limit of [1, 3, 6, 100])
+				expect((await unattempted(project, limit)).sort(bySeq)).toEqual(wanted.toSorted(bySeq));
+			const some = [using[1]!, using[2]!, using[0]!, world.id("webhook")];
+			const ofSome = wanted.filter(({ webhookId }) => some.includes(webhookId));
+			for (const limit of [1, 4, 6, 100])
+				expect((await unattempted(project, limit, some)).sort(bySeq)).toEqual(ofSome.toSorted(bySeq));
+			expect(await unattempted(await world.project(), 3)).toEqual([]);
+			expect(await unattempted(await world.project(), 3, using)).toEqual([]);
+			expect(await unattempted(world.id("project"), 3)).toEqual([]);
 		});
 	});
 }

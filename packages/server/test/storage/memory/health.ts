@@ -2,6 +2,7 @@ import {
 	isClosing,
 	MAX_FAILED_IN_A_ROW,
 	type Params,
+	type UnattemptedPage,
 	type WaitingRetry,
 	type WebhookHealth,
 } from "../../../src/storage/port.ts";
@@ -61,6 +62,30 @@ function countSince(node: MemoryNode, webhookNo: number, since: number): Webhook
 		if (row.responseClass !== CLOSED) recent[row.status === STATUS_CODE.delivered ? "delivered" : "failed"] += row.n;
 	}
 	return recent;
+}
+
+/** In one page. */
+export function listUnattempted(
+	node: MemoryNode,
+	{ projectId, webhookIds, limit, after }: Params<"listUnattempted">,
+): UnattemptedPage {
+	const { database, tables } = node;
+	const project = database.project(projectId);
+	if (project === undefined) return { rows: [], next: null };
+	const waiting = liveWebhooks(node, project.no)
+		.filter(({ id }) => webhookIds?.includes(id) !== false)
+		.flatMap(({ no, id }) =>
+			[QUEUE_CODE.replay, QUEUE_CODE.requested].flatMap((queue) =>
+				[...walkQueue(node, no, queue)].map((row) => ({ ...row, webhookId: id })),
+			),
+		);
+	const from = after === undefined ? 0 : Number(after);
+	const rows = waiting.slice(from, from + limit).map(({ projectNo, seq, webhookId, queue, attempt, replay, dueAt }) => {
+		const event = tables.events.by.seq.get({ projectNo, seq })!;
+		const of = { webhookId, seq, eventId: event.id, eventType: event.type, queue: queueOf(queue) };
+		return { ...of, attempt, replay, dueAt: node.offset.toNode(dueAt) };
+	});
+	return { rows, next: from + rows.length < waiting.length ? String(from + rows.length) : null };
 }
 
 export function listWaitingRetries(

@@ -1,4 +1,5 @@
 import type {
+	EventOrder,
 	EventSummary,
 	IndexCoverage,
 	Params,
@@ -10,7 +11,7 @@ import type {
 } from "../../../src/storage/port.ts";
 import { textFinder } from "../../../src/storage/shared/body-text.ts";
 import { idRange, toAttemptId, toStoredId } from "../../../src/storage/shared/deliveries.ts";
-import { referenceNumber, referencesIn } from "../../../src/storage/shared/references.ts";
+import { orderIdIn, referenceNumber, referencesIn } from "../../../src/storage/shared/references.ts";
 import { toSummary } from "./attempt-rows.ts";
 import { walkAttempts } from "./attempt-walk.ts";
 import type { MemoryNode } from "./node.ts";
@@ -80,6 +81,16 @@ export function describeEvents(node: MemoryNode, { projectId, seqs }: Params<"de
 	return seqs.flatMap((seq) => {
 		const event = project && node.tables.events.by.seq.get({ projectNo: project.no, seq });
 		return event === undefined ? [] : [{ seq, id: event.id, type: event.type, createdAt: event.createdAt }];
+	});
+}
+
+export function readOrderIds(node: MemoryNode, { projectId, seqs, maxBytes }: Params<"readOrderIds">): EventOrder[] {
+	const project = node.database.project(projectId);
+	return seqs.flatMap((seq) => {
+		const event = project && node.tables.events.by.seq.get({ projectNo: project.no, seq });
+		if (event === undefined || event.body.length > maxBytes) return [];
+		const orderId = orderIdIn(event.body);
+		return orderId === null ? [] : [{ seq, orderId }];
 	});
 }
 

@@ -52,7 +52,7 @@ function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { r
 					<Groups counted={counted} nameOf={nameOf} />
 					<Text size="sm">
 						Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them
-						out. You can still replay each one. There’s no bulk undo.
+						out. You can still replay each one. There's no bulk undo.
 					</Text>
 				</Stack>
 			)}

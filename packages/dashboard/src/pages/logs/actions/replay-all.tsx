@@ -14,9 +14,11 @@ export interface MatchingRequest {
 	readonly filter: AttemptFilter;
 }
 
-export const matchingOf = (search: LogsSearch, at: number): MatchingRequest => ({
-	filter: fixedFilter<AttemptFilter>(attemptFilter(search), at),
-});
+export function matchingOf(search: LogsSearch, at: number): MatchingRequest {
+	// Test events never match.
+	const { test: _, ...filter } = fixedFilter<AttemptFilter>(attemptFilter(search), at);
+	return { filter };
+}
 
 interface ReplayAllProps {
 	projectId: string;

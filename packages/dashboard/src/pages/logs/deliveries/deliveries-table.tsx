@@ -1,10 +1,11 @@
-import { Button, Checkbox } from "@mantine/core";
+import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { AttemptSummary } from "../../../api/attempts.ts";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId } from "../../../api/session.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { inertText } from "../../../lib/text/json-text-inert.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
@@ -150,30 +151,44 @@ export function DeliveryState({ row: { state, handled, last_attempt } }: { row: 
 	return <Outcome kind={state} />;
 }
 
-/** The event's type, linked to the delivery's last attempt. */
-export function DeliveryEvent({ row: { event_id, event_type, last_attempt, test } }: { row: DeliverySummary }) {
+/** The event's type, linked to the delivery's last attempt, and its order. */
+export function DeliveryEvent({
+	row: { event_id, event_type, order_id, last_attempt, test },
+}: {
+	row: DeliverySummary;
+}) {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	return (
-		<span className={classes.marked}>
-			{last_attempt === null ? (
-				<span className={classes.event}>{event_type}</span>
-			) : (
-				<Link
-					className={classes.event}
-					to="/p/$projectId/logs/$attemptId"
-					params={{ projectId, attemptId: last_attempt.id }}
-					search={search}
-					resetScroll={false}
-					tabIndex={-1}
-				>
-					{event_type}
-				</Link>
-			)}
-			<EventMark event={{ event_id, test }} />
+		<span className={classes.what}>
+			<span className={classes.marked}>
+				{last_attempt === null ? (
+					<span className={classes.event}>{event_type}</span>
+				) : (
+					<Link
+						className={classes.event}
+						to="/p/$projectId/logs/$attemptId"
+						params={{ projectId, attemptId: last_attempt.id }}
+						search={search}
+						resetScroll={false}
+						tabIndex={-1}
+					>
+						{event_type}
+					</Link>
+				)}
+				<EventMark event={{ event_id, test }} />
+			</span>
+			{order_id == null ? null : <OrderId id={inertText(order_id)} />}
 		</span>
 	);
 }
+
+const OrderId = ({ id }: { id: string }) => (
+	<span className={classes.order} title={`Order ${id}`}>
+		<VisuallyHidden>Order </VisuallyHidden>
+		{id}
+	</span>
+);
 
 interface NextRetryProps extends RowActions {
 	row: DeliverySummary;

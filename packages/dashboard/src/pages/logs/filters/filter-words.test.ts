@@ -33,6 +33,11 @@ describe("logSentence", () => {
 		],
 		[{ order_id: "7,8", customer_email: "a@b.c" }, "312 attempts of order 7 or 8 of a@b.c."],
 		[{ until: UNTIL }, `312 attempts before ${time(UNTIL)}.`],
+		[{ test: false, since: SINCE }, `312 attempts since ${time(SINCE)}, without tests.`],
+		[
+			{ test: false, webhook_id: "wh_1", status: "failed" },
+			"312 attempts to Accounting that failed for good, without tests.",
+		],
 	])("of %j", (search, words) => {
 		expect(sentence(search)).toBe(words);
 	});

@@ -54,7 +54,8 @@ export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): s
 		.filter((part) => part !== "")
 		.join(" ");
 	const when = timeWords(search, now);
-	return [what, when].filter((part) => part !== "").join(what === "" ? "" : ", ");
+	const tests = search.test === false ? "without tests" : "";
+	return [what, when, tests].filter((part) => part !== "").join(", ");
 }
 
 /** The page's first line: `312 attempts to Accounting that failed for good, in the last hour.` */

@@ -20,7 +20,7 @@ export interface LogFiltersProps {
 	nameOf: NameOf;
 }
 
-const STATE_LABELS = { delivered: "Delivered", waiting: "Waiting for a retry", failed: "Failed" } as const;
+const STATE_LABELS = { delivered: "Delivered", waiting: "Waiting", failed: "Failed" } as const;
 const RESPONSES = [
 	{
 		group: "Status",

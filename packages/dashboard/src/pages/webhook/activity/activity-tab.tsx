@@ -2,10 +2,10 @@ import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Health } from "../../../api/health.ts";
-import { incidentsQuery } from "../../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../../api/stats.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../../ui/charts/charts.tsx";
+import { useIncidents } from "../../../ui/hooks/use-incidents.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { IncidentsSection } from "./incidents-section.tsx";
@@ -24,9 +24,8 @@ const INCIDENTS_SHOWN = 5;
 /** A webhook's requests and responses, its backlog, and its next attempts. */
 export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
 	const { data: stats, error, refetch } = useQuery(statsQuery(projectId, { range, webhookId: webhook.id }));
-	const { data: incidents = [] } = useQuery(
-		incidentsQuery(projectId, { webhookId: webhook.id, limit: INCIDENTS_SHOWN }),
-	);
+	const healths = health === undefined ? undefined : [health];
+	const { data: incidents = [] } = useIncidents(projectId, { webhookId: webhook.id, limit: INCIDENTS_SHOWN }, healths);
 	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
 	const show = (next: StatsRange) =>
 		void navigate({
@@ -35,7 +34,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 		});
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats?.step_ms ?? 0)).toISOString();
-		const search = { webhook_id: webhook.id, since: at, until, view: "attempts" } as const;
+		const search = { webhook_id: webhook.id, since: at, until, test: false, view: "attempts" } as const;
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
 	};
 	return (
@@ -43,7 +42,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 			<IncidentsSection
 				projectId={projectId}
 				webhooks={[webhook]}
-				healths={health === undefined ? [] : [health]}
+				healths={healths ?? []}
 				incidents={incidents}
 				ofOne
 			/>

@@ -72,7 +72,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 	return (
 		<Section
 			title="Why is a signature refused?"
-			description="Enter what the receiver saw and computed for a request. The secret isn’t needed: don’t paste it here."
+			description="Enter what the receiver saw and computed for a request. The secret isn't needed: don't paste it here."
 		>
 			{sent.length === 0 ? (
 				<Text size="sm" c="dimmed">
@@ -132,7 +132,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 							spellCheck={false}
 						/>
 						<FileInput
-							label="Or a file with the body’s bytes"
+							label="Or a file with the body's bytes"
 							description="More exact: pasting converts line breaks and drops byte order marks."
 							value={file}
 							onChange={change(setFile)}

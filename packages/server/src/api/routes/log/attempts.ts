@@ -5,7 +5,7 @@ import { grouped } from "../../../base/text.ts";
 import { DNS_ANSWERS } from "../../../net/errors.ts";
 import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
 import type * as port from "../../../storage/port.ts";
-import type { AttemptFilter } from "../../../storage/port.ts";
+import { ANY_RESPONSE, type AttemptFilter } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
@@ -134,6 +134,9 @@ export const AttemptList = listWith(Attempt, searchedOf);
 export const attemptFilters = {
 	...logFilters("Attempts"),
 	status: Type.Optional(Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3, description: SEVERAL })),
+	test: Type.Optional(
+		Type.Enum(["false"], { type: "string", description: "`false` leaves out test events, as statistics do." }),
+	),
 };
 
 export const AttemptCountQuery = Type.Object(attemptFilters, { additionalProperties: false });
@@ -149,11 +152,19 @@ type Status = NonNullable<AttemptFilter["statuses"]>[number];
 export async function attemptFilter(
 	references: ApiParts["references"],
 	projectId: string,
-	given: GivenFilter & { readonly status?: Status | readonly Status[] },
+	given: GivenFilter & { readonly status?: Status | readonly Status[]; readonly test?: "false" },
 ): Promise<ResolvedFilter<AttemptFilter>> {
 	const statuses = given.status === undefined ? undefined : [...new Set([given.status].flat())];
 	const { filter, searched } = await logFilter(references, projectId, given, statuses?.length ?? 1);
-	return { filter: { ...filter, ...(statuses !== undefined && { statuses }) }, searched };
+	const { response = { codes: ANY_RESPONSE, maxScanned: LOG_READS.attemptsScanned } } = filter;
+	return {
+		filter: {
+			...filter,
+			...(statuses !== undefined && { statuses }),
+			...(given.test === "false" && { response: { ...response, withoutTests: true } }),
+		},
+		searched,
+	};
 }
 
 /** Bytes that are not UTF-8 become U+FFFD, and a byte order mark stays. */
@@ -217,6 +228,10 @@ const SCANNED = `With \`status_code\` or \`error\`, a page examines at most ${MA
 /** More precision isn't needed, and counting takes time. */
 const MAX_COUNT = 10_000;
 
+/** Leaving out tests leaves most attempts, so a count examines as many as it may count. */
+const countingAll = ({ response, ...filter }: AttemptFilter): AttemptFilter =>
+	response === undefined ? filter : { ...filter, response: { ...response, maxScanned: MAX_COUNT + 1 } };
+
 export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" | "references">): Route[] {
 	const path = "/v1/projects/{project_id}/attempts";
 	return [
@@ -259,7 +274,8 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 			rate: "reads",
 			success: { status: 200, description: "The count.", schema: AttemptCount },
 			async handler({ params: { project_id }, query }) {
-				const { filter, searched } = await attemptFilter(references, project_id, query);
+				const { filter: asked, searched } = await attemptFilter(references, project_id, query);
+				const filter = query.status_code === undefined && query.error === undefined ? countingAll(asked) : asked;
 				return { ...(await storage.countAttempts({ projectId: project_id, filter, max: MAX_COUNT })), ...searched };
 			},
 		}),

@@ -1,18 +1,29 @@
 import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { LOG_READS } from "../../../base/budgets.ts";
+import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import {
 	DELIVERY_STATES,
 	type DeliveryFilter,
 	type FoundDelivery,
+	isDeliveryPosition,
 	listDeliveries,
 } from "../../../search/deliveries.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { Cursor, EventTypeName, id, Limit, listWith, PAGE_LIMIT, TimeOrNull, Type } from "../../schema.ts";
+import {
+	Cursor,
+	decodeCursor,
+	EventTypeName,
+	id,
+	Limit,
+	listWith,
+	PAGE_LIMIT,
+	TimeOrNull,
+	Type,
+} from "../../schema.ts";
 import { EventId } from "../publishing/events.ts";
 import { AttemptSummary, presentAttemptSummary, searchedOf } from "./attempts.ts";
-import { cursorOf, logFilter, logFilters, positionOf, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
+import { cursorOf, logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -25,6 +36,9 @@ const DeliverySummary = Type.Object(
 		webhook_id: id("wh", "webhook"),
 		event_id: EventId,
 		event_type: EventTypeName,
+		order_id: Type.Union([Type.String(), Type.Null()], {
+			description: `The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
+		}),
 		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
 		test: Type.Boolean({ description: "Whether the event is a test event." }),
 		state: DeliveryStateName,
@@ -91,7 +105,7 @@ export function deliveryListRoutes({ storage, references }: Pick<ApiParts, "stor
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
 				const { rows, next } = await listDeliveries(storage, project_id, filter, {
 					limit,
-					before: positionOf(cursor),
+					before: cursor === undefined ? undefined : decodeCursor(cursor, isDeliveryPosition),
 					isGone,
 				});
 				return { data: rows.map(presentDelivery), next_cursor: cursorOf(next), ...searched };
@@ -105,6 +119,7 @@ export function presentDelivery(delivery: FoundDelivery): Static<typeof Delivery
 		webhook_id: delivery.webhookId,
 		event_id: delivery.eventId,
 		event_type: delivery.eventType as EventType,
+		order_id: delivery.orderId,
 		replay: delivery.replay,
 		test: delivery.seq < 0,
 		state: delivery.state,

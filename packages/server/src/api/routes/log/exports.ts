@@ -68,6 +68,7 @@ const DELIVERY_COLUMNS: readonly (keyof ReturnType<typeof deliveryRow>)[] = [
 	"handled",
 	"event_type",
 	"event_id",
+	"order_id",
 	"webhook_id",
 	"url",
 	"attempts",

@@ -118,21 +118,23 @@ const first = (order: Order) => (attempts: string) =>
 const FIRST = { ASC: matchingStatement("ASC", 0, first("ASC")), DESC: matchingStatement("DESC", 0, first("DESC")) };
 
 /**
- * Examines the first $6 attempts, row by row, for those whose status code is in $7 or whose error code is in $9. Returns
- * the first $8 of them or, if there are fewer, also the last one examined.
+ * Examines the first $6 attempts, row by row, for those whose status code is in $7 or whose error code is in $9, and whose
+ * event's number is above $10. Returns the first $8 of them or, if there are fewer, also the last one examined.
  */
 const scan = (order: Order) =>
 	matchingStatement(
 		order,
-		3,
+		4,
 		(attempts) => `
 		SELECT status, type, id, matches, nth, is_last FROM (
 			SELECT entry.status, entry.type, entry.id, row_number() OVER in_order AS nth,
 				lead(entry.id) OVER in_order IS NULL AS is_last,
-				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange
-					OR coalesce(a.error_code = ANY ($9::text[]), false) AS matches
+				a.seq > $10::bigint AND (
+					coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange
+					OR coalesce(a.error_code = ANY ($9::text[]), false)
+				) AS matches
 			FROM (${first(order)(attempts)}) entry
-			CROSS JOIN LATERAL (SELECT status_code, error_code ${atEntry("AND id >= $4 AND id < $5")}) a
+			CROSS JOIN LATERAL (SELECT seq, status_code, error_code ${atEntry("AND id >= $4 AND id < $5")}) a
 			WINDOW in_order AS (ORDER BY entry.id ${order})
 		) scanned
 		WHERE matches OR is_last
@@ -186,10 +188,11 @@ export async function findAttempts(
 	return { positions, end: null };
 }
 
-const scanned = ({ codes, errors = [] }: ResponseFilter, limit: number): unknown[] => [
+const scanned = ({ codes, errors = [], withoutTests = false }: ResponseFilter, limit: number): unknown[] => [
 	`{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`,
 	limit,
 	textArray(errors),
+	withoutTests ? 0 : Number.MIN_SAFE_INTEGER,
 ];
 
 const COUNT = matchingStatement(

@@ -36,15 +36,20 @@ export function walkAttempts(
 			`id ${order}`,
 		);
 	if (response === undefined) return { rows: c.sql(merged(`${columns}, id`)).all(...values, limit), end: null };
-	const { codes, errors = [], maxScanned } = response;
+	const { codes, errors = [], withoutTests = false, maxScanned } = response;
 	// Compared within SQLite: fetching each row that doesn't match would take longer than reading it.
 	const rows = c
 		.sql(`
-			SELECT * FROM (${merged(`${columns}, status_code, error_code, id`)})
-			WHERE coalesce(status_code, ${NO_RESPONSE}) IN (SELECT value FROM json_each(?))
+			SELECT * FROM (${merged(`${columns}, seq, status_code, error_code, id`)})
+			WHERE seq > ? AND (
+				coalesce(status_code, ${NO_RESPONSE}) IN (SELECT value FROM json_each(?))
 				OR error_code IN (SELECT value FROM json_each(?))
+			)
 			LIMIT ?`)
-		.all(...values, maxScanned, JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors), limit);
+		.all(
+			...[...values, maxScanned, withoutTests ? 0 : Number.MIN_SAFE_INTEGER],
+			...[JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors), limit],
+		);
 	if (rows.length === limit) return { rows, end: null };
 	const last = c.sql(`${merged("id")} OFFSET ?`).get(...values, 1, maxScanned - 1);
 	return { rows, end: last === undefined ? null : (last.id as string) };
