@@ -277,7 +277,7 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 	await drawer.getByRole("button", { name: "Dismiss" }).click();
 	await expect(drawer.getByText("Dismissed", { exact: true }).first()).toBeVisible();
 	await page.keyboard.press("Escape");
-	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
+	await expect(page.getByRole("heading", { name: "Nothing needs a decision" })).toBeVisible();
 
 	await page.getByRole("button", { name: "Clear", exact: true }).click();
 	await page.getByRole("radiogroup", { name: "Show" }).getByText("Attempts").click();
@@ -306,6 +306,7 @@ test("rows of deliveries show their order, and are as high as others", async ({ 
 	await expect(rows).toHaveCount(4);
 	await expect(rows.nth(0)).not.toContainText("Order");
 	await expect(rows.nth(1)).toContainText("Order ord_⟨U+202E⟩1");
+	await expect(rows.nth(2)).toContainText("Order ord_01234567…123456789");
 	await expect(rows.nth(3)).toContainText("Order ord_1042");
 	const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
 	expect(new Set(heights).size, heights.join()).toBe(1);
@@ -349,6 +350,52 @@ test("test events are marked everywhere, and don't make a webhook failing", asyn
 	// A real failure counts, unmarked.
 	await shop.post(shop.path("/events"), purchase(1));
 	await expect(page.getByText("Your webhook is failing")).toBeVisible();
+});
+
+// The dialog went with the list, and what was left of the replay wasn't sent.
+test("a bulk replay continues, and says what it did, while it empties the list", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 503 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(6);
+	for (const [path, count] of [
+		["?state=failed&unhandled=true", 2],
+		// Those of the first replay failed, too.
+		["?status=failed", 4],
+	] as const) {
+		await page.goto(dashboard.project(`/logs${path}`));
+		const rows = page.getByRole("table", { name: /Deliveries|Attempts/ }).getByRole("row");
+		await expect(rows).toHaveCount(1 + count);
+		await page.getByRole("button", { name: "Replay all matching" }).click();
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("This sends 2 deliveries again");
+		// The list is empty before the last step ends.
+		const [empty, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+		await page.route(/\/(deliveries|attempts\/summaries)\?/, async (route) => {
+			const response = await route.fetch();
+			empty.resolve();
+			await route.fulfill({ response, json: { data: [], next_cursor: null } });
+		});
+		await page.route(/\/replays$/, async (route) => {
+			const response = await route.fetch();
+			await held.promise;
+			await route.fulfill({ response });
+		});
+		await dialog.getByRole("button", { name: "Replay 2 deliveries" }).click();
+		await empty.promise;
+		await expect(rows).toHaveCount(0);
+		await expect(dialog).toContainText("0 of 2 are queued to be sent again");
+		held.resolve();
+		await expect(dialog).toContainText("2 deliveries are being sent again, oldest first.");
+		await dialog.getByRole("button", { name: "Done" }).click();
+		await expect(dialog).toHaveCount(0);
+		await page.unrouteAll({ behavior: "wait" });
+		await expect.poll(async () => (await shop.get(shop.path("/waiting"))).body.data.length).toBe(0);
+	}
 });
 
 test("a failed row is replayed in place", async ({ dashboard, page }) => {

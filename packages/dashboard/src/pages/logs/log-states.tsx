@@ -1,5 +1,5 @@
 import { Button, Text } from "@mantine/core";
-import { IconActivity, IconFilterOff } from "@tabler/icons-react";
+import { IconActivity, IconCheck, IconFilterOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Searched } from "../../api/attempts.ts";
@@ -73,7 +73,7 @@ export function NothingMatches({ search, onClear }: NothingMatchesProps) {
 	const names = order_id.length + customer_email.length > 0;
 	return (
 		<>
-			<NoDelivery onClear={onClear} />
+			<NoDelivery isDecided={search.unhandled === true && search.state === "failed"} onClear={onClear} />
 			{names ? <UndeliveredEvents filter={{ order_id, customer_email }} /> : null}
 		</>
 	);
@@ -90,18 +90,26 @@ function UndeliveredEvents({ filter }: { filter: Parameters<typeof referencedEve
 	);
 }
 
-function NoDelivery({ onClear }: { onClear: () => void }) {
+interface NoDeliveryProps {
+	/** Whether only failed deliveries that need a decision are asked for. */
+	isDecided: boolean;
+	onClear: () => void;
+}
+
+function NoDelivery({ isDecided, onClear }: NoDeliveryProps) {
 	return (
 		<EmptyState
-			title="Nothing matches"
-			icon={<IconFilterOff size={26} />}
+			title={isDecided ? "Nothing needs a decision" : "Nothing matches"}
+			icon={isDecided ? <IconCheck size={26} /> : <IconFilterOff size={26} />}
 			action={
 				<Button variant="default" onClick={onClear}>
 					Clear the filters
 				</Button>
 			}
 		>
-			Nothing in the log matches all filters. Remove one, or choose a longer time. The log goes back 30 days by default.
+			{isDecided
+				? "No failed delivery that matches the filters is left to replay or dismiss."
+				: "Nothing in the log matches all filters. Remove one, or choose a longer time. The log goes back 30 days by default."}
 		</EmptyState>
 	);
 }

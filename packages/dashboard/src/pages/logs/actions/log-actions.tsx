@@ -19,11 +19,12 @@ interface LogActionsProps {
 	projectId: string;
 	search: LogsSearch;
 	nameOf: NameOf;
+	/** Whether there is anything to act on. What has begun continues, even if the list becomes empty meanwhile. */
+	offered: boolean;
 }
 
 /** What can be done with everything that the log's filters match. */
-export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
-	const { may } = useRole();
+export function LogActions({ projectId, search, nameOf, offered }: LogActionsProps) {
 	const [asked, setAsked] = useState<"replay" | "dismiss" | null>(null);
 	const [request, setRequest] = useState<MatchingRequest | null>(null);
 	const ask = (what: "replay" | "dismiss") => {
@@ -31,6 +32,28 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 		setAsked(what);
 	};
 	const close = () => setAsked(null);
+	return (
+		<>
+			{offered ? <Buttons projectId={projectId} search={search} onAsk={ask} /> : null}
+			<ReplayAll projectId={projectId} request={asked === "replay" ? request : null} nameOf={nameOf} onClose={close} />
+			<DismissAll
+				projectId={projectId}
+				request={asked === "dismiss" ? request : null}
+				nameOf={nameOf}
+				onClose={close}
+			/>
+		</>
+	);
+}
+
+interface ButtonsProps {
+	projectId: string;
+	search: LogsSearch;
+	onAsk: (what: "replay" | "dismiss") => void;
+}
+
+function Buttons({ projectId, search, onAsk }: ButtonsProps) {
+	const { may } = useRole();
 	const exportUrl = (format: "csv" | "jsonl") =>
 		viewOf(search) === "attempts"
 			? attemptsExportUrl(projectId, attemptFilter(search), format)
@@ -43,7 +66,7 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 						variant="default"
 						leftSection={<IconReload size={16} aria-hidden />}
 						disabled={disabled}
-						onClick={() => ask("replay")}
+						onClick={() => onAsk("replay")}
 					>
 						{/* On phones, all actions fit into one line. */}
 						<span>
@@ -56,43 +79,34 @@ export function LogActions({ projectId, search, nameOf }: LogActionsProps) {
 					</Button>
 				)}
 			</ForRole>
-			{
-				<Menu position="bottom-end">
-					<Menu.Target>
-						<ActionIcon variant="default" size={36} radius="md" aria-label="More actions">
-							<IconDots size={16} aria-hidden />
-						</ActionIcon>
-					</Menu.Target>
-					<Menu.Dropdown>
-						{EXPORTS.map(({ format, label }) => (
-							<Menu.Item
-								key={format}
-								leftSection={<IconDownload size={16} aria-hidden />}
-								component="a"
-								href={exportUrl(format)}
-								download
-							>
-								{label}
+			<Menu position="bottom-end">
+				<Menu.Target>
+					<ActionIcon variant="default" size={36} radius="md" aria-label="More actions">
+						<IconDots size={16} aria-hidden />
+					</ActionIcon>
+				</Menu.Target>
+				<Menu.Dropdown>
+					{EXPORTS.map(({ format, label }) => (
+						<Menu.Item
+							key={format}
+							leftSection={<IconDownload size={16} aria-hidden />}
+							component="a"
+							href={exportUrl(format)}
+							download
+						>
+							{label}
+						</Menu.Item>
+					))}
+					{may("developer") ? (
+						<>
+							<Menu.Divider />
+							<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => onAsk("dismiss")}>
+								Dismiss all failed …
 							</Menu.Item>
-						))}
-						{may("developer") ? (
-							<>
-								<Menu.Divider />
-								<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => ask("dismiss")}>
-									Dismiss all failed …
-								</Menu.Item>
-							</>
-						) : null}
-					</Menu.Dropdown>
-				</Menu>
-			}
-			<ReplayAll projectId={projectId} request={asked === "replay" ? request : null} nameOf={nameOf} onClose={close} />
-			<DismissAll
-				projectId={projectId}
-				request={asked === "dismiss" ? request : null}
-				nameOf={nameOf}
-				onClose={close}
-			/>
+						</>
+					) : null}
+				</Menu.Dropdown>
+			</Menu>
 		</>
 	);
 }

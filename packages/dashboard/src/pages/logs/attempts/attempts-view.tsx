@@ -82,9 +82,12 @@ export function AttemptsView() {
 				actions={
 					<>
 						<ViewSwitch search={search} />
-						{nothing || rows === undefined ? null : (
-							<LogActions projectId={projectId} search={search} nameOf={nameOf} />
-						)}
+						<LogActions
+							projectId={projectId}
+							search={search}
+							nameOf={nameOf}
+							offered={!nothing && rows !== undefined}
+						/>
 					</>
 				}
 			>

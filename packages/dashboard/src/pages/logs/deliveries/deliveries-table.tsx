@@ -5,6 +5,7 @@ import type { AttemptSummary } from "../../../api/attempts.ts";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId } from "../../../api/session.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { shortId } from "../../../lib/text/ids.ts";
 import { inertText } from "../../../lib/text/json-text-inert.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
@@ -183,10 +184,13 @@ export function DeliveryEvent({
 	);
 }
 
+/** What fits into the column of a long order id: most differ at their end. */
+const ORDER_ENDS = { head: 8, tail: 9 };
+
 const OrderId = ({ id }: { id: string }) => (
 	<span className={classes.order} title={`Order ${id}`}>
 		<VisuallyHidden>Order </VisuallyHidden>
-		{id}
+		{shortId(id, ORDER_ENDS)}
 	</span>
 );
 

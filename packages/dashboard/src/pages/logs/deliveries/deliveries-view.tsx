@@ -113,9 +113,12 @@ export function DeliveriesView() {
 				actions={
 					<>
 						<ViewSwitch search={search} />
-						{nothing || rows === undefined ? null : (
-							<LogActions projectId={projectId} search={search} nameOf={nameOf} />
-						)}
+						<LogActions
+							projectId={projectId}
+							search={search}
+							nameOf={nameOf}
+							offered={!nothing && rows !== undefined}
+						/>
 					</>
 				}
 			>
