@@ -205,3 +205,33 @@ test("lists pending attempts with their times, soonest first", async () => {
 	expect((await waiting())[0]).toMatchObject({ event_id: replayable, queue: "requested", attempt: 1, replay: 1 });
 	await patient.close();
 });
+
+// With thousands of webhooks, others' reads waited for all of them.
+test("the health of many webhooks is read a few at a time", async () => {
+	let reading = 0;
+	let most = 0;
+	const large = await TestApi.start({
+		parts: ({ storage }) => ({
+			storage: new Proxy(storage, {
+				get(target, name) {
+					const member: unknown = Reflect.get(target, name);
+					if (typeof member !== "function") return member;
+					if (name !== "readStats") return member.bind(target);
+					return async (p: unknown) => {
+						most = Math.max(most, ++reading);
+						const stats: unknown = await member.call(target, p);
+						reading--;
+						return stats;
+					};
+				},
+			}),
+		}),
+	});
+	const project = await large.project();
+	const webhooks: string[] = [];
+	for (let n = 0; n < 30; n++) webhooks.push(idOf(await large.webhook(project)));
+	const found = await health(project, large);
+	expect(found.map(({ webhook_id }) => webhook_id)).toEqual(webhooks);
+	expect(most).toBe(8);
+	await large.close();
+});
