@@ -80,12 +80,17 @@ test("offline, a page that isn't loaded says so, and opens once the browser is o
 	await dashboard.setUp();
 	await dashboard.signIn(page);
 	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	const toggle = page.getByRole("button", { name: /^Live updates/ });
+	await expect(toggle).toHaveText("Live");
 	await context.setOffline(true);
+	// Its stream was still open, so the page once said that it's live.
+	await expect(toggle).toHaveText(/^Not live since/);
 	await page.getByRole("link", { name: "Members" }).click();
 	await expect(page.getByRole("heading", { name: "You're offline" })).toBeVisible();
 	await expectAccessible(page);
 	await context.setOffline(false);
 	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+	await expect(toggle).toHaveText("Live");
 });
 
 test("a part that an upgrade has replaced reloads the page once", async ({ dashboard, page }) => {

@@ -92,23 +92,32 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 					const since = performance.now() - (flushedAt.get(hint) ?? Number.NEGATIVE_INFINITY);
 					gathering.set(hint, window.setTimeout(flush, Math.max(0, GATHER_MS - since), hint));
 				},
-				onLost() {
-					const delay = RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0;
-					// Not all tabs at the same moment after a restart.
-					reconnecting = window.setTimeout(connect, delay * (0.75 + Math.random() / 2));
-					polling ??= window.setInterval(poll, POLL_MS);
-					setConnection((before) => (before.state === "lost" ? before : { state: "lost", at: Date.now() }));
-				},
+				onLost: lose,
 			});
+		};
+		const lose = () => {
+			const delay = RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0;
+			// Not all tabs at the same moment after a restart.
+			reconnecting = window.setTimeout(connect, delay * (0.75 + Math.random() / 2));
+			polling ??= window.setInterval(poll, POLL_MS);
+			setConnection((before) => (before.state === "lost" ? before : { state: "lost", at: Date.now() }));
+		};
+		// The stream itself may take minutes to notice.
+		const leave = () => {
+			if (reconnecting !== undefined) return;
+			stop();
+			lose();
 		};
 		const hurry = () => {
 			if (reconnecting !== undefined && document.visibilityState === "visible") connect();
 		};
 		reconnect.current = hurry;
 		connect();
+		window.addEventListener("offline", leave);
 		window.addEventListener("online", hurry);
 		document.addEventListener("visibilitychange", hurry);
 		return () => {
+			window.removeEventListener("offline", leave);
 			window.removeEventListener("online", hurry);
 			document.removeEventListener("visibilitychange", hurry);
 			for (const timer of [...gathering.values(), reconnecting, polling]) window.clearTimeout(timer);

@@ -36,42 +36,46 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOn
 		return webhook === undefined ? [] : [{ incident, webhook }];
 	});
 	const chosen = replayed === null ? undefined : byId.get(replayed.webhook_id);
-	if (shown.length === 0) return null;
 	return (
-		<Section title="Incidents" description="Outages of the last two days">
-			<ul className={classes.list} aria-label="Incidents">
-				{shown.map(({ incident, webhook }) => (
-					<li key={`${webhook.id} ${incident.started_at}`} className={classes.row} data-state={incident.state}>
-						<div className={classes.words}>
-							<div className={classes.head}>
-								<Link
-									to="/p/$projectId/logs"
-									params={{ projectId }}
-									search={{
-										webhook_id: webhook.id,
-										since: incident.started_at,
-										...(incident.ended_at !== null && { until: incident.ended_at }),
-										view: "attempts",
-									}}
-								>
-									{incidentSpan(incident, now)}
-								</Link>
-								{ofOne ? null : <span>{webhookName(webhook)}</span>}
-							</div>
-							<p>
-								{incidentCause(incident)}. {incidentResult(incident, now)}
-							</p>
-						</div>
-						<Closing
-							projectId={projectId}
-							incident={incident}
-							webhook={webhook}
-							waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting.count}
-							onReplay={() => setReplayed(incident)}
-						/>
-					</li>
-				))}
-			</ul>
+		<>
+			{shown.length === 0 ? null : (
+				<Section title="Incidents" description="Outages of the last two days">
+					<ul className={classes.list} aria-label="Incidents">
+						{shown.map(({ incident, webhook }) => (
+							<li key={`${webhook.id} ${incident.started_at}`} className={classes.row} data-state={incident.state}>
+								<div className={classes.words}>
+									<div className={classes.head}>
+										<Link
+											to="/p/$projectId/logs"
+											params={{ projectId }}
+											search={{
+												webhook_id: webhook.id,
+												since: incident.started_at,
+												...(incident.ended_at !== null && { until: incident.ended_at }),
+												view: "attempts",
+											}}
+										>
+											{incidentSpan(incident, now)}
+										</Link>
+										{ofOne ? null : <span>{webhookName(webhook)}</span>}
+									</div>
+									<p>
+										{incidentCause(incident)}. {incidentResult(incident, now)}
+									</p>
+								</div>
+								<Closing
+									projectId={projectId}
+									incident={incident}
+									webhook={webhook}
+									waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting.count}
+									onReplay={() => setReplayed(incident)}
+								/>
+							</li>
+						))}
+					</ul>
+				</Section>
+			)}
+			{/* What has begun continues, even if its incident is listed elsewhere meanwhile. */}
 			{replayed === null || chosen === undefined ? null : (
 				<ReplayDialog
 					projectId={projectId}
@@ -82,7 +86,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOn
 					onClose={() => setReplayed(null)}
 				/>
 			)}
-		</Section>
+		</>
 	);
 }
 
