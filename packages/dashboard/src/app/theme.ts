@@ -128,7 +128,7 @@ export const theme = createTheme({
 				attributes: plainHeader,
 				padding: "lg",
 				centered: true,
-				overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+				overlayProps: { backgroundOpacity: 0.4 },
 				closeButtonProps: { "aria-label": "Close" },
 				styles: { title: { fontWeight: 650, fontSize: "17px" } },
 			},
