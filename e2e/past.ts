@@ -28,6 +28,8 @@ export interface Past {
 	readonly webhooks: readonly PastWebhook[];
 	/** When each event was published, oldest first; milliseconds since the Unix epoch. */
 	readonly times: readonly number[];
+	/** The order id of events that have one; by default, the sample's. */
+	readonly orderOf?: (n: number) => string;
 	readonly onProgress?: (events: number) => void;
 }
 
@@ -38,7 +40,7 @@ const LEASE_TERM_MS = 10_000;
 const HOLDER = "node_past";
 
 /** Writes a project's past into its database with the storage's own verbs, as if the service had run then. */
-export async function writePast({ path, projectId, webhooks, times, onProgress }: Past): Promise<void> {
+export async function writePast({ path, projectId, webhooks, times, orderOf, onProgress }: Past): Promise<void> {
 	const options = { clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS };
 	const storage = path.startsWith("postgres:")
 		? await openPostgresStorage({ url: path, ...options })
@@ -48,7 +50,7 @@ export async function writePast({ path, projectId, webhooks, times, onProgress }
 		if (!lease) throw new Error(`${projectId} doesn't exist, or another node owns it.`);
 		for (let first = 0; first < times.length; first += BATCH) {
 			const batch = times.slice(first, first + BATCH);
-			const events = batch.map((at, i) => ({ at, event: eventAt(projectId, first + i, at) }));
+			const events = batch.map((at, i) => ({ at, event: eventAt(projectId, first + i, at, orderOf) }));
 			const requests = events.map(({ at, event }) => ({ projectId, publishedAt: at, events: [event] }));
 			const seqs = (await storage.appendEvents({ requests })).map((result) => {
 				if (result.kind !== "appended") throw new Error(`An event of the past was refused: ${result.kind}.`);
@@ -80,10 +82,11 @@ export async function writePast({ path, projectId, webhooks, times, onProgress }
 	}
 }
 
-function eventAt(projectId: string, n: number, at: number) {
+function eventAt(projectId: string, n: number, at: number, orderOf: Past["orderOf"]) {
 	const { type, sample } = EVENT_TYPES[n % EVENT_TYPES.length]!;
 	const id = idAt("event", at);
-	const body = encodeEnvelope({ id, type, createdAt: at, projectId, data: JSON.stringify(sample) });
+	const data = orderOf !== undefined && "order_id" in sample ? { ...sample, order_id: orderOf(n) } : sample;
+	const body = encodeEnvelope({ id, type, createdAt: at, projectId, data: JSON.stringify(data) });
 	return { id, type, createdAt: at, createdAtGiven: false, body };
 }
 

@@ -86,7 +86,8 @@ async function furnish(shop: Shop): Promise<string> {
 	if (status !== 201) throw new Error(`The account wasn't created: ${status}`);
 	await shop.service.stop();
 	const path = join(shop.folder, "posthorn.db");
-	await writePast({ path, projectId: shop.projectId, webhooks, times: times() });
+	const orderOf = (n: number) => `ord_${10_000 + n}`;
+	await writePast({ path, projectId: shop.projectId, webhooks, times: times(), orderOf });
 	await shop.start();
 	return webhooks[1]!.id;
 }
