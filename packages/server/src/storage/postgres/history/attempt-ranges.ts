@@ -13,8 +13,7 @@ import { idArray, numberArray, type Row, type Session, type Statement, sql, text
 import { findEventPosition } from "../log/log.ts";
 
 /** Whose attempts to find, which determines the ranges. */
-const SCOPES = ["project", "webhooks", "events"] as const;
-type Scope = (typeof SCOPES)[number];
+type Scope = "project" | "webhooks" | "events";
 type Order = "ASC" | "DESC";
 
 /** A statement for each scope. */
@@ -68,13 +67,29 @@ export const KINDS = `
 		SELECT status, type FROM unnest($2::smallint[]) AS status CROSS JOIN known WHERE type > 0
 	)`;
 
+/** The first $6 attempts of a row `kind` in this order. */
+const ofKind = (order: Order, columns: string, more: string) => `
+	SELECT ${columns} FROM posthorn.attempts
+	WHERE project_no = $1 AND status = kind.status AND type = kind.type AND id >= $4 AND id < $5 ${more}
+	ORDER BY id ${order} LIMIT $6`;
+
 /** @param owners rows to find attempts for, with the condition `more` */
 const inKinds = (order: Order, owners: string, more: string) => `
 	WITH ${KINDS}
-	SELECT kind.status, kind.type, a.id FROM kind ${owners} CROSS JOIN LATERAL (
-		SELECT id FROM posthorn.attempts
-		WHERE project_no = $1 AND status = kind.status AND type = kind.type AND id >= $4 AND id < $5 ${more}
-		ORDER BY id ${order} LIMIT $6
+	SELECT kind.status, kind.type, a.id FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, "id", more)}) a`;
+
+/**
+ * The same with further columns. Their rows are read only of the first $6 of all, in a second pass through the ranges up
+ * to the last of these.
+ */
+const rowsInKinds = (order: Order, owners: string, more: string, columns: string) => `
+	WITH ${KINDS}, last AS MATERIALIZED (
+		SELECT ${order === "ASC" ? "max" : "min"}(id) AS id FROM (
+			SELECT a.id FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, "id", more)}) a ORDER BY a.id ${order} LIMIT $6
+		) firsts
+	)
+	SELECT kind.status, kind.type, a.* FROM last CROSS JOIN kind ${owners} CROSS JOIN LATERAL (
+		${ofKind(order, `id, ${columns}`, `${more} AND id ${order === "ASC" ? "<=" : ">="} last.id`)}
 	) a`;
 
 /**
@@ -82,44 +97,50 @@ const inKinds = (order: Order, owners: string, more: string) => `
  * other columns at the end, so that no other index is considered.
  */
 const ofEvents = (seqs: string, webhooks: string) => `
-	SELECT a.status, a.type, a.id FROM unnest(${seqs}::bigint[]) AS event (seq) CROSS JOIN LATERAL (
-		SELECT webhook_no, status, type, id FROM posthorn.attempts
+	SELECT a.status, a.type, a.id, event.seq, a.status_code, a.error_code FROM unnest(${seqs}::bigint[]) AS event (seq)
+	CROSS JOIN LATERAL (
+		SELECT webhook_no, status, type, id, status_code, error_code FROM posthorn.attempts
 		WHERE project_no = $1 AND seq = event.seq AND id >= $4 AND id < $5
 		ORDER BY webhook_no, replay, attempt, id OFFSET 0
 	) a
 	WHERE a.status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR a.type = ANY ($3))
 		AND (${webhooks}::bigint[] IS NULL OR a.webhook_no = ANY (${webhooks}))`;
 
-/** The scope's own parameters start at `next`. */
-function matching(scope: Scope, order: Order, next: number): string {
-	switch (scope) {
-		case "project":
-			return inKinds(order, "", "");
-		case "webhooks":
-			return inKinds(order, `CROSS JOIN unnest($${next}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no");
-		case "events":
-			return ofEvents(`$${next}`, `$${next + 1}`);
-	}
-}
-
 /**
- * A statement about a filter's matches: `build` gets a SELECT of their (status, type, id), which contains the first $6
- * of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the statement's
- * own parameters, `own` of them, start at $7.
+ * A statement for each scope about a filter's matches: `build` gets a SELECT of their (status, type, id), which contains
+ * the first $6 of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the
+ * statement's own parameters, `own` of them, start at $7, and the scope's after them.
+ *
+ * @param columns what `build` needs of their rows
  */
-function matchingStatement(order: Order, own: number, build: (attempts: string) => string): ScopedStatement {
-	const statements = SCOPES.map((scope) => [scope, sql(build(matching(scope, order, 7 + own)))] as const);
-	return Object.fromEntries(statements) as Record<Scope, Statement>;
+function matchingStatement(
+	order: Order,
+	own: number,
+	build: (attempts: string) => string,
+	columns?: "seq, status_code, error_code",
+): ScopedStatement {
+	const kinds = (owners: string, more: string) =>
+		sql(build(columns ? rowsInKinds(order, owners, more, columns) : inKinds(order, owners, more)));
+	const [one, two] = [`$${7 + own}`, `$${8 + own}`];
+	return {
+		project: kinds("", ""),
+		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
+		events: sql(build(ofEvents(one, two))),
+	};
 }
 
+const first = (order: Order) =>
+	matchingStatement(
+		order,
+		0,
+		(attempts) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`,
+	);
 /** The first $6 positions. */
-const first = (order: Order) => (attempts: string) =>
-	`SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`;
-const FIRST = { ASC: matchingStatement("ASC", 0, first("ASC")), DESC: matchingStatement("DESC", 0, first("DESC")) };
+const FIRST = { ASC: first("ASC"), DESC: first("DESC") };
 
 /**
- * Examines the first $6 attempts, row by row, for those whose status code is in $7 or whose error code is in $9, and whose
- * event's number is above $10. Returns the first $8 of them or, if there are fewer, also the last one examined.
+ * Examines the first $6 attempts for those whose status code is in $7 or whose error code is in $9, and whose event's
+ * number is above $10. Returns the first $8 of them or, if there are fewer, also the last one examined.
  */
 const scan = (order: Order) =>
 	matchingStatement(
@@ -127,18 +148,17 @@ const scan = (order: Order) =>
 		4,
 		(attempts) => `
 		SELECT status, type, id, matches, nth, is_last FROM (
-			SELECT entry.status, entry.type, entry.id, row_number() OVER in_order AS nth,
-				lead(entry.id) OVER in_order IS NULL AS is_last,
-				a.seq > $10::bigint AND (
-					coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange
-					OR coalesce(a.error_code = ANY ($9::text[]), false)
+			SELECT status, type, id, row_number() OVER in_order AS nth, lead(id) OVER in_order IS NULL AS is_last,
+				seq > $10::bigint AND (
+					coalesce(status_code, ${NO_RESPONSE}) <@ $7::int4multirange
+					OR coalesce(error_code = ANY ($9::text[]), false)
 				) AS matches
-			FROM (${first(order)(attempts)}) entry
-			CROSS JOIN LATERAL (SELECT seq, status_code, error_code ${atEntry("AND id >= $4 AND id < $5")}) a
-			WINDOW in_order AS (ORDER BY entry.id ${order})
+			FROM (SELECT * FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) examined
+			WINDOW in_order AS (ORDER BY id ${order})
 		) scanned
 		WHERE matches OR is_last
 		ORDER BY id ${order} LIMIT $8`,
+		"seq, status_code, error_code",
 	);
 const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
 

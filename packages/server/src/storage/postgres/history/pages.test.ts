@@ -112,7 +112,7 @@ const filled: Record<string, AttemptFilter> = {
 	"no filter": {},
 	"a type": { types: ["a"] },
 	delivered: { statuses: ["delivered"] },
-	"a status code": { response: { codes: [{ from: 200, to: 299 }], maxScanned: 500 } },
+	"a status code": { response: { codes: [{ from: 200, to: 299 }], maxScanned: LIMIT + 1 } },
 };
 
 test.each(Object.entries(filled))("a page with %s leaves out days before yesterday", async (_, filter) => {
@@ -122,7 +122,7 @@ test.each(Object.entries(filled))("a page with %s leaves out days before yesterd
 			expect(ids).toHaveLength(LIMIT);
 			expect(reads).toHaveLength(2);
 			for (const { days } of reads) expect(new Set(days).size).toBeLessThanOrEqual(NEWEST_DAYS);
-			// The next one of each status and type as well, and what is compared with a status code.
+			// As many of each status and type, and those that are compared with a status code again.
 			const [positions, page] = reads as [Read, Read];
 			expect(positions.rows).toBeLessThanOrEqual(4 * (LIMIT + 1) + (LIMIT + 1));
 			expect(page.rows).toBeLessThanOrEqual(2 * LIMIT);
