@@ -248,6 +248,28 @@ test("a node that stops while it counts leaves the turn to another node", async 
 	expect(other.count.read()).toEqual({ ...NONE, idle: 3 });
 });
 
+test("a node that stops while its turn begins hands it over", async () => {
+	const { world } = memory;
+	const { storage } = world;
+	await world.webhook(await world.project(), ["a"]);
+	const [begun, write] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	const { count, settle } = counting({
+		...reading({}, (p) => storage.readHealth(p)),
+		async replaceSetting(p) {
+			begun.resolve();
+			await write.promise;
+			return storage.replaceSetting(p);
+		},
+	});
+	count.read();
+	await begun.promise;
+	const stopped = count.stop();
+	write.resolve();
+	await stopped;
+	await settle();
+	expect(JSON.parse((await storage.getSetting({ name: "health_count" }))!)).toMatchObject({ countingAt: 0 });
+});
+
 test.each(["not JSON", "null", '{"at":"yesterday"}', `{"at":${START},"countingAt":0,"counts":{"idle":"many"}}`])(
 	"a shared count that can't be read is replaced: %s",
 	async (value) => {

@@ -106,10 +106,12 @@ export class HealthCount {
 		const turn = new Turn(storage, value);
 		const report = () => turn.write({ ...shared, countingAt: clock.now() });
 		const end = () => turn.write({ ...shared, countingAt: 0 });
-		if (!(await report())) return;
-		let reportedAt = clock.elapsed();
+		if (this.#stopped) return;
+		// Before its turn begins: the service may stop meanwhile.
 		this.#endTurn = end;
 		try {
+			if (!(await report())) return;
+			let reportedAt = clock.elapsed();
 			const counts = await this.#count(async () => {
 				if (clock.elapsed() - reportedAt < REPORT_MS) return true;
 				reportedAt = clock.elapsed();

@@ -220,6 +220,26 @@ test("however many deliveries are pending, the list has each of them once", asyn
 	);
 });
 
+test("a page of replays that wait takes few calls, even if none of thousands matches", async () => {
+	const log = new CountedLog(0, () => ({}));
+	log.unattempted = 5_000;
+	log.queued = Array.from({ length: 5_000 }, (_, seq) => ({
+		...{ webhookId: WEBHOOKS[0]!, queue: "replay" as const, attempt: 1, replay: 1, dueAt: 0 },
+		...{ seq, eventId: `evt_${seq}`, eventType: TYPES[0]! },
+	}));
+	let calls = 0;
+	const list = log.listUnattempted.bind(log);
+	log.listUnattempted = (p) => {
+		calls++;
+		return list(p);
+	};
+	const filter = { ...ALL, types: [TYPES[1]!], states: ["waiting" as const] };
+	const { rows, next } = await listDeliveries(log, "p", filter, { limit: 1 });
+	expect([rows, next !== null && isDeliveryPosition(next)]).toEqual([[], true]);
+	expect(calls).toBeGreaterThan(1);
+	expect(calls).toBeLessThan(15);
+});
+
 test("pages have everything, newest first, once", async () => {
 	const log = new CountedLog(500, (i) => ({ webhookId: WEBHOOKS[i % 2]!, eventType: TYPES[(i * i) % 15]! }));
 	const seen: string[] = [];

@@ -232,12 +232,21 @@ async function listUnattempted(
 ): Promise<FoundPage> {
 	const rows: Found[] = [];
 	let next: string | null | undefined = before;
-	for (let scanned = 0; next !== null && rows.length < limit && scanned < LOG_READS.attemptsScanned; scanned += limit) {
+	let step = limit;
+	for (let scanned = 0; next !== null && rows.length < limit && scanned < LOG_READS.attemptsScanned; ) {
 		if (isGone()) break;
-		const page = { limit: limit - rows.length, after: next };
-		const read = await storage.listUnattempted({ projectId, webhookIds: filter.webhookIds, ...page });
-		rows.push(...read.rows.map((retry) => waitingDelivery(retry, null)).filter((one) => matches(filter, one)));
-		next = read.next;
+		scanned += step;
+		const room = limit - rows.length;
+		const read = await storage.listUnattempted({ projectId, webhookIds: filter.webhookIds, limit: step, after: next });
+		const found = read.rows.map((retry) => waitingDelivery(retry, null)).filter((one) => matches(filter, one));
+		// A page can only continue after a whole step.
+		if (found.length > room) step = Math.max(room, Math.floor(step / 2));
+		else {
+			rows.push(...found);
+			next = read.next;
+			// Few match: a small page mustn't take thousands of calls.
+			step = Math.max(limit - rows.length, Math.min(step * 2, FEW));
+		}
 	}
 	if (next != null) return { rows, next: UNATTEMPTED + next };
 	return { rows, next: rows.length < limit ? null : UNATTEMPTED + QUEUES_END };

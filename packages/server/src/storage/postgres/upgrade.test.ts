@@ -187,6 +187,44 @@ test("failed test events that the previous version counted are no dead letters",
 	]);
 });
 
+// The lock on the epochs kept nodes of the previous version from connecting and from taking leases.
+test("a migration that waits for a lane doesn't block the nodes that run meanwhile", async () => {
+	const url = await databaseOf(21);
+	await server.execute("CREATE TABLE posthorn.attempts_all PARTITION OF posthorn.attempts DEFAULT", url);
+	await server.execute(
+		"INSERT INTO posthorn.lanes (project_no, webhook_no, position, dead_letters) VALUES (7, 1, 9, 1)",
+		url,
+	);
+	await server.execute(
+		`INSERT INTO posthorn.attempts (project_no, webhook_no, seq, replay, attempt, status, id, type, started_at,
+				response_ms, response_truncated, url, response_body) VALUES (7, 1, -1, 0, 1, 3, '1', 1, 0, 0, false, '', '')`,
+		url,
+	);
+	const settling = new Client({ connectionString: url });
+	const joining = new Client({ connectionString: url, lock_timeout: 1_000 });
+	await settling.connect();
+	await joining.connect();
+	let migrated: Promise<unknown> = Promise.resolve();
+	try {
+		await settling.query("BEGIN; UPDATE posthorn.lanes SET position = 10");
+		migrated = migratePostgres(url);
+		const waits =
+			"SELECT pid FROM pg_stat_activity WHERE application_name = 'posthorn migration' AND wait_event_type = 'Lock'";
+		await expect.poll(() => server.execute(waits, url), { timeout: 60_000 }).toHaveLength(1);
+		expect((await joining.query("SELECT count(*)::integer AS epochs FROM posthorn.epochs")).rows).toEqual([
+			{ epochs: 0 },
+		]);
+	} finally {
+		await settling.query("COMMIT");
+		await settling.end();
+		await joining.end();
+	}
+	await migrated;
+	expect(
+		await server.execute("SELECT position::integer, dead_letters::integer AS dead FROM posthorn.lanes", url),
+	).toEqual([{ position: 10, dead: 0 }]);
+});
+
 // A command of the next version migrated the database under the nodes of this one.
 test("a database of an earlier version is refused if it isn't to be migrated, and a new one gets its schema", async () => {
 	const url = await databaseOf(15);

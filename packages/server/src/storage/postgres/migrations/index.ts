@@ -260,6 +260,7 @@ export const MIGRATIONS: readonly string[] = [
 	sweeper,
 	references,
 	markedHints,
-	epochTransactions,
 	testsAreNoDeadLetters,
+	// After what may wait or take long: it blocks new connections and leases until the migration has ended.
+	epochTransactions,
 ];
