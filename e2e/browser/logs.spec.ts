@@ -452,7 +452,7 @@ test.describe("with long delays", () => {
 		await expect(page).toHaveURL(/\/logs$/);
 	});
 
-	// It once stayed on the attempt before.
+	// It once stayed on the previous attempt.
 	test("after a retry, the drawer shows the retry's attempt, and its row stays marked", async ({ dashboard, page }) => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
@@ -472,7 +472,7 @@ test.describe("with long delays", () => {
 		await drawer.getByRole("button", { name: "Retry now" }).click();
 		await expect(drawer).toContainText("Delivered on attempt 2");
 		expect(page.url()).not.toBe(before);
-		// The drawer covers the list, also for screen readers.
+		// The drawer covers the list, and hides it from screen readers.
 		await expect(page.locator("tr[data-open]").getByText("Delivered")).toHaveCount(1);
 	});
 
@@ -491,7 +491,7 @@ test.describe("with long delays", () => {
 		await expect(incidents).toContainText("Returning 503. 3 deliveries held up, all waiting.");
 		receiver.respondWith(() => ({ status: 200 }));
 		await page.getByRole("button", { name: "Retry all 3 events now" }).first().click();
-		// Such a short outage is none once it is over.
+		// Such a short outage no longer counts as an incident once it has ended.
 		await expect(incidents).toHaveCount(0);
 	});
 });

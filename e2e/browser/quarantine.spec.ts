@@ -40,7 +40,7 @@ test("after a restore every page says why nothing is delivered, and the operator
 		"2 first attempts will be sent to 1 webhook, in order. 2 won't be sent to 1 webhook.",
 	);
 	await expectAccessible(page);
-	// Somebody pauses it while the operator looks.
+	// It's paused while the operator has the dialog open.
 	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
 	await dialog.getByRole("button", { name: "Release and send 2" }).click();
 	await expect(dialog).toHaveCount(0);

@@ -116,7 +116,7 @@ const pending = (id: string, status: "active" | "paused" = "active") => ({
 	...{ backlog: { events: 2, oldest_at: null }, waiting: { count: 0, next_at: null } },
 });
 
-// It resumed a webhook that somebody had paused since the list was read.
+// It resumed a webhook that had been paused after the list was read.
 test("a release skips pending deliveries without resuming a webhook, even if one was deleted meanwhile", async () => {
 	here.waiting = [
 		{ id: "proj_1", name: "Shop", webhooks: [pending("wh_1"), pending("wh_2"), pending("wh_3", "paused")] },
@@ -137,7 +137,7 @@ test("of two operators who release at once, the second learns that deliveries ma
 	here.releases = false;
 	const env = { POSTHORN_PORT: here.port, POSTHORN_OPERATOR_KEY: OURS };
 	const { out } = await operator.run(["release", "--skip", "wh_1", "--yes"], { env });
-	expect(out).toContain("Somebody else has just released the database. Deliveries that you wanted to skip may");
+	expect(out).toContain("Someone else has just released the database. Deliveries that you wanted to skip may");
 	const json = await operator.run(["release", "--yes", "--json"], { env });
 	expect(JSON.parse(json.out)).toMatchObject({ active: false, released: false, skipped: [] });
 });

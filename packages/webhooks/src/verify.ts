@@ -115,7 +115,7 @@ function toBytes(body: Body): Uint8Array {
 	);
 }
 
-/** Also for one of another realm, as test runners and virtual machines have. */
+/** True even for one from another realm, such as a test runner's or a `node:vm` context's. */
 function isArrayBuffer(body: unknown): body is ArrayBuffer {
 	return Object.prototype.toString.call(body) === "[object ArrayBuffer]";
 }

@@ -48,7 +48,7 @@ export async function release(options: ReleaseOptions): Promise<void> {
 	const skipping =
 		skipped.length === 0
 			? ""
-			: ` ${webhooks(skipped.length)} skip what is pending, also events that were accepted since the restore.`;
+			: ` Pending deliveries of ${webhooks(skipped.length)} are skipped, including events that were accepted since the restore.`;
 	const question = `Release ${url}? ${totalOf(sent)}${skipping}`;
 	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
 	for (const webhook of skipped) await skip(client, webhook);
@@ -56,7 +56,7 @@ export async function release(options: ReleaseOptions): Promise<void> {
 	if (options.json) return printJson({ ...data!, skipped: skipped.map(({ id }) => id) });
 	if (data!.released) return console.log("Released: deliveries continue within a second.");
 	const sentBefore = skipped.length === 0 ? "" : " Deliveries that you wanted to skip may have been sent before.";
-	console.log(`Somebody else has just released the database.${sentBefore}`);
+	console.log(`Someone else has just released the database.${sentBefore}`);
 }
 
 /** Leaves out a webhook's pending deliveries. It stays paused if it was paused meanwhile. */

@@ -26,7 +26,7 @@ export class Quarantine {
 	#mark: QuarantineMark | null = null;
 	#timer: Timer | null = null;
 	#looking: Promise<void> = Promise.resolve();
-	/** The last look if it hasn't begun yet. */
+	/** The last read if it hasn't begun yet. */
 	#next: Promise<void> | null = null;
 	#stopped = false;
 
@@ -47,7 +47,7 @@ export class Quarantine {
 		return this.#mark;
 	}
 
-	/** The mark as it is in the database now. Rejects if storage fails. */
+	/** Reads the current mark from the database. Rejects if storage fails. */
 	async read(): Promise<QuarantineMark | null> {
 		if (this.#isShared) await this.#look();
 		return this.#mark;
@@ -75,8 +75,8 @@ export class Quarantine {
 	}
 
 	/**
-	 * One after the other, so that an earlier answer never replaces a later one. Callers share the one that hasn't begun,
-	 * so that two at most wait for a database that is slow.
+	 * Reads run one after the other, so that an earlier result never replaces a later one. Callers share the read that
+	 * hasn't begun, so at most two wait for a slow database.
 	 */
 	#look(): Promise<void> {
 		if (this.#next === null) {

@@ -159,7 +159,7 @@ class Turn {
 		this.#value = value;
 	}
 
-	/** Returns whether it was this node's turn. One after the other, because each replaces the one before. */
+	/** Returns whether it was this node's turn. Writes run one after the other, because each replaces the previous value. */
 	write(count: SharedCount): Promise<boolean> {
 		const written = this.#last.then(async () => {
 			if (this.#isOver) return false;
@@ -175,7 +175,7 @@ class Turn {
 	}
 }
 
-/** Whatever else is in the setting is replaced by the next pass. */
+/** Parses the setting. The next pass replaces any other value. */
 function parseShared(value: string | null): SharedCount {
 	if (value === null) return NONE;
 	try {

@@ -37,7 +37,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 	const run = async () => {
 		const released = await releaseQuarantine(release.skipped);
 		notifyDone(
-			released ? "Released. Deliveries continue within a second." : "Someone else had just released the database.",
+			released ? "Released. Deliveries continue within a second." : "Someone else has just released the database.",
 		);
 	};
 	return (

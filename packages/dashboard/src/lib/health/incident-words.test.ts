@@ -34,7 +34,7 @@ describe("an incident", () => {
 		const refused = { status_code: null, error_code: "connection_refused" };
 		expect(incidentCause({ ...OVER, ...refused })).toBe("Connection refused");
 		expect(incidentCause({ ...ONGOING, ...refused })).toBe("Refusing connections");
-		// It lasts some minutes longer, while nothing fails anymore.
+		// It lasts a few minutes longer, while nothing fails anymore.
 		expect(incidentCause({ ...ONGOING, deliveries: DELIVERIES })).toBe("Returned 500");
 		expect(incidentCause({ ...ONGOING, deliveries: { ...DELIVERIES, capped: true } })).toBe("Returning 500");
 	});

@@ -30,8 +30,8 @@ export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now
 }
 
 /**
- * `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. One whose deliveries
- * have all been delivered isn't over for some minutes yet, but nothing fails anymore.
+ * `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. After all of its
+ * deliveries were delivered, an incident remains ongoing for a few minutes, although nothing fails anymore.
  */
 export function incidentCause({ state, status_code, error_code, deliveries }: IncidentFacts): string {
 	const { now, short } = responseWords({ status_code, error_code });

@@ -130,7 +130,7 @@ export class Admission {
 		});
 	}
 
-	/** A list that has no pages may take as much as its project may, if its client has read everything else. */
+	/** A response that can't be paged may take its project's share, if its client has read all others. */
 	#mayExceed(owner: string, bytes: number): boolean {
 		const { budget } = this;
 		const isAlone = budget.heldBy(owner) === 0;

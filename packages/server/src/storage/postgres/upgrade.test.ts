@@ -152,7 +152,7 @@ test("API keys of earlier versions have all scopes and don't expire", async () =
 });
 
 // They counted until they were dismissed, which test events can't be.
-test("failed test events that the previous version counted are no dead letters", async () => {
+test("failed test events that the previous version counted no longer count as dead letters", async () => {
 	const url = await databaseOf(15);
 	await server.execute("CREATE TABLE posthorn.attempts_all PARTITION OF posthorn.attempts DEFAULT", url);
 	await server.execute(
@@ -160,7 +160,7 @@ test("failed test events that the previous version counted are no dead letters",
 			VALUES (7, 1, 9, 4), (7, 2, 9, 1), (7, 3, 9, 0), (8, 4, 9, 2)`,
 		url,
 	);
-	// Of webhook 1, test -1 failed twice and was replayed in between, -2 was delivered at last, and -3 waits for a retry.
+	// For webhook 1, test -1 failed twice and was replayed in between, -2 was delivered at last, and -3 waits for a retry.
 	await server.execute(
 		`INSERT INTO posthorn.attempts (project_no, webhook_no, seq, replay, attempt, status, id, type, started_at,
 				response_ms, response_truncated, url, response_body)

@@ -143,7 +143,7 @@ test("API keys of earlier versions have all scopes and don't expire", async () =
 });
 
 // They counted until they were dismissed, which test events can't be.
-test("failed test events that the previous version counted are no dead letters", async () => {
+test("failed test events that the previous version counted no longer count as dead letters", async () => {
 	makeFirstVersion(0);
 	const db = new DatabaseSync(path);
 	// Test -1 failed twice and was replayed in between, -2 was delivered at last, and -3 waits for a retry.

@@ -80,7 +80,7 @@ const WEBHOOKS_AT_A_TIME = 20;
 /** Pending attempts of the other queues are the first of their series. */
 const AFTER_RETRIES = { queue: QUEUE_CODE.retry, dueAt: Number.MAX_SAFE_INTEGER, seq: 0 };
 
-/** A position in a webhook's queues, with times as the database has them; by the number if the webhook is done. */
+/** A position in a webhook's queues, with times as stored; by the number if the webhook is done. */
 interface QueuedPosition extends RetryPosition {
 	readonly queue: number;
 }

@@ -103,7 +103,7 @@ async function readsOf(
 	return { reads, ids: rows.map(({ id }) => id) };
 }
 
-/** Days that exist: ahead of today, and past ones. */
+/** Days that have a partition: future and past ones. */
 const ALL_DAYS = DAYS + 2;
 /** The days ahead, today and yesterday. */
 const NEWEST_DAYS = 2 + 2;
