@@ -7,8 +7,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIGRATIONS as POSTGRES } from "../packages/server/src/storage/postgres/migrations/index.ts";
-import { APPLICATION_ID } from "../packages/server/src/storage/sqlite/connection/migrate.ts";
-import { MIGRATIONS as SQLITE } from "../packages/server/src/storage/sqlite/migrations/index.ts";
+import { APPLICATION_ID, MIGRATIONS as SQLITE } from "../packages/server/src/storage/sqlite/migrations/index.ts";
 
 /** Settings with which the recorded databases were made. */
 const OPERATOR_KEY = "o".repeat(40);

@@ -3,7 +3,7 @@ import { signingKey } from "@posthorn/protocol";
 import { HANDSHAKES } from "../../packages/server/src/base/budgets.ts";
 import { systemClock } from "../../packages/server/src/base/clock.ts";
 import { createHttpSender } from "../../packages/server/src/engine/send/http-sender.ts";
-import type { Shipment } from "../../packages/server/src/engine/send/sender.ts";
+import type { Shipment } from "../../packages/server/src/engine/send/outcome.ts";
 import { createGuard } from "../../packages/server/src/net/egress.ts";
 import { Handshakes, threadCpuMs } from "../../packages/server/src/net/tls/handshakes.ts";
 import type { Receiver } from "../load/receiver.ts";

@@ -48,7 +48,7 @@ export const OTHERS = [
 			},
 		],
 	),
-	...of("server/src/api/live/changes.ts", inApi("remote-changes"), [
+	...of("server/src/api/changes.ts", inApi("remote-changes"), [
 		{
 			name: "remote-changes-first-read-ignored",
 			find: "const hasGrown = seen?.mark.lastSeq !== mark.lastSeq;",

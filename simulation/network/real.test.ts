@@ -1,9 +1,9 @@
 /** The virtual network against the real one: the same bytes from a receiver give the same outcomes on both. */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { Sender } from "../../packages/server/src/engine/send/outcome.ts";
 import { type Answer, type Receiver, shipment } from "../../packages/server/src/engine/send/receiver.fixture.ts";
 import { Rig } from "../../packages/server/src/engine/send/rig.fixture.ts";
-import type { Sender } from "../../packages/server/src/engine/send/sender.ts";
 import type { Behaviour } from "./index.ts";
 import { answer, bodyStart, closes, cutShort, dripping, garbage, hang, redirect, twice } from "./index.ts";
 import { NetworkRig, text, URL_ } from "./rig.fixture.ts";

@@ -1,8 +1,7 @@
 import { secretDigest, signingKey } from "@posthorn/protocol";
 import type { Clock, Timer } from "../../packages/server/src/base/clock.ts";
 import type { HttpSenderOptions } from "../../packages/server/src/engine/send/http-sender.ts";
-import type { Sent } from "../../packages/server/src/engine/send/outcome.ts";
-import type { Shipment } from "../../packages/server/src/engine/send/sender.ts";
+import type { Sent, Shipment } from "../../packages/server/src/engine/send/outcome.ts";
 import { createGuard } from "../../packages/server/src/net/egress.ts";
 import {
 	createNodeSender,

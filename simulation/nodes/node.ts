@@ -3,7 +3,7 @@ import { IdSource } from "../../packages/server/src/base/ids.ts";
 import type { Logger } from "../../packages/server/src/base/logger.ts";
 import { Seal } from "../../packages/server/src/base/seal.ts";
 import { type RunningEngine, startEngine } from "../../packages/server/src/engine/index.ts";
-import type { Sender } from "../../packages/server/src/engine/send/sender.ts";
+import type { Sender } from "../../packages/server/src/engine/send/outcome.ts";
 import { createGuard } from "../../packages/server/src/net/egress.ts";
 import { Shortages, shortageText } from "../../packages/server/src/net/shortages.ts";
 import { Projects } from "../../packages/server/src/registry/projects.ts";

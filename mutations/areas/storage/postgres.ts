@@ -251,7 +251,7 @@ export const STORAGE_POSTGRES = [
 			why: "What a paused webhook left for longer than the log is kept is never dead-lettered.",
 		},
 	]),
-	...of("server/src/storage/postgres/retention/turn.ts", POSTGRES, [
+	...of("server/src/storage/postgres/leases/peers.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-always-early",
 			find: "(s.holder IS NULL AND $4)",

@@ -364,7 +364,7 @@ export const STORAGE_SQLITE = [
 			why: "The gauge of waiting retries grows with each failure.",
 		},
 	]),
-	...of("server/src/storage/sqlite/leases/handover.ts", SQLITE, [
+	...of("server/src/storage/sqlite/leases/leases.ts", SQLITE, [
 		{
 			name: "sqlite-handed-over-any-generation",
 			find: "AND seq = ? AND replay = ? AND generation = ?",
@@ -394,7 +394,7 @@ export const STORAGE_SQLITE = [
 			why: "What follows from an attempt that was handed over waits for the next event.",
 		},
 	]),
-	...of("server/src/storage/sqlite/lanes/backlog.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/lanes.ts", SQLITE, [
 		{
 			name: "sqlite-backlog-before-subscription",
 			find: "if (from === undefined || seq <= from) continue;",

@@ -159,7 +159,7 @@ export const STORAGE_VERBS = [
 			why: "The sweep deletes a year of entries in one long transaction.",
 		},
 	]),
-	...of("server/src/storage/verbs/projects.ts", SQLITE, [
+	...of("server/src/storage/verbs/registry.ts", SQLITE, [
 		{
 			name: "verbs-app-off-keeps-sending",
 			find: "deleted_at IS NULL AND NOT",
@@ -184,7 +184,7 @@ export const STORAGE_VERBS = [
 			why: "An order is refunded twice.",
 		},
 	]),
-	...of("server/src/storage/verbs/webhooks.ts", SQLITE, [
+	...of("server/src/storage/verbs/registry.ts", SQLITE, [
 		{
 			name: "verbs-one-webhook-more",
 			find: "if (others!.count >= p.maxPerProject)",

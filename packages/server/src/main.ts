@@ -17,8 +17,7 @@ import {
 	writePrivately,
 } from "./accounts/index.ts";
 import { SessionCookie } from "./api/auth/authorize.ts";
-import { Changes, RemoteChanges } from "./api/live/changes.ts";
-import { LongPolls } from "./api/live/long-poll.ts";
+import { Changes, LongPolls, RemoteChanges } from "./api/changes.ts";
 import { createMetrics, type Metrics } from "./api/metrics.ts";
 import { createApi } from "./api/server.ts";
 import { CONNECTIONS, PROJECTS, STOP } from "./base/budgets.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Shipment } from "../src/engine/send/sender.ts";
+import type { Shipment } from "../src/engine/send/outcome.ts";
 import { LEASE_TERM_MS, type ScriptedResponse, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { until } from "@posthorn/testkit/until";
 import { createHttpSender } from "../src/engine/send/http-sender.ts";
+import type { Sender } from "../src/engine/send/outcome.ts";
 import { type Answer, answered, Receiver } from "../src/engine/send/receiver.fixture.ts";
-import type { Sender } from "../src/engine/send/sender.ts";
 import { createGuard } from "../src/net/egress.ts";
 import { createAuthority } from "../src/net/tls/credentials.fixture.ts";
 import type { EngineRig, StartRig } from "./engine-rig.ts";

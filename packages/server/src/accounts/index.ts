@@ -18,6 +18,7 @@ export {
 	OPERATOR_KEY_PREFIX,
 	OperatorKey,
 	replaceOperatorKey,
+	writePrivately,
 } from "./operator-key.ts";
 export { Passwords, PasswordsBusy } from "./password.ts";
 export {
@@ -33,7 +34,6 @@ export {
 	setupLink,
 	type Throttled,
 } from "./people.ts";
-export { writePrivately } from "./private-file.ts";
 export { actorOf, type Client, type Person, type Principal, SESSION_MS, Sessions } from "./sessions.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./tokens.ts";
 

@@ -1,10 +1,10 @@
 /** The key of the person who runs the instance: configured, or created by the service and stored as a hash. */
-import { timingSafeEqual } from "node:crypto";
+import { randomUUID, timingSafeEqual } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { API_KEYS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettingStorage, Storage } from "../storage/port.ts";
-import { writePrivately } from "./private-file.ts";
 import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
 export const OPERATOR_KEY_PREFIX = "pho_";
@@ -142,5 +142,17 @@ export class OperatorKey {
 		if (hash !== null && !this.#is(hash)) logger.warn({}, "the operator's key was replaced");
 		this.#hash = hash;
 		this.#readAt = begun;
+	}
+}
+
+/** Replaces a file by one that only this user may read. Rejects with the system's error. */
+export async function writePrivately(file: string, line: string): Promise<void> {
+	const draft = `${file}.${randomUUID()}.new`;
+	try {
+		await writeFile(draft, `${line}\n`, { mode: 0o600, flag: "wx", flush: true });
+		await rename(draft, file);
+	} catch (error) {
+		await rm(draft, { force: true });
+		throw error;
 	}
 }

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { SIGN_IN } from "../base/budgets.ts";
-import { FairQueue } from "../base/fair-queue.ts";
+import { FairQueue } from "../base/turns.ts";
 import { Argon2 } from "./argon2.ts";
 
 /** The cost of a hash. */

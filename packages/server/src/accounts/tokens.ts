@@ -2,8 +2,8 @@ import { hash, randomBytes } from "node:crypto";
 import { UNAUTHENTICATED } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
-import { FairQueue } from "../base/fair-queue.ts";
 import { Throttle } from "../base/throttle.ts";
+import { FairQueue } from "../base/turns.ts";
 
 /** 256 bits, so a plain hash is enough: such a key can't be guessed. */
 const KEY_BYTES = 32;

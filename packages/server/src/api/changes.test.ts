@@ -7,7 +7,7 @@ import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 import { Browser, member, setUp } from "../../test/api/browser.ts";
 import { TooManyGuesses } from "../accounts/index.ts";
 import { WAITERS } from "../base/budgets.ts";
-import { Changes, COMMENT_MS, GAP_MS } from "./live/changes.ts";
+import { Changes, COMMENT_MS, GAP_MS } from "./changes.ts";
 
 let api: TestApi;
 let clock: VirtualClock;

@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
 import { CONNECTIONS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
-import { LongPolls } from "./live/long-poll.ts";
+import { LongPolls } from "./changes.ts";
 
 let api: TestApi;
 let port: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exportedFile, fileNameOf, type Row } from "./export.ts";
+import { exportedFile, fileNameOf, type Row } from "./routes/log/exports.ts";
 
 async function fileOf(format: "csv" | "jsonl", pages: readonly (readonly Row[])[], maxRows = 10, isOver = () => false) {
 	const left = [...pages];

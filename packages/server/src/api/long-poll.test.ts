@@ -5,7 +5,7 @@ import { member, setUp } from "../../test/api/browser.ts";
 import type { ApiResponse } from "../../test/api/response.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
-import { LongPolls } from "./live/long-poll.ts";
+import { LongPolls } from "./changes.ts";
 
 const EVENT = { type: "delivery.success", data: {} };
 

@@ -1,8 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { beforeEach, expect, test } from "vitest";
 import type { Storage } from "../storage/port.ts";
-import { Changes, RemoteChanges } from "./live/changes.ts";
-import { LongPolls } from "./live/long-poll.ts";
+import { Changes, LongPolls, RemoteChanges } from "./changes.ts";
 
 let clock: VirtualClock;
 let longPolls: LongPolls;

@@ -20,11 +20,10 @@ import type { References } from "../search/references.ts";
 import type { Actor, KeyScope, Role, Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionCookie } from "./auth/authorize.ts";
+import type { Changes, LongPolls } from "./changes.ts";
 import type { ConnectionLimits } from "./http/connections.ts";
 import type { BodyList } from "./http/json-body.ts";
 import { notFound, type ProblemKind } from "./http/problem.ts";
-import type { Changes } from "./live/changes.ts";
-import type { LongPolls } from "./live/long-poll.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Who may call a route. If a path names a project, callers without access to it get 404. */

@@ -19,13 +19,13 @@ import {
 	requireApp,
 } from "./auth/authorize.ts";
 import { KnownCallers, principalName } from "./auth/callers.ts";
+import { EVENT_STREAM } from "./changes.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, OneByOne, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
 import { Connections } from "./http/connections.ts";
 import { invalid, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
 import { readQuery } from "./http/validate.ts";
-import { EVENT_STREAM } from "./live/changes.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import {
 	type ApiParts,

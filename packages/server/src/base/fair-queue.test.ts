@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue } from "./turns.ts";
 
 test("runs few at a time, owners in turn, and refuses work beyond the waiting limit", async () => {
 	const queue = new FairQueue({ perOwner: 2, running: 3, waiting: 4 });

@@ -14,7 +14,7 @@ import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper, type Swept } from "./retention.ts";
-import type { Sender } from "./send/sender.ts";
+import type { Sender } from "./send/outcome.ts";
 import { Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
 import { SigningKeys } from "./signing-keys.ts";

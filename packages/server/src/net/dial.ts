@@ -8,10 +8,9 @@ import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
 import { type Connect, type Interfaces, isFamilyMissing, type Socket } from "./socket.ts";
-import { withCertificate } from "./tls/certificate.ts";
 import type { Handshake, HandshakeUser, Metering } from "./tls/handshake.ts";
 import type { Handshakes } from "./tls/handshakes.ts";
-import { createConnect, type Received, TlsConnector } from "./tls/tls.ts";
+import { createConnect, type Received, TlsConnector, withCertificate } from "./tls/tls.ts";
 
 /**
  * Makes TLS connections to receivers, only to addresses that the guard permits. A name is resolved once, by the

@@ -1,7 +1,9 @@
 /**
- * Incidents: an outage of a receiver as one thing, from its first failed attempt to its last. Pure; derived from the
- * counts by minute that charts use, so nothing is stored for it and it goes with them.
+ * Incidents: an outage of a receiver as one thing, from its first failed attempt to its last, with what has become of the
+ * deliveries that it held up. Derived from the counts by hour and minute, the delivery log and the queues, each by index,
+ * so nothing is stored for it and it goes with them; {@link LIMITS} bound it.
  */
+import { type AttemptFilter, type AttemptSummary, isClosing, type StatsBucket, type Storage } from "../storage/port.ts";
 import { HEALTH } from "./health.ts";
 
 /** Attempts of one webhook in a minute, or in a longer time in which none failed. */
@@ -87,4 +89,189 @@ class Incident {
 		this.#since.failed += failed;
 		this.#since.delivered += delivered;
 	}
+}
+
+/** How an incident's deliveries have ended so far. */
+export interface Held {
+	/** How many had a failed attempt in the incident, or at least how many if `capped`; the others sum up to it. */
+	readonly count: number;
+	readonly capped: boolean;
+	readonly delivered: number;
+	readonly waiting: number;
+	/** Dead letters that need a decision. */
+	readonly failed: number;
+	readonly dismissed: number;
+}
+
+export interface FoundIncident extends Span {
+	readonly webhookId: string;
+	/** The most frequent response, or why there was none. */
+	readonly response: Pick<AttemptSummary, "statusCode" | "errorCode"> | null;
+	readonly held: Held;
+	/** When the last of its deliveries arrived, milliseconds since the Unix epoch. */
+	readonly lastDeliveredAt: number | null;
+	readonly nextRetryAt: number | null;
+}
+
+type SearchStorage = Pick<Storage, "readStats" | "listAttemptSummaries" | "readLatest">;
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const LIMITS = {
+	/** Webhooks whose minutes are read: those that failed last. */
+	webhooks: 20,
+	/** Hours whose minutes are read in one call. */
+	hoursPerRead: 6,
+	/** Deliveries that are examined per incident: those with the newest failed attempts. */
+	deliveries: 200,
+	/** Failed attempts of each kind (to be retried, failed for good) that are read to find them, the newest. */
+	attempts: 1_600,
+	/** Attempts in one read. */
+	page: 200,
+} as const;
+
+/** Newest first. */
+export async function listIncidents(
+	storage: SearchStorage,
+	projectId: string,
+	webhookIds: readonly string[],
+	{ now, limit }: { readonly now: number; readonly limit: number },
+): Promise<FoundIncident[]> {
+	const histories = await Promise.all(webhookIds.map((webhookId) => readHours(storage, projectId, webhookId, now)));
+	const failing = histories
+		.filter(({ lastFailedAt }) => lastFailedAt !== null)
+		.sort((a, b) => b.lastFailedAt! - a.lastFailedAt!)
+		.slice(0, LIMITS.webhooks);
+	const spans: { readonly webhookId: string; readonly span: Span }[] = [];
+	for (const history of failing) {
+		const steps = await readSteps(storage, projectId, history);
+		spans.push(...incidentsOf(steps).map((span) => ({ webhookId: history.webhookId, span })));
+	}
+	const newest = spans.sort((a, b) => b.span.from - a.span.from).slice(0, limit);
+	const found: FoundIncident[] = [];
+	for (const { webhookId, span } of newest) found.push(await examine(storage, projectId, webhookId, span));
+	return found;
+}
+
+interface Hours {
+	readonly webhookId: string;
+	readonly hours: readonly StatsBucket[];
+	readonly lastFailedAt: number | null;
+}
+
+const failedIn = ({ retrying, failed, closed }: StatsBucket): number => retrying + failed - closed;
+const stepOf = (bucket: StatsBucket): StepCounts => ({
+	at: bucket.at,
+	delivered: bucket.delivered,
+	failed: failedIn(bucket),
+});
+
+async function readHours(storage: SearchStorage, projectId: string, webhookId: string, now: number): Promise<Hours> {
+	const until = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+	const query = { since: until - INCIDENT.hours * HOUR_MS, until, stepMs: HOUR_MS, webhookId };
+	const { buckets } = await storage.readStats({ projectId, query });
+	return { webhookId, hours: buckets, lastFailedAt: buckets.findLast((hour) => failedIn(hour) > 0)?.at ?? null };
+}
+
+/** The minutes of hours in which an attempt failed, and other hours as a whole. */
+async function readSteps(
+	storage: SearchStorage,
+	projectId: string,
+	{ webhookId, hours }: Hours,
+): Promise<StepCounts[]> {
+	const steps: StepCounts[] = [];
+	for (let i = 0; i < hours.length; ) {
+		const first = hours[i]!;
+		let count = 0;
+		while (count < LIMITS.hoursPerRead && i + count < hours.length && failedIn(hours[i + count]!) > 0) count++;
+		if (count === 0) {
+			steps.push(stepOf(first));
+			i++;
+			continue;
+		}
+		const query = { since: first.at, until: first.at + count * HOUR_MS, stepMs: MINUTE_MS, webhookId };
+		steps.push(...(await storage.readStats({ projectId, query })).buckets.map(stepOf));
+		i += count;
+	}
+	return steps.filter(({ delivered, failed }) => delivered + failed > 0);
+}
+
+async function examine(
+	storage: SearchStorage,
+	projectId: string,
+	webhookId: string,
+	span: Span,
+): Promise<FoundIncident> {
+	const { attempts, isCut } = await readFailures(storage, projectId, webhookId, span);
+	const all = [...new Set(attempts.map(({ seq }) => seq))];
+	const seqs = all.slice(0, LIMITS.deliveries);
+	const latest =
+		seqs.length === 0
+			? []
+			: await storage.readLatest({ projectId, deliveries: seqs.map((seq) => ({ webhookId, seq })) });
+	const held = { delivered: 0, waiting: 0, failed: 0, dismissed: 0 };
+	let lastDeliveredAt: number | null = null;
+	let nextRetryAt: number | null = null;
+	for (const { newest, next, dismissed } of latest) {
+		if (next !== null) {
+			held.waiting++;
+			nextRetryAt = Math.min(nextRetryAt ?? next.dueAt, next.dueAt);
+		} else if (newest?.status === "delivered") {
+			held.delivered++;
+			const at = newest.startedAt + newest.responseMs;
+			lastDeliveredAt = Math.max(lastDeliveredAt ?? at, at);
+		} else held[dismissed ? "dismissed" : "failed"]++;
+	}
+	return {
+		...span,
+		webhookId,
+		response: mostFrequent(attempts),
+		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },
+		lastDeliveredAt,
+		nextRetryAt,
+	};
+}
+
+/** Its failed attempts, newest first, without those of tests and closed deliveries. */
+async function readFailures(
+	storage: SearchStorage,
+	projectId: string,
+	webhookId: string,
+	{ from, until, isOngoing }: Span,
+): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
+	const range = { since: from, ...(!isOngoing && { until }) };
+	const read = await Promise.all(
+		(["retrying", "failed"] as const).map((status) =>
+			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),
+		),
+	);
+	const attempts = read.flatMap(({ attempts: some }) => some).sort((a, b) => (a.id < b.id ? 1 : -1));
+	return { attempts, isCut: read.some(({ isCut }) => isCut) };
+}
+
+/** Reads until it has enough deliveries: each may have failed several times. */
+async function readNewest(storage: SearchStorage, projectId: string, filter: AttemptFilter) {
+	const attempts: AttemptSummary[] = [];
+	const seqs = new Set<number>();
+	let before: string | undefined;
+	for (let examined = 0; examined < LIMITS.attempts && seqs.size <= LIMITS.deliveries; examined += LIMITS.page) {
+		const { rows, next } = await storage.listAttemptSummaries({
+			projectId,
+			filter,
+			page: { limit: LIMITS.page, ...(before !== undefined && { before }) },
+		});
+		const real = rows.filter(({ seq, errorCode }) => seq > 0 && !isClosing(errorCode));
+		attempts.push(...real);
+		for (const { seq } of real) seqs.add(seq);
+		if (next === null) return { attempts, isCut: false };
+		before = next;
+	}
+	return { attempts, isCut: true };
+}
+
+function mostFrequent(attempts: readonly AttemptSummary[]): FoundIncident["response"] {
+	const groups = Map.groupBy(attempts, ({ statusCode, errorCode }) => `${statusCode} ${errorCode}`);
+	const [largest] = [...groups.values()].sort((a, b) => b.length - a.length);
+	const one = largest?.[0];
+	return one === undefined ? null : { statusCode: one.statusCode, errorCode: one.errorCode };
 }

@@ -22,11 +22,10 @@ import { Bag } from "../../base/collections.ts";
 import type { AlarmMark, Claim, Lease } from "../../storage/port.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { LaneChange } from "./applied-lanes.ts";
-import { type ActorContext, type LossReason, OpenWork, type ProjectWork } from "./context.ts";
+import { type ActorContext, type LossReason, type Message, OpenWork, type ProjectWork } from "./context.ts";
 import type { Handover } from "./handover.ts";
 import { HeldLease } from "./lease.ts";
 import { type Inbox, Loop } from "./loop.ts";
-import type { Message } from "./messages.ts";
 
 /** Delay before a failed read is retried. */
 const READ_RETRY_MS = 500;

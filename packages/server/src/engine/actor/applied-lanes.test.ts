@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { PROJECTS } from "../../base/budgets.ts";
 import type { LoadedLanes, Storage } from "../../storage/port.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
+import type { Message } from "./context.ts";
 import type { OpenedKeys } from "./lane-set.ts";
-import type { Message } from "./messages.ts";
 
 /** Reads of lanes that return when the test says so. */
 class Reads {

@@ -4,9 +4,8 @@ import { PROJECTS } from "../../base/budgets.ts";
 import { restAfter, sleep, type Timer } from "../../base/clock.ts";
 import type { AlarmMark, Claim, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { ProjectWork } from "./context.ts";
+import type { Message, ProjectWork } from "./context.ts";
 import type { LaneSet } from "./lane-set.ts";
-import type { Message } from "./messages.ts";
 
 export class AppliedLanes {
 	readonly #work: ProjectWork;

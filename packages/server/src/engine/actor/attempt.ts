@@ -4,8 +4,7 @@ import type { Lane } from "../lanes/lane.ts";
 import { type Cancelled, type ClosingReason, type Deferred, explain, type Outcome } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import { afterAttempt, resultOf } from "../settle/lifecycle.ts";
-import type { ProjectWork } from "./context.ts";
-import type { Message } from "./messages.ts";
+import type { Message, ProjectWork } from "./context.ts";
 
 export const NO_BYTES = new Uint8Array(0);
 

@@ -4,8 +4,7 @@ import type { Lane } from "../lanes/lane.ts";
 import type { Slot } from "../send/slot.ts";
 import { Slots } from "../send/slots.ts";
 import { Backpressure } from "./backpressure.ts";
-import type { ProjectWork } from "./context.ts";
-import type { Message } from "./messages.ts";
+import type { Message, ProjectWork } from "./context.ts";
 
 const LIMIT = 100_000;
 

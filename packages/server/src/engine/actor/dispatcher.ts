@@ -7,8 +7,7 @@ import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Attempts, InFlight } from "./attempt.ts";
 import { Backpressure, type SlotKind, type StartResult } from "./backpressure.ts";
-import type { ProjectWork } from "./context.ts";
-import type { Message } from "./messages.ts";
+import type { Message, ProjectWork } from "./context.ts";
 import { QueueDispatcher } from "./queue-dispatcher.ts";
 
 /** The kinds of attempt, in the order in which a lane starts them: one kind each turn. */

@@ -4,8 +4,7 @@ import { PROJECTS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import type { Chunk, LogReader } from "../lanes/log-reader.ts";
-import type { ActorContext } from "./context.ts";
-import type { Message } from "./messages.ts";
+import type { ActorContext, Message } from "./context.ts";
 
 /** Used by lanes that send nothing. */
 const NO_KEY = signingKey(new Uint8Array(32));

@@ -4,12 +4,11 @@ import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
 import { Attempts } from "./attempt.ts";
-import type { LossReason, ProjectWork } from "./context.ts";
+import type { LossReason, Message, ProjectWork } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
 import { LogCheck } from "./log-check.ts";
-import type { Message } from "./messages.ts";
 
 export interface LoopOptions {
 	/** Whether the actor has ended, so that nothing may change. */

@@ -5,8 +5,7 @@ import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Attempts } from "./attempt.ts";
 import type { Backpressure, StartResult } from "./backpressure.ts";
-import type { ProjectWork } from "./context.ts";
-import type { Wanted } from "./messages.ts";
+import type { ProjectWork, Wanted } from "./context.ts";
 
 /** Later than any due time. */
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;

@@ -9,7 +9,7 @@ import type {
 	RetryQueue as QueueName,
 	Retry,
 } from "../../storage/port.ts";
-import type { Target } from "../send/sender.ts";
+import type { Target } from "../send/outcome.ts";
 import { ANY_READ, type Chunk, type LogEnd } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";

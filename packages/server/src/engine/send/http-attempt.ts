@@ -13,9 +13,8 @@ import {
 import { ResponseParser } from "../../net/response-parser.ts";
 import type { Shortages } from "../../net/shortages.ts";
 import type { Deadlines, HasDeadline } from "./deadlines.ts";
-import type { Sent, SentRequest } from "./outcome.ts";
+import type { Sent, SentRequest, Shipment } from "./outcome.ts";
 import { type Destination, destinationOf, type RequestWriter } from "./request.ts";
-import type { Shipment } from "./sender.ts";
 
 /** What all attempts share. */
 export interface AttemptContext {

@@ -8,8 +8,8 @@ import { Shortages } from "../../net/shortages.ts";
 import type { Handshakes } from "../../net/tls/handshakes.ts";
 import { Deadlines } from "./deadlines.ts";
 import { HttpAttempt } from "./http-attempt.ts";
+import type { Sender } from "./outcome.ts";
 import { createRequestWriter } from "./request.ts";
-import type { Sender } from "./sender.ts";
 
 export interface HttpSenderOptions {
 	readonly clock: Clock;

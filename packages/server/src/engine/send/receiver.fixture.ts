@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls";
 import { type SigningKey, secretDigest, signingKey } from "@posthorn/protocol";
-import type { Shipment, Target } from "./sender.ts";
+import type { Shipment, Target } from "./outcome.ts";
 
 /** A request as received. */
 export interface Received {

@@ -9,8 +9,7 @@ import {
 import type { Clock } from "../../base/clock.ts";
 import type { Origin } from "../../net/connections.ts";
 import { hostOf } from "../../net/egress.ts";
-import type { SentRequest } from "./outcome.ts";
-import type { Shipment, Target } from "./sender.ts";
+import type { SentRequest, Shipment, Target } from "./outcome.ts";
 
 /** Where a request goes, parsed once for each URL. */
 export interface Destination {

@@ -6,9 +6,8 @@ import { START, type World } from "../../../test/storage/conformance/world.ts";
 import { worldOf } from "../../../test/storage/postgres/world.ts";
 import { lowestSuffixAt } from "../../base/ids.ts";
 import type { Storage } from "../port.ts";
-import { MIGRATION_LOCK } from "./connection/migrate.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
+import { MIGRATION_LOCK, MIGRATIONS } from "./migrations/index.ts";
 
 const LEASE_TERM_MS = 60_000;
 const HOUR = 3_600_000;

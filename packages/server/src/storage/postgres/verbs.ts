@@ -18,8 +18,8 @@ import {
 import { readHealth } from "./history/health.ts";
 import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
-import { readBacklogs } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
+import { readBacklogs } from "./lanes/lanes.ts";
 import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
 import * as replay from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";

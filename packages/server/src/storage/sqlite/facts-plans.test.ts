@@ -6,7 +6,7 @@ import { describeFacts } from "../../../test/storage/conformance/facts.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { verbsOn } from "../../../test/storage/sqlite/verbs-on.ts";
 import { Connection, openWriter } from "./connection/connection.ts";
-import { migrate } from "./connection/migrate.ts";
+import { migrate } from "./migrations/index.ts";
 
 const suite = new RecordedSuite(describeFacts);
 

@@ -2,12 +2,11 @@ import { PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
 import { Channel } from "./connection/channel.ts";
-import { addGauges } from "./lanes/backlog.ts";
+import { addGauges } from "./lanes/lanes.ts";
 import { callsOf } from "./verbs.ts";
 
-export { backupSqlite } from "./connection/backup.ts";
-export { readSqliteSetting } from "./connection/migrate.ts";
-export { type RestoredFile, restoreSqlite } from "./connection/restore.ts";
+export { backupSqlite, type RestoredFile, restoreSqlite } from "./connection/backup.ts";
+export { readSqliteSetting } from "./migrations/index.ts";
 
 export interface SqliteOptions {
 	/** The database file. It and its directory are created if they don't exist. */

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { APPLICATION_ID } from "./connection/migrate.ts";
 import { backupSqlite, openSqliteStorage } from "./index.ts";
+import { APPLICATION_ID } from "./migrations/index.ts";
 import { initial } from "./migrations/initial.ts";
 
 const MINUTE = 60_000;

@@ -33,12 +33,12 @@ import {
 import { readHealth } from "./history/health.ts";
 import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
-import { readBacklogs, readGauges } from "./lanes/backlog.ts";
 import * as lanes from "./lanes/lanes.ts";
+import { readBacklogs, readGauges } from "./lanes/lanes.ts";
 import * as replay from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
-import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
+import { forgetHandedOver, settleHandedOver } from "./leases/leases.ts";
 import { appendEvents } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";

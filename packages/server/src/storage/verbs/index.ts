@@ -5,12 +5,12 @@ import * as deliveries from "./deliveries.ts";
 import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
-import * as projects from "./projects.ts";
+import * as projects from "./registry.ts";
+import * as webhooks from "./registry.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
-import * as webhooks from "./webhooks.ts";
 
 /** Accounts, sessions, members, invitations and the audit log. */
 const PEOPLE = {

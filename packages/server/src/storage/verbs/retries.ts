@@ -15,7 +15,7 @@ import { findEvents, nextOf } from "./deliveries.ts";
 import { describeEvents } from "./search.ts";
 import { Fragment, fragment, type Query, sql } from "./sql.ts";
 import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, toNodeTime, wake } from "./verb.ts";
-import { holdWebhook } from "./webhooks.ts";
+import { holdWebhook } from "./registry.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LIMITS, listIncidents } from "../../../src/registry/incident-search.ts";
+import { LIMITS, listIncidents } from "../../../src/registry/incidents.ts";
 import type { AttemptStatus, Lease, NewAttempt } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";

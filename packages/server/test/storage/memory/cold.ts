@@ -4,7 +4,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { Connection, commitTogether } from "../../../src/storage/sqlite/connection/connection.ts";
-import { migrate } from "../../../src/storage/sqlite/connection/migrate.ts";
+import { migrate } from "../../../src/storage/sqlite/migrations/index.ts";
 import { runVerb, type VerbContext } from "../../../src/storage/sqlite/verbs.ts";
 import { type ColdStorage, VERBS } from "../../../src/storage/verbs/index.ts";
 import { bind, type Mode, type Steps } from "../../../src/storage/verbs/verb.ts";

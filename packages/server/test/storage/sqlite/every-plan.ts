@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Connection, openWriter } from "../../../src/storage/sqlite/connection/connection.ts";
-import { migrate } from "../../../src/storage/sqlite/connection/migrate.ts";
+import { migrate } from "../../../src/storage/sqlite/migrations/index.ts";
 import type { RecordedSuite } from "../conformance/recorded.ts";
 import { verbsOn } from "./verbs-on.ts";
 

@@ -4,9 +4,9 @@ import { REQUESTS, RESPONSES, WAITERS } from "../../../base/budgets.ts";
 import { EVENT_ID } from "../../../base/ids.ts";
 import type { Pause } from "../../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
+import type { WaitEnd } from "../../changes.ts";
 import { bodyText, forgetBody } from "../../http/body.ts";
 import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../../http/problem.ts";
-import type { WaitEnd } from "../../live/long-poll.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,

@@ -1,8 +1,7 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { isId } from "../../../base/ids.ts";
-import { type FoundIncident, LIMITS, listIncidents } from "../../../registry/incident-search.ts";
-import { INCIDENT } from "../../../registry/incidents.ts";
+import { type FoundIncident, INCIDENT, LIMITS, listIncidents } from "../../../registry/incidents.ts";
 import { notFound } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { id, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";

@@ -1,7 +1,6 @@
 import { Client } from "pg";
-import { MIGRATIONS } from "../migrations/index.ts";
+import { checkVersion, MIGRATIONS } from "../migrations/index.ts";
 import { storageError } from "./errors.ts";
-import { checkVersion } from "./migrate.ts";
 import { Hosts } from "./servers.ts";
 import { checkSessions, plainConfig } from "./session-settings.ts";
 

@@ -2,8 +2,8 @@ import { Client, type ClientBase } from "pg";
 import { StorageError } from "../../port.ts";
 import * as settings from "../../verbs/settings.ts";
 import { runAsync } from "../../verbs/verb.ts";
+import { prepareDatabase } from "../migrations/index.ts";
 import { storageError } from "./errors.ts";
-import { prepareDatabase } from "./migrate.ts";
 import { Hosts } from "./servers.ts";
 import { checkSessions, plainConfig } from "./session-settings.ts";
 

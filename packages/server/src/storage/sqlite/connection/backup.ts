@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { chownSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
+import { beginQuarantine } from "../../verbs/settings.ts";
+import { APPLICATION_ID, migrate } from "../migrations/index.ts";
+import { runVerb } from "../verbs.ts";
+import { Connection } from "./connection.ts";
 import { isDamage, storageError } from "./errors.ts";
-import { makeFile } from "./files.ts";
-import { APPLICATION_ID } from "./migrate.ts";
+import { ExclusiveLock, makeFile, makeFolder } from "./files.ts";
 
 /** Other connections hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -68,4 +71,90 @@ export async function flush(path: string, flags = "r+"): Promise<void> {
 	} finally {
 		await handle.close();
 	}
+}
+
+export interface RestoredFile {
+	/** The previous database's new path; null if there was none. */
+	readonly replaced: string | null;
+	/** The latest time that the backup contains, milliseconds since the Unix epoch; null if no node ever ran on it. */
+	readonly backupAt: number | null;
+}
+
+/**
+ * Replaces the database with a copy of a backup, in quarantine: a service that starts on it sends nothing until an
+ * operator releases it. The previous database is kept under another name. A restore that is interrupted
+ * leaves one of the two in place, or none.
+ *
+ * Rejects with a StorageError: `in_use` if a service uses the database, `unusable` if the backup isn't a sound database
+ * of Posthorn, or belongs to a newer version.
+ */
+export async function restoreSqlite(backupPath: string, databasePath: string): Promise<RestoredFile> {
+	const backup = resolve(backupPath);
+	const path = resolve(databasePath);
+	if (!existsSync(backup)) throw new StorageError("unusable", `There is no backup at ${backup}.`);
+	if (existsSync(path) && statSync(backup).ino === statSync(path).ino && statSync(backup).dev === statSync(path).dev)
+		throw new StorageError("unusable", `${backup} is the database itself: name a backup of it.`);
+	makeFolder(path);
+	const lock = new ExclusiveLock(path);
+	const draft = `${path}.${randomUUID()}.unfinished`;
+	try {
+		copyDatabase(backup, draft);
+		const backupAt = prepare(draft, backup);
+		await flush(draft);
+		giveToOwner(draft, path);
+		const replaced = existsSync(path) ? freeName(path) : null;
+		if (replaced !== null) setAside(path, replaced);
+		renameSync(draft, path);
+		// Windows doesn't flush directories, and keeps names anyway.
+		if (process.platform !== "win32") await flush(dirname(path), "r");
+		return { replaced, backupAt };
+	} finally {
+		for (const end of ["", "-wal", "-shm"]) rmSync(`${draft}${end}`, { force: true });
+		lock.release();
+	}
+}
+
+/** Checks the copy, migrates it and marks it. @returns the latest time that it contains */
+function prepare(draft: string, backup: string): number | null {
+	try {
+		const db = new DatabaseSync(draft);
+		try {
+			migrate(db, backup);
+			const [check] = db.prepare("PRAGMA quick_check(1)").all();
+			if (check?.quick_check !== "ok")
+				throw new StorageError("unusable", `${backup} is damaged (${String(check?.quick_check)}): use another backup.`);
+			const now = Date.now();
+			return runVerb(new Connection(db), beginQuarantine({ now }), { now });
+		} finally {
+			db.close();
+		}
+	} catch (error) {
+		throw storageError(error, backup);
+	}
+}
+
+/** Run as root, the service's user must be able to open it. */
+function giveToOwner(draft: string, path: string): void {
+	if (process.getuid?.() !== 0) return;
+	const { uid, gid } = statSync(existsSync(path) ? path : dirname(path));
+	for (const each of [draft, `${path}.lock`]) chownSync(each, uid, gid);
+}
+
+function freeName(path: string): string {
+	const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+	const name = `${path}.replaced-${time}`;
+	for (let n = 1; ; n++) {
+		const free = n === 1 ? name : `${name}-${n}`;
+		if (!existsSync(free)) return free;
+	}
+}
+
+/**
+ * Renames a database and its write-ahead log. The database goes first: SQLite would play a log that was left behind into
+ * whatever has the database's name, but deletes one without a database.
+ */
+function setAside(path: string, replaced: string): void {
+	if (existsSync(`${path}-wal`)) linkSync(`${path}-wal`, `${replaced}-wal`);
+	renameSync(path, replaced);
+	for (const end of ["-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
 }

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
+import { migrate } from "../migrations/index.ts";
 import { Connection, commitTogether, openWriter } from "./connection.ts";
 import { storageError } from "./errors.ts";
-import { migrate } from "./migrate.ts";
 
 let directory: string;
 let path: string;

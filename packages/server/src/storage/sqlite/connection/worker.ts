@@ -7,11 +7,11 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../../base/budgets.ts";
 import { freeAllLeases } from "../leases/leases.ts";
+import { migrate } from "../migrations/index.ts";
 import { OPERATIONS } from "../verbs.ts";
 import { Connection, commitTogether, type Outcome, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import { ExclusiveLock, makeFile, makeFolder } from "./files.ts";
-import { migrate } from "./migrate.ts";
 import { CLOSE, type FromWorker, memoryOf, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";
 
 /** Maximum number of calls in one commit. */

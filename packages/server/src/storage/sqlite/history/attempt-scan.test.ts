@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
 import { Connection, openWriter } from "../connection/connection.ts";
-import { migrate } from "../connection/migrate.ts";
+import { migrate } from "../migrations/index.ts";
 
 const MANY = 4_000;
 const MAX_SCANNED = 500;
