@@ -12,10 +12,10 @@ import { cancelledMark } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE, QUEUES, queueOf } from "../shared/deliveries.ts";
 import { findEvents, nextOf } from "./deliveries.ts";
+import { holdWebhook } from "./registry.ts";
 import { describeEvents } from "./search.ts";
 import { Fragment, fragment, type Query, sql } from "./sql.ts";
 import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, toNodeTime, wake } from "./verb.ts";
-import { holdWebhook } from "./registry.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
 
@@ -187,9 +187,14 @@ function* described(
 	const events = new Map((yield* describeEvents({ projectId, seqs })).map((event) => [event.seq, event]));
 	const waiting: WaitingRetry[] = [];
 	for (const { webhookId, seq, queue, attempt, replay, dueAt } of queued) {
-		const { id: eventId, type: eventType } = events.get(seq)!;
+		const event = events.get(seq);
+		// Its delivery may have ended since, and retention may have deleted it.
+		if (event === undefined) continue;
 		const at = yield* toNodeTime(dueAt);
-		waiting.push({ webhookId, seq, eventId, eventType, queue: queueOf(queue), attempt, replay, dueAt: at });
+		waiting.push({
+			...{ webhookId, seq, eventId: event.id, eventType: event.type },
+			...{ queue: queueOf(queue), attempt, replay, dueAt: at },
+		});
 	}
 	return waiting;
 }
