@@ -6,7 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { until } from "../../../../../testkit/src/until.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { openSqliteStorage } from "../index.ts";
-import { checkpointBeside, PAGES } from "./checkpointer.ts";
+import { checkpointBeside, NEW_PAGES, PAGES } from "./checkpointer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-checkpointer-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,8 +20,8 @@ test("the log is checkpointed alongside the writer, before it reaches its limit"
 		const id = "prj_0000000000000000000000000";
 		await storage.createProject({ id, name: "p", apps: [], createdAt: 1 });
 		const state = watching.prepare("PRAGMA wal_checkpoint(NOOP)");
-		let log = 0;
-		for (let n = 0; n < 60 && log <= PAGES; n++) {
+		const size = watching.prepare("SELECT page_count AS pages FROM pragma_page_count");
+		for (let n = 0; n < 60 && (size.get() as { pages: number }).pages < NEW_PAGES; n++) {
 			const events = [0, 1, 2, 3].map((i) => ({
 				id: `evt_${n}_${i}`,
 				type: "delivery.success",
@@ -30,14 +30,43 @@ test("the log is checkpointed alongside the writer, before it reaches its limit"
 				body: new Uint8Array(256 * 1_024),
 			}));
 			await storage.appendEvents({ requests: [{ projectId: id, publishedAt: 1, events }] });
-			({ log } = state.get() as { log: number });
 		}
-		expect(log).toBeGreaterThan(PAGES);
-		expect(log).toBeLessThan(8_000);
-		await until("these pages to be moved", () => (state.get() as { checkpointed: number }).checkpointed >= PAGES);
+		expect((state.get() as { log: number }).log).toBeLessThan(PAGES);
+		await until("these pages to be moved", () => (state.get() as { checkpointed: number }).checkpointed > 0);
 	} finally {
 		watching.close();
 		await storage.close();
+	}
+});
+
+/** A checkpointer on a database whose log and file have these sizes, in pages. */
+function beside(sizes: { log: number; pages: number }, exec: () => void) {
+	const prepare = () => ({ get: () => ({ busy: 0, checkpointed: 0, ...sizes }) });
+	return checkpointBeside({ prepare, exec } as unknown as DatabaseSync);
+}
+
+test("pages that were written again and again are moved when there are many, new ones sooner", () => {
+	vi.useFakeTimers();
+	const sizes = { log: 0, pages: NEW_PAGES - 1 };
+	const exec = vi.fn();
+	const end = beside(sizes, exec);
+	const countAt = (log: number, pages: number) => {
+		Object.assign(sizes, { log, pages });
+		exec.mockClear();
+		vi.advanceTimersByTime(50);
+		return exec.mock.calls.length;
+	};
+	try {
+		expect(countAt(PAGES - 1, NEW_PAGES - 1)).toBe(0);
+		expect(countAt(PAGES, NEW_PAGES - 1)).toBe(1);
+		expect(countAt(10, 2 * NEW_PAGES - 2)).toBe(0);
+		expect(countAt(10, 2 * NEW_PAGES - 1)).toBe(1);
+		expect(countAt(0, 4 * NEW_PAGES)).toBe(0);
+		// After VACUUM the file is smaller.
+		expect(countAt(10, 5)).toBe(0);
+	} finally {
+		end();
+		vi.useRealTimers();
 	}
 });
 
@@ -46,8 +75,7 @@ test("a full disk stops nothing: checkpointing is retried later", () => {
 	const exec = vi.fn(() => {
 		throw new Error("database or disk is full");
 	});
-	const prepare = () => ({ get: () => ({ busy: 0, log: 5_000, checkpointed: 0 }) });
-	const end = checkpointBeside({ prepare, exec } as unknown as DatabaseSync);
+	const end = beside({ log: 5_000, pages: 5_000 }, exec);
 	try {
 		vi.advanceTimersByTime(1_000);
 		expect(exec).toHaveBeenCalledTimes(1);

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 
+/** Pages of the log worth moving (28 MB), since moving fewer at a time writes the same pages again and again, … */
+export const PAGES = 3_500;
 /**
- * Pages of the log worth moving (8 MB). Moving fewer at a time writes the same pages again and again; moving more keeps
- * the disk busy for longer, and commits wait for it.
+ * … or pages by which the file has grown since (8 MB): these are new, so waiting saves nothing, and the more of them are
+ * moved at once, the longer commits wait for the disk.
  */
-export const PAGES = 1_000;
+export const NEW_PAGES = 1_000;
 /** How often to check, milliseconds. */
 const EVERY_MS = 50;
 /** Delay before a retry after an error, such as a full disk, milliseconds. */
@@ -26,11 +28,17 @@ export function checkpointBeside(db: DatabaseSync): () => void {
 	// SQLite before 3.51 treats NOOP as PASSIVE and would move pages at each check. The Node that comes with this project
 	// has a later one.
 	const state = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+	const size = db.prepare("SELECT page_count AS pages FROM pragma_page_count");
+	let movedSize = 0;
 	const look = (): void => {
 		let waitMs = EVERY_MS;
 		try {
 			const { log, checkpointed } = state.get() as unknown as WalState;
-			if (log - checkpointed >= PAGES) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+			const { pages } = size.get() as { pages: number };
+			if (log - checkpointed >= PAGES || (log > checkpointed && pages - movedSize >= NEW_PAGES)) {
+				db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+				movedSize = pages;
+			}
 		} catch {
 			// Nothing depends on it: the writer gets the same error with its next commit or checkpoint, and reports it.
 			waitMs = REST_MS;
