@@ -30,6 +30,7 @@ const NOTHING_THERE = new Set([
 	"cancelTest",
 	"checkSignature",
 	"deleteApiKey",
+	"dismissDelivery",
 	"getAttempt",
 	"removeMember",
 	"replayDelivery",

@@ -43,7 +43,8 @@ export function useLogPage() {
 		webhooks,
 		selection,
 		attention,
-		isRead: scrolled || attention.isHeld,
+		// An open drawer covers the list.
+		isRead: scrolled || (attention.isHeld && attemptId === null),
 		filter: (next: LogsSearch) =>
 			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false }),
 		open: (id: string) => void navigate({ ...placeOf(id), resetScroll: false }),

@@ -141,23 +141,3 @@ test("API keys of earlier versions have all scopes and don't expire", async () =
 	});
 	await storage.close();
 });
-
-// They counted until they were dismissed, which test events can't be.
-test("failed test events that the previous version counted no longer count as dead letters", async () => {
-	makeFirstVersion(0);
-	const db = new DatabaseSync(path);
-	// Test -1 failed twice and was replayed in between, -2 was delivered at last, and -3 waits for a retry.
-	db.exec(`
-		UPDATE lanes SET dead_letters = 4;
-		INSERT INTO attempts (id, project_no, webhook_no, seq, replay, attempt, type, status, started_at, response_ms,
-				response_truncated, url, response_body)
-			SELECT 'x' || row_number() OVER (), 7, 3, column1, column2, column3, 1, column4, ${NOW}, 0, 0, '', x''
-			FROM (VALUES
-				(-1, 0, 1, 2), (-1, 0, 2, 3), (-1, 1, 1, 3), (-2, 0, 1, 3), (-2, 1, 1, 1), (-3, 0, 1, 3), (-4, 0, 1, 3),
-				(1, 0, 1, 3), (2, 0, 1, 3));
-		INSERT INTO retries (project_no, seq, webhook_no, queue, due_at, replay, attempt) VALUES (7, -3, 3, 0, 0, 1, 1);`);
-	db.close();
-	const storage = await open();
-	expect(await storage.gauges()).toMatchObject({ deadLetters: 2 });
-	await storage.close();
-});

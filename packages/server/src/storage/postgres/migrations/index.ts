@@ -215,32 +215,6 @@ CREATE TABLE posthorn.reference_ranges (
  */
 const epochTransactions = "ALTER TABLE posthorn.epochs ADD COLUMN xid bigint;";
 
-/**
- * Test events no longer count as dead letters: subtracts those that the previous version counted. Read by the primary
- * key, so that it takes long only with very many test events. A test event that a node of the previous version
- * dead-letters after this still counts.
- */
-const testsAreNoDeadLetters = `
-SET LOCAL enable_seqscan = off;
-UPDATE posthorn.lanes l SET dead_letters = greatest(0, l.dead_letters - dead.count)
-FROM (
-	SELECT last.project_no, last.webhook_no, count(*) AS count
-	FROM (SELECT DISTINCT project_no FROM posthorn.lanes WHERE dead_letters > 0) project
-		CROSS JOIN LATERAL (
-			SELECT DISTINCT ON (a.seq, a.webhook_no) a.project_no, a.webhook_no, a.seq, a.status, a.dismissed_at
-			FROM posthorn.attempts a WHERE a.project_no = project.project_no AND a.seq < 0
-			ORDER BY a.seq, a.webhook_no, a.replay DESC, a.attempt DESC
-		) last
-	WHERE last.status = 3 AND last.dismissed_at IS NULL AND NOT EXISTS (
-		SELECT FROM posthorn.retries r
-		WHERE r.project_no = last.project_no AND r.seq = last.seq AND r.webhook_no = last.webhook_no
-	)
-	GROUP BY last.project_no, last.webhook_no
-) dead
-WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no;
-SET LOCAL enable_seqscan = on;
-`;
-
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -265,8 +239,6 @@ export const MIGRATIONS: readonly string[] = [
 	sweeper,
 	references,
 	markedHints,
-	testsAreNoDeadLetters,
-	// After what may wait or take long: it blocks new connections and leases until the migration has ended.
 	epochTransactions,
 ];
 

@@ -112,26 +112,6 @@ CREATE TABLE reference_ranges (
 );
 `;
 
-/** Test events no longer count as dead letters: subtracts those that the previous version counted. */
-const testsAreNoDeadLetters = `
-UPDATE lanes SET dead_letters = max(0, dead_letters - (
-	SELECT count(*)
-	FROM webhooks w
-		CROSS JOIN attempts a INDEXED BY attempts_by_delivery
-			ON a.project_no = w.project_no AND a.seq < 0 AND a.webhook_no = w.no
-	WHERE w.no = lanes.webhook_no AND a.status = 3 AND a.dismissed_at IS NULL
-		AND NOT EXISTS (
-			SELECT 1 FROM attempts later INDEXED BY attempts_by_delivery
-			WHERE later.project_no = a.project_no AND later.seq = a.seq AND later.webhook_no = a.webhook_no
-				AND (later.replay, later.attempt) > (a.replay, a.attempt)
-		)
-		AND NOT EXISTS (
-			SELECT 1 FROM retries r WHERE r.project_no = a.project_no AND r.seq = a.seq AND r.webhook_no = a.webhook_no
-		)
-))
-WHERE dead_letters > 0;
-`;
-
 /** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial,
@@ -148,7 +128,6 @@ export const MIGRATIONS: readonly string[] = [
 	dismissals,
 	details,
 	references,
-	testsAreNoDeadLetters,
 ];
 
 /** Marks the file as ours (`PRAGMA application_id`): "phrn". */
