@@ -321,8 +321,8 @@ export class People {
 			random,
 			1,
 			async ({ storage, engine, clock }) => {
-				const result = await storage.seen.replayDelivery({ projectId, webhookId, eventId, at: clock.now() });
-				if (result.kind === "queued") engine.wake(projectId);
+				const stored = storage.seen.replayDelivery({ projectId, webhookId, eventId, at: clock.now() });
+				const result = await engine.wakeAfter(projectId, stored, ({ kind }) => kind === "queued");
 				return { done: result.kind === "queued", answer: result.kind };
 			},
 		);
@@ -334,8 +334,8 @@ export class People {
 			const waiting = await storage.seen.listWaitingRetries({ projectId, webhookId, limit: 20 });
 			const eventId = waiting.at(-1)?.eventId;
 			if (eventId === undefined) return { done: false, answer: "nothing waits" };
-			const { kind } = await storage.seen.retryDelivery({ projectId, webhookId, eventId, at: clock.now() });
-			if (kind === "queued") engine.wake(projectId);
+			const stored = storage.seen.retryDelivery({ projectId, webhookId, eventId, at: clock.now() });
+			const { kind } = await engine.wakeAfter(projectId, stored, ({ kind }) => kind === "queued");
 			return { done: kind === "queued", answer: kind };
 		});
 	}
@@ -353,10 +353,12 @@ export class People {
 				TRIES,
 				async ({ storage, engine, clock }) => {
 					at = Math.min(at ?? clock.now(), clock.now());
-					const { seqs, next } = await storage.seen.retryWaiting({
-						...{ projectId, webhookId, at, limit: RETRY_STEP, after: behind },
-					});
-					if (seqs.length > 0) engine.wake(projectId);
+					const step = { projectId, webhookId, at, limit: RETRY_STEP, after: behind };
+					const { seqs, next } = await engine.wakeAfter(
+						projectId,
+						storage.seen.retryWaiting(step),
+						({ seqs }) => seqs.length > 0,
+					);
 					after = next;
 					return { done: true, answer: `${seqs.length} are due` };
 				},
@@ -382,8 +384,11 @@ export class People {
 					before = Math.min(before ?? now, now);
 					const selection = { statuses: ["failed" as const], ...(webhookId !== null && { webhookIds: [webhookId] }) };
 					const matching = { projectId, selection, at: before, limit: REPLAY_STEP, after: behind || undefined };
-					const { count, next } = await storage.seen.replayMatching(matching);
-					if (count > 0) engine.wake(projectId);
+					const { count, next } = await engine.wakeAfter(
+						projectId,
+						storage.seen.replayMatching(matching),
+						({ count }) => count > 0,
+					);
 					after = next;
 					return { done: true, answer: `${count} begun` };
 				},

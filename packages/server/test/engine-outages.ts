@@ -46,6 +46,26 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 		});
 
+		// Nothing else looked at the queues of a project that this node runs: they waited until it was woken.
+		test("a test event and a replay whose commits had no response are sent", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id } = await rig.webhook("a");
+			const [eventId] = await rig.publish(1);
+			await storage.pass(rig.clock, 1_000);
+			expect(rig.sender.sent).toHaveLength(1);
+			storage.loseAnswer("appendTestEvent");
+			await expect(rig.engine.sendTest(rig.projectId, id, "delivery.success")).rejects.toMatchObject({ code: "lost" });
+			await storage.pass(rig.clock, 5_000);
+			expect(rig.sender.sent).toHaveLength(2);
+			storage.loseAnswer("replayDelivery");
+			const of = { projectId: rig.projectId, webhookId: id, eventId: eventId!, at: rig.clock.now() };
+			const replayed = rig.engine.wakeAfter(rig.projectId, rig.storage.replayDelivery(of), () => false);
+			await expect(replayed).rejects.toMatchObject({ code: "lost" });
+			await storage.pass(rig.clock, 5_000);
+			expect(rig.sender.sent).toHaveLength(3);
+		});
+
 		// Each failed append once caused reads of its own, repeatedly: more calls every second of an outage.
 		test("however many appends fail, the log's end is read one time at a time", async () => {
 			const storage = new FaultyStorage();

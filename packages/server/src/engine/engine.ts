@@ -32,6 +32,12 @@ export interface Engine {
 	/** Checks the project's retry queues for new work: a replay was just stored. */
 	wake(projectId: string): void;
 
+	/**
+	 * Wakes the project after a call that stores replays or retries, if it did by its result. If the call fails, it may
+	 * have been committed.
+	 */
+	wakeAfter<T>(projectId: string, call: Promise<T>, hasStored: (result: T) => boolean): Promise<T>;
+
 	/** Sends these events immediately: they were just appended together with the fact that caused them. */
 	appended(projectId: string, events: readonly LogEvent[]): void;
 

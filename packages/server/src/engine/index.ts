@@ -153,6 +153,21 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	directory.start();
 	sweeper.start();
 
+	async function wakeAfter<T>(
+		{ projectId, webhookId }: { readonly projectId: string; readonly webhookId: string | null },
+		call: Promise<T>,
+		hasStored: (result: T) => boolean,
+	): Promise<T> {
+		let mayHaveStored = true;
+		try {
+			const result = await call;
+			mayHaveStored = hasStored(result);
+			return result;
+		} finally {
+			if (mayHaveStored) directory.queuesChanged(projectId, webhookId);
+		}
+	}
+
 	return {
 		get node() {
 			return directory.state;
@@ -165,6 +180,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
 		change: (projectId, change, scopeOf) => directory.change(projectId, change, scopeOf),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
+		wakeAfter: (projectId, call, hasStored) => wakeAfter({ projectId, webhookId: null }, call, hasStored),
 		appended: (projectId, events) => directory.appended(projectId, events),
 		watchMarks: (watcher) => directory.marks?.watch(watcher),
 		recheck: (projectId) => directory.recheck(projectId),
@@ -175,10 +191,10 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			const id = ids.next("event");
 			const createdAt = clock.now();
 			const body = encodeEnvelope({ id, type, createdAt, projectId, data: JSON.stringify(sample) });
-			const stored = await storage.appendTestEvent({ projectId, webhookId, event: { id, type, createdAt, body } });
-			if (stored !== "queued") return { kind: stored };
-			directory.queuesChanged(projectId, webhookId);
-			return { kind: "queued", eventId: id };
+			const event = { id, type, createdAt, body };
+			const call = storage.appendTestEvent({ projectId, webhookId, event });
+			const stored = await wakeAfter({ projectId, webhookId }, call, (stored) => stored === "queued");
+			return stored === "queued" ? { kind: stored, eventId: id } : { kind: stored };
 		},
 
 		async signatureCheck(projectId, webhookId) {

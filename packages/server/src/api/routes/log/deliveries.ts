@@ -162,14 +162,14 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			problems: { conflict: "The delivery is still attempting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
 				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
-				const result = await storage.replayDelivery({ ...of, at: clock.now() });
+				const call = storage.replayDelivery({ ...of, at: clock.now() });
+				const result = await engine.wakeAfter(project_id, call, ({ kind }) => kind === "queued");
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
 					throw new Problem(
 						"conflict",
 						"This delivery is still being attempted. It can be replayed once it has finished.",
 					);
-				engine.wake(project_id);
 				const target = { kind: "event", id: event_id, name: event_id };
 				audit({ projectId: project_id, action: "delivery.replayed", target, detail: { webhook_id } });
 				return { state: "attempting" as const, attempt: 1, replay: result.replay };
@@ -191,10 +191,13 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				let after: string | undefined;
 				do {
 					// Attempts that fail again meanwhile are left alone, so that this ends.
-					const step = await storage.replayMatching({ projectId: project_id, selection, at, limit: STEP, after });
+					const step = await engine.wakeAfter(
+						project_id,
+						storage.replayMatching({ projectId: project_id, selection, at, limit: STEP, after }),
+						({ count }) => count > 0,
+					);
 					count += step.count;
 					after = step.next ?? undefined;
-					if (step.count > 0) engine.wake(project_id);
 				} while (after !== undefined);
 				const target = { kind: "webhook", id: webhook.id, name: webhook.description || webhook.url };
 				audit({ projectId: project_id, action: "deliveries.replayed", target, detail: { filter: body, count } });
@@ -282,9 +285,13 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Rep
 			async handler({ params: { project_id }, body, audit }) {
 				const { deliveries, filter, dry_run } = body;
 				if (deliveries?.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
-				const result = deliveries ? await replayThese(project_id, deliveries) : await replayMatching(project_id, body);
+				const call = deliveries ? replayThese(project_id, deliveries) : replayMatching(project_id, body);
+				const result = await engine.wakeAfter<Awaited<typeof call>>(
+					project_id,
+					call,
+					({ count }) => dry_run !== true && count > 0,
+				);
 				if (dry_run === true || result.count === 0) return result;
-				engine.wake(project_id);
 				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
 				audit({ projectId: project_id, action: "deliveries.replayed", detail });
 				return result;

@@ -1,5 +1,5 @@
 import { isId } from "../../../base/ids.ts";
-import type { DeliveryKey, RetriedPosition } from "../../../storage/port.ts";
+import type { DeliveryKey, RetriedPosition, RetryNowResult } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, Type } from "../../schema.ts";
@@ -33,6 +33,9 @@ const Retries = Type.Object(
 
 const TestCancelled = Type.Object({ cancelled: Type.Boolean() }, { title: "TestCancelled" });
 
+const countQueued = (results: readonly RetryNowResult[]): number =>
+	results.filter(({ kind }) => kind === "queued").length;
+
 /** Users make the next attempts of deliveries early, for example after fixing a receiver, or cancel those of tests. */
 export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage" | "engine" | "clock">): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
@@ -42,10 +45,13 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 		const at = clock.now();
 		let after: RetriedPosition | undefined;
 		do {
-			const step = await storage.retryWaiting({ projectId, webhookId, at, limit: STEP.all, after });
+			const step = await engine.wakeAfter(
+				projectId,
+				storage.retryWaiting({ projectId, webhookId, at, limit: STEP.all, after }),
+				({ seqs }) => seqs.length > 0,
+			);
 			taken(step.seqs.length);
 			after = step.next ?? undefined;
-			if (step.seqs.length > 0) engine.wake(projectId);
 		} while (after !== undefined);
 	}
 
@@ -57,10 +63,9 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += STEP.selected) {
 			const these = deliveries.slice(from, from + STEP.selected);
-			const results = await storage.retryDeliveries({ projectId, deliveries: these, at });
-			const count = results.filter(({ kind }) => kind === "queued").length;
+			const call = storage.retryDeliveries({ projectId, deliveries: these, at });
+			const count = countQueued(await engine.wakeAfter(projectId, call, (results) => countQueued(results) > 0));
 			taken(count);
-			if (count > 0) engine.wake(projectId);
 		}
 	}
 
@@ -75,7 +80,8 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			problems: { conflict: "No attempt of this delivery is waiting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
 				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
-				const result = await storage.retryDelivery({ ...of, at: clock.now() });
+				const call = storage.retryDelivery({ ...of, at: clock.now() });
+				const result = await engine.wakeAfter(project_id, call, ({ kind }) => kind === "queued");
 				if (result.kind === "nothing_waits") {
 					const delivery = found("delivery", await storage.getDelivery(of));
 					throw new Problem(
@@ -85,7 +91,6 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 							: "This delivery has ended: no attempt is waiting. Replay it to send it again.",
 					);
 				}
-				engine.wake(project_id);
 				const target = { kind: "event", id: event_id, name: event_id };
 				audit({ projectId: project_id, action: "delivery.retried", target, detail: { webhook_id } });
 				return { state: "attempting" as const, attempt: result.attempt, replay: result.replay };
@@ -101,7 +106,8 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			problems: { conflict: "It isn't a test event, or no attempt of it is waiting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
 				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
-				const result = await storage.cancelTest(of);
+				const call = storage.cancelTest(of);
+				const result = await engine.wakeAfter(project_id, call, (result) => result === "cancelled");
 				if (result !== "cancelled") {
 					found("delivery", await storage.getDelivery(of));
 					throw new Problem(
@@ -111,7 +117,6 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 							: "This test event has ended: no attempt is waiting.",
 					);
 				}
-				engine.wake(project_id);
 				const target = { kind: "event", id: event_id, name: event_id };
 				audit({ projectId: project_id, action: "test.cancelled", target, detail: { webhook_id } });
 				return { cancelled: true };
