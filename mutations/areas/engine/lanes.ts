@@ -25,8 +25,8 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "lane-subscription-start",
-			find: "return from !== undefined && event.seq > from;",
-			replace: "return from !== undefined && event.seq >= from;",
+			find: "return from !== undefined && seq > from;",
+			replace: "return from !== undefined && seq >= from;",
 			why: "A webhook gets the event before its subscription began.",
 		},
 		{

@@ -284,7 +284,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "handover-leaves-event-open",
-			find: "open.filter((seq) => seq !== event.seq)",
+			find: "open.filter((other) => other !== seq)",
 			replace: "open",
 			tests: NODES,
 			why: "An attempt that was handed over and settled is repeated.",

@@ -1,29 +1,74 @@
 import type { Baggable } from "../../base/collections.ts";
 import type { Claim, LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { type Cancelled, type ClosingReason, type Deferred, explain, type Outcome } from "../send/outcome.ts";
+import {
+	type Cancelled,
+	type ClosingReason,
+	type Deferred,
+	explain,
+	type Outcome,
+	type Shipment,
+} from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import { afterAttempt, resultOf } from "../settle/lifecycle.ts";
-import type { Message, ProjectWork } from "./context.ts";
+import type { ActorContext, Message, ProjectWork } from "./context.ts";
 
 export const NO_BYTES = new Uint8Array(0);
 
 /** An attempt, from when its lane starts it until its outcome is committed. */
-export interface InFlight extends Baggable {
+export class InFlight implements Shipment, Baggable {
 	readonly lane: Lane;
-	/** Its body is dropped once the attempt has ended. */
-	event: LogEvent;
+	readonly seq: number;
+	readonly eventId: string;
+	readonly eventType: string;
+	/** Dropped once the attempt has ended. */
+	body: Uint8Array;
 	/** The id of its entry in the delivery log; encodes the attempt's start time. */
 	readonly attemptId: string;
-	readonly attempt: number;
-	readonly replay: number;
 	/** The queued attempt that this is, or null for a first attempt. */
 	readonly retry: Retry | null;
 	/** Null when nothing is sent. */
 	readonly slot: Slot | null;
 	/** Monotonic time in milliseconds at which the request was last written. From then on the receiver may have it. */
-	writtenAt: number | null;
+	writtenAt: number | null = null;
+	bagIndex = -1;
+	readonly #work: InFlightWork;
+
+	constructor(work: InFlightWork, lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null) {
+		this.#work = work;
+		this.lane = lane;
+		this.seq = event.seq;
+		this.eventId = event.id;
+		this.eventType = event.type;
+		this.body = event.body;
+		this.attemptId = work.context.ids.next("attempt");
+		this.retry = retry;
+		this.slot = slot;
+	}
+
+	get attempt(): number {
+		return this.retry?.attempt ?? 1;
+	}
+
+	get replay(): number {
+		return this.retry?.replay ?? 0;
+	}
+
+	get target(): Lane["target"] {
+		return this.lane.target;
+	}
+
+	/** Since it was started, the owner may have unsubscribed from the type, or resumed from now. */
+	mayLeave(): boolean {
+		return this.#work.mayLeave() && this.lane.wants(this.seq, this.eventType, this.retry);
+	}
+
+	onWritten(): void {
+		this.writtenAt = this.#work.context.clock.elapsed();
+	}
 }
+
+type InFlightWork = Pick<ProjectWork, "mayLeave"> & { readonly context: Pick<ActorContext, "clock" | "ids"> };
 
 /** What an outcome changes: the entry in the delivery log, and the next attempt if there is one. */
 export interface Consequence {
@@ -31,9 +76,11 @@ export interface Consequence {
 	readonly schedule: Retry | null;
 }
 
+type Ended = Pick<InFlight, "lane" | "seq" | "eventType" | "attemptId" | "attempt" | "replay">;
+
 /** Applies the lifecycle table to an outcome. */
-export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
-	const { lane, event, attempt, replay } = inFlight;
+export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: readonly number[]): Consequence {
+	const { lane, seq, eventType, attempt, replay } = inFlight;
 	const next = afterAttempt(attempt, resultOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
@@ -44,8 +91,8 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 		attempt: {
 			id: inFlight.attemptId,
 			webhookId: lane.webhookId,
-			seq: event.seq,
-			eventType: event.type,
+			seq,
+			eventType,
 			attempt,
 			replay,
 			status: next.status,
@@ -62,15 +109,8 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 			sent,
 		},
 		schedule:
-			dueAt === null
-				? null
-				: { webhookId: lane.webhookId, seq: event.seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
+			dueAt === null ? null : { webhookId: lane.webhookId, seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
 	};
-}
-
-/** Drops the body of an event whose outcome awaits its commit. */
-function withoutBody({ seq, id, type, createdAt, publishedAt }: LogEvent): LogEvent {
-	return { seq, id, type, createdAt, publishedAt, body: NO_BYTES };
 }
 
 /**
@@ -92,16 +132,9 @@ export class Attempts {
 
 	/** Sends an event to its webhook. @param retry null for a first attempt */
 	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
-		const inFlight = this.#inFlight(lane, event, retry, slot);
-		const { context, mayLeave, open, post } = this.#work;
-		const { id: eventId, type: eventType, body } = event;
-		open.begin();
-		const onWritten = (): void => {
-			inFlight.writtenAt = context.clock.elapsed();
-		};
-		// Meanwhile the owner may have unsubscribed from the type, or resumed from now.
-		const isWanted = (): boolean => mayLeave() && lane.wants(event, retry);
-		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave: isWanted, onWritten }).then(
+		const inFlight = this.#begin(lane, event, retry, slot);
+		const { context, post } = this.#work;
+		context.sender.send(inFlight).then(
 			(outcome) => post({ kind: "ended", inFlight, outcome }),
 			(error) => {
 				slot.release();
@@ -112,10 +145,9 @@ export class Attempts {
 
 	/** Ends a delivery without sending a request. */
 	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
-		const inFlight = this.#inFlight(lane, event, retry, slot);
-		const { context, open, post } = this.#work;
+		const inFlight = this.#begin(lane, event, retry, slot);
+		const { context, post } = this.#work;
 		const now = context.clock.now();
-		open.begin();
 		post({ kind: "ended", inFlight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
 	}
 
@@ -138,9 +170,9 @@ export class Attempts {
 		// A deleted webhook gets no next attempt.
 		const consequence = consequenceOf(inFlight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
-		else lane.firstEnded(inFlight.event.seq);
+		else lane.firstEnded(inFlight.seq);
 		const { webhookId, progress } = lane;
-		inFlight.event = withoutBody(inFlight.event);
+		inFlight.body = NO_BYTES;
 		context.unsettled.begin();
 		context.settler.add({
 			lease,
@@ -156,20 +188,20 @@ export class Attempts {
 	}
 
 	/** Puts the attempt back into its queue, as if it had never begun. */
-	putBack({ lane, retry, event }: InFlight): void {
+	putBack({ lane, retry, seq }: InFlight): void {
 		this.#work.open.end();
 		if (retry) {
 			lane.queuedEnded(retry);
 			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).add(retry);
 		} else {
-			lane.putBack(event.seq);
+			lane.putBack(seq);
 		}
 	}
 
 	/** The attempt's outcome is committed. Only now is the next attempt queued. */
 	committed({ inFlight, consequence, position }: Extract<Message, { kind: "committed" }>): void {
-		const { lane, retry, event } = inFlight;
+		const { lane, retry, eventId } = inFlight;
 		if (retry) {
 			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).forget(retry);
@@ -180,7 +212,7 @@ export class Attempts {
 		this.#lastCommitted = attempt;
 		// A read that finished before the commit returned may already have started it.
 		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
-		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
+		this.#work.context.onAttempt(this.#work.projectId, eventId, attempt);
 	}
 
 	/** Stores the progress of a lane that only skipped or dropped events, if storage doesn't know it. */
@@ -209,19 +241,10 @@ export class Attempts {
 			.then(() => post({ kind: "deletion_ended" }));
 	}
 
-	#inFlight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): InFlight {
-		const inFlight: InFlight = {
-			lane,
-			event,
-			attemptId: this.#work.context.ids.next("attempt"),
-			attempt: retry?.attempt ?? 1,
-			replay: retry?.replay ?? 0,
-			retry,
-			slot,
-			writtenAt: null,
-			bagIndex: -1,
-		};
+	#begin(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): InFlight {
+		const inFlight = new InFlight(this.#work, lane, event, retry, slot);
 		this.#work.inFlight.add(inFlight);
+		this.#work.open.begin();
 		return inFlight;
 	}
 }

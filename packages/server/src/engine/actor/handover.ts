@@ -149,7 +149,7 @@ export class Handover {
 				{ projectId },
 				"an attempt that was handed over ended too late: another node may repeat it",
 			);
-		else if (consequence) this.#context.onAttempt(projectId, inFlight.event.id, consequence.attempt);
+		else if (consequence) this.#context.onAttempt(projectId, inFlight.eventId, consequence.attempt);
 		this.#context.onHandedOverSettled(projectId);
 		this.#left -= 1;
 		if (this.#left === 0) this.#over.resolve();
@@ -189,7 +189,7 @@ export class Handover {
 		};
 	}
 
-	#entryOf({ lane, event, replay, retry, writtenAt }: InFlight): Entry {
+	#entryOf({ lane, seq, replay, retry, writtenAt }: InFlight): Entry {
 		const { clock, attemptTimeoutMs } = this.#context;
 		const { webhookId, position, open } = lane.progress;
 		// An upper bound: the deadline counts from the attempt's start, which is postponed while the attempt waits to
@@ -197,8 +197,8 @@ export class Handover {
 		const leftMs = Math.max(0, writtenAt! + attemptTimeoutMs - clock.elapsed());
 		const until = clock.now() + leftMs + MARGIN_MS;
 		return {
-			attempt: { webhookId, seq: event.seq, replay, queue: retry?.queue ?? null, until },
-			lane: retry ? null : { webhookId, position, open: open.filter((seq) => seq !== event.seq) },
+			attempt: { webhookId, seq, replay, queue: retry?.queue ?? null, until },
+			lane: retry ? null : { webhookId, position, open: open.filter((other) => other !== seq) },
 			gone: lane.gone || lane.deleted,
 		};
 	}

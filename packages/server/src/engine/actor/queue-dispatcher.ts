@@ -163,7 +163,7 @@ export class QueueDispatcher {
 		if (event.seq < 0 && event.publishedAt === cancelledMark(retry.replay)) return "test_cancelled";
 		const { retentionNow, retentionMs } = this.#work.context;
 		if (retry.dueAt <= retentionNow() - retentionMs) return "expired";
-		return lane.closingReason(retry, event);
+		return lane.closingReason(retry, event.type);
 	}
 
 	/** User requests are always due, even if the clock was set back. */

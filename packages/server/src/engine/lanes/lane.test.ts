@@ -269,7 +269,7 @@ test("events that the owner skipped are closed up to that point, but no replays"
 	const lane = new Lane("proj_1", stateOf({ position: 7, skipThrough: 7 }), KEY, TYPES.length);
 	const reason = (seq: number, replay = 0) => {
 		const retry: Retry = { webhookId: "wh_1", seq, queue: "retry", replay, attempt: 2, dueAt: 0 };
-		return lane.closingReason(retry, eventOf(seq, "a"));
+		return lane.closingReason(retry, "a");
 	};
 	expect([reason(6), reason(7), reason(8), reason(7, 1)]).toEqual(["skipped", "skipped", null, null]);
 });

@@ -249,14 +249,14 @@ export class Lane {
 		const { chunk } = this;
 		while (this.#open.hasWaiting) {
 			const event = this.#open.peek();
-			if (!event || this.#subscribes(event)) return event;
+			if (!event || this.#subscribes(event.type, event.seq)) return event;
 			this.#open.settle(event.seq);
 			this.#hasDropped = true;
 		}
 		if (!chunk) return undefined;
 		for (; this.#index < chunk.events.length; this.#index++) {
 			const event = chunk.events[this.#index]!;
-			if (event.seq > this.#position && this.#subscribes(event)) return event;
+			if (event.seq > this.#position && this.#subscribes(event.type, event.seq)) return event;
 			this.#pass(event.seq);
 		}
 		this.#pass(chunk.through);
@@ -369,21 +369,21 @@ export class Lane {
 	}
 
 	/** Whether this attempt should still be made. @param retry null for a first attempt */
-	wants(event: LogEvent, retry: Retry | null): boolean {
-		if (retry) return this.closingReason(retry, event) === null;
-		return event.seq > this.#state.skipThrough && this.#subscribes(event);
+	wants(seq: number, type: string, retry: Retry | null): boolean {
+		if (retry) return this.closingReason(retry, type) === null;
+		return seq > this.#state.skipThrough && this.#subscribes(type, seq);
 	}
 
 	/** Why a queued attempt of this event is no longer wanted; null if it still is. */
-	closingReason(retry: Retry, event: LogEvent): "unsubscribed" | "skipped" | null {
+	closingReason(retry: Retry, type: string): "unsubscribed" | "skipped" | null {
 		if (retry.replay > 0 || retry.seq < 0) return null;
 		if (retry.seq <= this.#state.skipThrough) return "skipped";
-		return this.#subscribes(event) ? null : "unsubscribed";
+		return this.#subscribes(type, retry.seq) ? null : "unsubscribed";
 	}
 
-	#subscribes(event: LogEvent): boolean {
-		const from = this.#state.subscriptions.get(event.type);
-		return from !== undefined && event.seq > from;
+	#subscribes(type: string, seq: number): boolean {
+		const from = this.#state.subscriptions.get(type);
+		return from !== undefined && seq > from;
 	}
 
 	/** Moves the position on: nothing up to here is left to start. */
