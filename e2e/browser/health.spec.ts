@@ -58,6 +58,36 @@ test("health is judged over a window, and an outage is one incident", async ({ d
 test.describe("with retries that come fast", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 
+	test("a webhook that has recovered says since when it delivers, and asks for no fix", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(3);
+		receiver.respondWith(() => ({ status: 200 }));
+		await shop.post(shop.path("/events"), purchase(2));
+		await receiver.count(4);
+
+		await page.goto(dashboard.project());
+		const row = page.getByRole("listitem").filter({ hasText: "Accounting" }).first();
+		await expect(row).toContainText(
+			/Unstable3 of 4 attempts have failed in the last 15 minutes\. It has been delivering since \d\d:\d\d\./,
+		);
+		await expect(row.getByRole("link")).toHaveText("See what happened");
+		await expectAccessible(page);
+
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const banner = page.getByRole("region", { name: "What happened" });
+		await expect(banner).toContainText(
+			/It has been delivering since \d\d:\d\d\. There's nothing to fix unless it fails again\./,
+		);
+		await expect(banner.getByRole("button", { name: "Replay 1 failed event" })).toBeVisible();
+		await expectAccessible(page);
+	});
+
 	test("the drawer shows headers that explain a response, as text, and advice that follows from it", async ({
 		dashboard,
 		page,

@@ -7,6 +7,7 @@ import { backlogSentence, failingSince, unstableWords, waitingSentence, webhookN
 import { incidentResult } from "../../lib/health/incident-words.ts";
 import { shortTime } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
+import { useRecovery } from "../../ui/hooks/use-recovery.ts";
 import { Section } from "../../ui/page/page.tsx";
 import classes from "./failing-list.module.css";
 
@@ -57,39 +58,56 @@ export function FailingList({ projectId, failing, ongoing, now }: FailingListPro
 			}
 		>
 			<ul className={classes.list}>
-				{shown.map(({ webhook, health }) => (
-					<li key={webhook.id} className={classes.row}>
-						<div className={classes.words}>
-							<div className={classes.head}>
-								{webhookName(webhook)}
-								<HealthState state={health.state} />
-							</div>
-							<p>
-								{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}.{" "}
-								{outlook(
-									health,
-									ongoing.find(({ webhook_id }) => webhook_id === webhook.id),
-									now,
-								)}
-							</p>
-						</div>
-						<Button
-							size="xs"
-							variant="default"
-							renderRoot={(props) => (
-								<Link
-									{...props}
-									to="/p/$projectId/webhooks/$webhookId"
-									params={{ projectId, webhookId: webhook.id }}
-									search={{}}
-								/>
-							)}
-						>
-							How to fix it
-						</Button>
-					</li>
+				{shown.map((one) => (
+					<FailingRow
+						key={one.webhook.id}
+						projectId={projectId}
+						{...one}
+						incident={ongoing.find(({ webhook_id }) => webhook_id === one.webhook.id)}
+						now={now}
+					/>
 				))}
 			</ul>
 		</Section>
+	);
+}
+
+interface FailingRowProps extends FailingWebhook {
+	projectId: string;
+	incident: Incident | undefined;
+	now: number;
+}
+
+function FailingRow({ projectId, webhook, health, incident, now }: FailingRowProps) {
+	const recovery = useRecovery(projectId, health, now);
+	const failsNow = health.failing_since !== null;
+	return (
+		<li className={classes.row}>
+			<div className={classes.words}>
+				<div className={classes.head}>
+					{webhookName(webhook)}
+					<HealthState state={health.state} />
+				</div>
+				<p>
+					{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}.{" "}
+					{recovery === null ? null : `${recovery} `}
+					{outlook(health, incident, now)}
+				</p>
+			</div>
+			<Button
+				size="xs"
+				variant="default"
+				renderRoot={(props) => (
+					<Link
+						{...props}
+						to="/p/$projectId/webhooks/$webhookId"
+						params={{ projectId, webhookId: webhook.id }}
+						search={{}}
+					/>
+				)}
+			>
+				{failsNow ? "How to fix it" : "See what happened"}
+			</Button>
+		</li>
 	);
 }

@@ -1,5 +1,5 @@
 import { Button, Group } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
+import { IconActivity, IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { attemptQuery } from "../../api/attempts.ts";
@@ -11,6 +11,7 @@ import { plural } from "../../lib/text/numbers.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
+import { useRecovery } from "../../ui/hooks/use-recovery.ts";
 import classes from "./failing-banner.module.css";
 
 interface FailingBannerProps {
@@ -30,12 +31,18 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 	// Its body and headers say more than its status.
 	const { data: whole } = useQuery({ ...attemptQuery(projectId, failed?.id ?? ""), enabled: failed !== null });
 	const { tries } = failed === null ? { tries: [] } : adviceFor(whole ?? failed);
-	const [advice = failed === null ? "Its last attempt was accepted." : "Open the log to see the responses."] = tries;
+	const recovery = useRecovery(projectId, health, now);
+	const accepted = `${recovery ?? "Its last attempt was accepted."} There's nothing to fix unless it fails again.`;
+	const [advice = failed === null ? accepted : "Open the log to see the responses."] = tries;
 	const excerpt = whole === undefined || failed?.status_code == null ? "" : responseExcerpt(whole.response_body);
 	return (
-		<section className={classes.banner} aria-label="What is wrong" data-state={health.state}>
+		<section
+			className={classes.banner}
+			aria-label={failed === null ? "What happened" : "What is wrong"}
+			data-state={health.state}
+		>
 			<div className={classes.words}>
-				<IconAlertTriangle size={20} aria-hidden />
+				{failed === null ? <IconActivity size={20} aria-hidden /> : <IconAlertTriangle size={20} aria-hidden />}
 				<div>
 					<p className={classes.title}>
 						{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}
