@@ -65,7 +65,7 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "handed-over event stays open",
 		file: "packages/server/src/engine/actor/handover.ts",
-		find: "open.filter((seq) => seq !== event.seq)",
+		find: "open.filter((other) => other !== seq)",
 		replace: "open",
 		breaks: "An attempt that was handed over and settled is made again.",
 		style: "churn",
