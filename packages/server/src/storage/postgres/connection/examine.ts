@@ -1,8 +1,7 @@
-import { Client } from "pg";
+import type { Client } from "pg";
 import { checkVersion, MIGRATIONS } from "../migrations/index.ts";
-import { storageError } from "./errors.ts";
 import { Hosts } from "./servers.ts";
-import { checkSessions, plainConfig } from "./session-settings.ts";
+import { checkSessions } from "./session-settings.ts";
 
 /** The state of a database, as seen from outside. */
 export interface DatabaseFacts {
@@ -41,70 +40,57 @@ const LOSSES_NAMED = 5;
 /** Examines a database, and some settings in it, without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string, settings: readonly string[] = []): Promise<DatabaseFacts> {
 	const hosts = new Hosts(url);
-	try {
-		return await hosts.connect((server) => examineServer(hosts, server, settings));
-	} catch (error) {
-		throw storageError(error);
-	}
+	const { pooled } = await hosts.connect(checkSessions);
+	return await hosts.once((client) => examineServer(client, pooled, settings));
 }
 
-async function examineServer(hosts: Hosts, url: string, names: readonly string[]): Promise<DatabaseFacts> {
-	const { pooled } = await checkSessions(url);
-	const client = new Client(plainConfig(url));
-	// The pending statement rejects too.
-	client.on("error", () => undefined);
-	try {
-		await client.connect();
-		await hosts.check(client);
-		await checkVersion(client);
-		const begun = Date.now();
-		const { rows } = await client.query<DatabaseState>(`
-			SELECT current_setting('server_version') AS version,
-				floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
-				(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::bigint AS used,
-				current_setting('max_connections')::integer AS most,
-				current_setting('synchronous_commit') AS "synchronousCommit",
-				current_setting('fsync') AS fsync,
-				current_setting('transaction_read_only') = 'on' AS "readOnly",
-				CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
-					ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
-				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
-				to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
-			FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
-		const ended = Date.now();
-		const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
-		const schema = prepared
-			? (
-					await client.query<{ version: number }>(
-						"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
-					)
-				).rows[0]!.version
-			: 0;
-		const settings = prepared
-			? (
-					await client.query<{ name: string; value: string }>(
-						"SELECT name, value FROM posthorn.settings WHERE name = ANY ($1)",
-						[names],
-					)
-				).rows
-			: [];
-		return {
-			version,
-			mayPrepare,
-			readOnly,
-			settings: new Map(settings.map(({ name, value }) => [name, value])),
-			fsync,
-			pooled,
-			schema,
-			knownSchema: MIGRATIONS.length,
-			clockDifferenceMs: Math.round(now - (begun + ended) / 2),
-			connections: { used, most },
-			synchronousCommit,
-			losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
-		};
-	} finally {
-		await client.end();
-	}
+async function examineServer(client: Client, pooled: boolean, names: readonly string[]): Promise<DatabaseFacts> {
+	await checkVersion(client);
+	const begun = Date.now();
+	const { rows } = await client.query<DatabaseState>(`
+		SELECT current_setting('server_version') AS version,
+			floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+			(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::bigint AS used,
+			current_setting('max_connections')::integer AS most,
+			current_setting('synchronous_commit') AS "synchronousCommit",
+			current_setting('fsync') AS fsync,
+			current_setting('transaction_read_only') = 'on' AS "readOnly",
+			CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+				ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
+			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
+			to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
+		FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
+	const ended = Date.now();
+	const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
+	const schema = prepared
+		? (
+				await client.query<{ version: number }>(
+					"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
+				)
+			).rows[0]!.version
+		: 0;
+	const settings = prepared
+		? (
+				await client.query<{ name: string; value: string }>(
+					"SELECT name, value FROM posthorn.settings WHERE name = ANY ($1)",
+					[names],
+				)
+			).rows
+		: [];
+	return {
+		version,
+		mayPrepare,
+		readOnly,
+		settings: new Map(settings.map(({ name, value }) => [name, value])),
+		fsync,
+		pooled,
+		schema,
+		knownSchema: MIGRATIONS.length,
+		clockDifferenceMs: Math.round(now - (begun + ended) / 2),
+		connections: { used, most },
+		synchronousCommit,
+		losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
+	};
 }
 
 async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {

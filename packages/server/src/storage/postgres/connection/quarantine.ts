@@ -1,11 +1,10 @@
-import { Client, type ClientBase } from "pg";
+import type { Client, ClientBase } from "pg";
 import { StorageError } from "../../port.ts";
 import * as settings from "../../verbs/settings.ts";
 import { runAsync } from "../../verbs/verb.ts";
 import { prepareDatabase } from "../migrations/index.ts";
-import { storageError } from "./errors.ts";
 import { Hosts } from "./servers.ts";
-import { checkSessions, plainConfig } from "./session-settings.ts";
+import { checkSessions } from "./session-settings.ts";
 
 /** A node that reported within this time may still run, milliseconds. Its leases end within it too. */
 const NODE_LIVES_MS = 10_000;
@@ -19,29 +18,12 @@ const NODE_LIVES_MS = 10_000;
  */
 export async function quarantinePostgres(url: string): Promise<{ readonly backupAt: number | null }> {
 	const hosts = new Hosts(url);
-	try {
-		await hosts.connect(checkSessions);
-		await hosts.connect((server) => onServer(hosts, server, mustBeOurs));
-		// Nodes of an earlier release would fail on the new schema.
-		await hosts.connect((server) => onServer(hosts, server, mustBeUnused));
-		await prepareDatabase(hosts);
-		return await hosts.connect((server) => onServer(hosts, server, mark));
-	} catch (error) {
-		throw storageError(error);
-	}
-}
-
-async function onServer<T>(hosts: Hosts, url: string, work: (client: Client) => Promise<T>): Promise<T> {
-	const client = new Client(plainConfig(url));
-	// The pending statement rejects too.
-	client.on("error", () => undefined);
-	try {
-		await client.connect();
-		await hosts.check(client);
-		return await work(client);
-	} finally {
-		await client.end();
-	}
+	await hosts.connect(checkSessions);
+	await hosts.once(mustBeOurs);
+	// Nodes of an earlier release would fail on the new schema.
+	await hosts.once(mustBeUnused);
+	await prepareDatabase(hosts);
+	return await hosts.once(mark);
 }
 
 async function mustBeOurs(client: Client): Promise<void> {

@@ -6,6 +6,7 @@ import { Client, type ClientBase, type ClientConfig } from "pg";
 import { serverUrls } from "../../../base/text.ts";
 import { StorageError } from "../../port.ts";
 import { isPoolBusy, isSilence, storageError } from "./errors.ts";
+import { plainConfig } from "./session-settings.ts";
 
 /** Values of libpq's `target_session_attrs` that skip read-only servers. */
 const WRITABLE: readonly (string | null)[] = ["read-write", "primary"];
@@ -48,6 +49,31 @@ export class Hosts {
 						{ cause: error },
 					);
 			}
+		}
+	}
+
+	/**
+	 * Runs `work` on a connection of its own, without the session settings unless they are in `config`. Rejects with a
+	 * StorageError if the database fails.
+	 */
+	async once<T>(work: (client: Client) => Promise<T>, config: ClientConfig = {}): Promise<T> {
+		try {
+			return await this.connect((url) => this.#runOn({ ...plainConfig(url), ...config }, work));
+		} catch (error) {
+			throw storageError(error);
+		}
+	}
+
+	async #runOn<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+		const client = new Client(config);
+		// The pending statement rejects too.
+		client.on("error", () => undefined);
+		try {
+			await client.connect();
+			await this.check(client);
+			return await work(client);
+		} finally {
+			await client.end();
 		}
 	}
 

@@ -3,7 +3,7 @@ import { StorageError } from "../../port.ts";
 import { isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
 
 /** How long a connection may take, and the driver waits for a statement that the database should have ended, milliseconds. */
-export const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 20_000;
 
 /**

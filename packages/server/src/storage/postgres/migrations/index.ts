@@ -1,8 +1,6 @@
-import { Client } from "pg";
+import type { Client } from "pg";
 import { StorageError } from "../../port.ts";
-import { storageError } from "../connection/errors.ts";
 import type { Hosts } from "../connection/servers.ts";
-import { CONNECT_TIMEOUT_MS } from "../connection/session-settings.ts";
 import { accounts, facts, initial, stats } from "./initial.ts";
 import { functions, markedHints, publish } from "./publish.ts";
 
@@ -255,29 +253,11 @@ const OLDEST = { name: "14", number: 140_000 };
  *
  * @param migrates false if an older schema is refused: a StorageError, `unusable`. A database without one gets it.
  */
-export async function prepareDatabase(hosts: Hosts, migrates = true): Promise<void> {
-	try {
-		await hosts.connect((url) => prepareServer(hosts, url, migrates));
-	} catch (error) {
-		throw storageError(error);
-	}
-}
-
-async function prepareServer(hosts: Hosts, url: string, migrates: boolean): Promise<void> {
-	const client = new Client({
-		connectionString: url,
+export function prepareDatabase(hosts: Hosts, migrates = true): Promise<void> {
+	return hosts.once((client) => migrate(client, migrates), {
 		application_name: "posthorn migration",
-		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+		query_timeout: 0,
 	});
-	// The pending statement rejects too.
-	client.on("error", () => undefined);
-	try {
-		await client.connect();
-		await hosts.check(client);
-		await migrate(client, migrates);
-	} finally {
-		await client.end();
-	}
 }
 
 /** Migrates the schema, all steps in one transaction. */
