@@ -45,8 +45,8 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "subscribed one event too early",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "return from !== undefined && event.seq > from;",
-		replace: "return from !== undefined && event.seq >= from;",
+		find: "return from !== undefined && seq > from;",
+		replace: "return from !== undefined && seq >= from;",
 		breaks: "A webhook gets the event before its subscription began.",
 		style: "shared",
 		firstSeed: 14,
