@@ -17,23 +17,20 @@ import type { PeerStorage } from "./port/peers.ts";
 import type { SearchStorage } from "./port/search.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
-/** Each verb takes one parameter object, or nothing. */
-interface DomainVerbs
+/** The verbs that each engine implements itself. */
+export interface NativeVerbs
 	extends LogStorage,
 		DeliveryStorage,
 		HistoryStorage,
 		InsightStorage,
 		RetentionStorage,
 		SearchStorage {}
-/** Those that are written once for all engines come from `verbs/`. */
-type Verbs = DomainVerbs & Omit<ColdStorage, keyof DomainVerbs>;
+/** Those that are written once for all engines come from `verbs/`. Each verb takes one parameter object, or nothing. */
+type Verbs = NativeVerbs & ColdStorage;
 
 /** The parameter object of a verb, and what it resolves to. */
 export type Params<K extends keyof Verbs> = Parameters<Verbs[K]>[0];
 export type Result<K extends keyof Verbs> = Awaited<ReturnType<Verbs[K]>>;
-
-/** Those that each engine implements itself. */
-export type NativeVerbs = Omit<DomainVerbs, keyof ColdStorage>;
 
 export interface Storage extends Verbs {
 	readonly capabilities: Capabilities;

@@ -126,8 +126,6 @@ export interface HistoryStorage {
 	listAttempts(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: AttemptPage },
 	): Promise<AttemptRows<Attempt>>;
-	/** For each of these, in the same order. */
-	readLatest(p: ProjectRef & { readonly deliveries: readonly DeliveryRef[] }): Promise<LatestAttempt[]>;
 	getAttempt(p: ProjectRef & { readonly attemptId: string }): Promise<Attempt | null>;
 	/** A delivery with its event, or null if this webhook never had a delivery of the event. */
 	getDelivery(p: WebhookRef & { readonly eventId: string }): Promise<Delivery | null>;

@@ -93,34 +93,7 @@ export interface ResponseStep {
 	readonly next: string | null;
 }
 
-/**
- * Finding events by what is in them. References are indexed after publishing, in steps that any node may take, so that
- * publishing costs the same. Test events aren't indexed.
- */
 export interface SearchStorage {
-	/**
-	 * The next part that isn't indexed: first what was published since, oldest first, then older events, newest first.
-	 * Null if there is none.
-	 */
-	readUnindexed(p: ProjectRef & { readonly limit: ReadLimit }): Promise<UnindexedPart | null>;
-	/** Adds a part to the index, unless another node has done so. Returns whether it was added. */
-	indexReferences(p: ProjectRef & { readonly part: UnindexedPart }): Promise<boolean>;
-	/** The newest events that contain the reference. */
-	findReferences(
-		p: ProjectRef & { readonly reference: EventReference; readonly limit: number },
-	): Promise<ReferencedEvents>;
-	/** Events by their numbers, in the same order, without those that don't exist. */
-	describeEvents(p: ProjectRef & { readonly seqs: readonly number[] }): Promise<EventSummary[]>;
-	/** The order ids of those of these events that have one, in any order. Events of more bytes are left out. */
-	readOrderIds(p: ProjectRef & { readonly seqs: readonly number[]; readonly maxBytes: number }): Promise<EventOrder[]>;
-	/** The first of these events that have no more than `maxAttempts` attempts together, but at least one event. */
-	takeByAttempts(p: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Promise<number[]>;
-	/** Deletes references of events that retention has deleted, in steps. Returns whether more are left. */
-	sweepReferences(p: ProjectRef): Promise<boolean>;
-	/** Searches bodies for a text, from before the number `before` (or from the end) backwards. */
-	searchBodies(
-		p: ProjectRef & { readonly text: string; readonly before: number | null; readonly limit: ReadLimit },
-	): Promise<TextStep>;
 	/**
 	 * Searches recorded responses for a text, from before the attempt `before` (or from the end) backwards. Those of test
 	 * events are left out.

@@ -80,6 +80,7 @@ function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["new
 	return newest;
 }
 
+/** For each of these deliveries, in the same order. */
 export function* readLatest({
 	projectId,
 	deliveries,

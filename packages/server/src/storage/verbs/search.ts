@@ -1,5 +1,6 @@
 /**
- * The index of references, and the search in bodies.
+ * Finding events by what is in them: the index of references, and the search in bodies. References are indexed after
+ * publishing, in steps that any node may take, so that publishing costs the same. Test events aren't indexed.
  *
  * `reference_ranges` says which part of each log is indexed: the events after `after_seq` through `through_seq`. It grows
  * upward as events are published, and downward over those that were published before there was an index. An entry
@@ -53,6 +54,10 @@ const newest = (project: number): Query<{ seq: number }> => sql`
 const oldest = (project: number): Query<{ seq: number }> => sql`
 	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1`;
 
+/**
+ * The next part that isn't indexed: first what was published since, oldest first, then older events, newest first.
+ * Null if there is none.
+ */
 export function* readUnindexed({
 	projectId,
 	limit,
@@ -112,6 +117,7 @@ function* partOf(projectId: string, project: number, after: number, through: num
 	return { after, through, references };
 }
 
+/** Adds a part to the index, unless another node has done so. Returns whether it was added. */
 export function* indexReferences({
 	projectId,
 	part: { after, through, references },
@@ -159,6 +165,7 @@ const entriesIn = (project: number, ref: number, from: number, to: number, limit
 	)
 	SELECT e.seq FROM buckets b ${ENTRIES_OF} LIMIT ${limit}`;
 
+/** The newest events that contain the reference. */
 export function* findReferences({
 	projectId,
 	reference,
@@ -192,6 +199,7 @@ export function* findReferences({
 	return { seqs: seqs.slice(0, limit), capped: seqs.length > limit, ...coverage };
 }
 
+/** Events by their numbers, in the same order, without those that don't exist. */
 export function* describeEvents({
 	projectId,
 	seqs,
@@ -205,6 +213,7 @@ export function* describeEvents({
 	return seqs.flatMap((seq) => events.get(seq) ?? []);
 }
 
+/** The order ids of those of these events that have one, in any order. Events of more bytes are left out. */
 export function* readOrderIds({
 	projectId,
 	seqs,
@@ -230,6 +239,7 @@ const ITS_ATTEMPTS = new Fragment({
 	sqlite: "CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = g.seq",
 });
 
+/** The first of these events that have no more than `maxAttempts` attempts together, but at least one event. */
 export function* takeByAttempts({
 	projectId,
 	seqs,
@@ -251,7 +261,9 @@ function* coverageOf(project: number, { after, through }: Range, last = 0, first
 	return { complete: false, since: event?.at ?? null };
 }
 
-/** Deletes at most one bucket's references. */
+/**
+ * Deletes references of events that retention has deleted: at most one bucket's. Returns whether more are left.
+ */
 export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
 	const project = yield* findProject(projectId);
 	if (project === null) return false;
@@ -285,6 +297,7 @@ interface BodyRow {
 
 const NOTHING: TextStep = { found: [], events: 0, reached: null, next: null };
 
+/** Searches bodies for a text, from before the number `before` (or from the end) backwards. */
 export function* searchBodies({
 	projectId,
 	text,
