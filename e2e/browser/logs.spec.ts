@@ -287,7 +287,7 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 });
 
 // People search by order id, but only the drawer showed it.
-test("rows of deliveries show their order, and are as high as others", async ({ dashboard, page }) => {
+test("rows show their order, and are as high as others", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const events = ["purchase.completed", "customer.created"];
@@ -301,21 +301,27 @@ test("rows of deliveries show their order, and are as high as others", async ({ 
 		await shop.post(shop.path("/events"), { type: "purchase.completed", data: { ...sale, order_id } });
 	await shop.post(shop.path("/events"), { type: "customer.created", data: { customer_email: "ada@example.com" } });
 	await receiver.count(4);
-	await page.goto(dashboard.project("/logs"));
-	const rows = page.getByRole("table", { name: "Deliveries" }).locator("tbody tr");
-	await expect(rows).toHaveCount(4);
-	await expect(rows.nth(0)).not.toContainText("Order");
-	await expect(rows.nth(1)).toContainText("Order ord_⟨U+202E⟩1");
-	await expect(rows.nth(2)).toContainText("Order ord_01234567…123456789");
-	await expect(rows.nth(3)).toContainText("Order ord_1042");
-	const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
-	expect(new Set(heights).size, heights.join()).toBe(1);
-	await expectAccessible(page);
-	await page.setViewportSize({ width: 390, height: 844 });
-	const cards = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
-	await expect(cards.nth(3)).toContainText("Order ord_1042");
-	expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
-	await expectAccessible(page);
+	for (const [name, query] of [
+		["Deliveries", ""],
+		["Attempts", "?view=attempts"],
+	] as const) {
+		await page.setViewportSize({ width: 1280, height: 860 });
+		await page.goto(dashboard.project(`/logs${query}`));
+		const rows = page.getByRole("table", { name }).locator("tbody tr");
+		await expect(rows).toHaveCount(4);
+		await expect(rows.nth(0)).not.toContainText("Order");
+		await expect(rows.nth(1)).toContainText("Order ord_⟨U+202E⟩1");
+		await expect(rows.nth(2)).toContainText("Order ord_01234567…123456789");
+		await expect(rows.nth(3)).toContainText("Order ord_1042");
+		const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+		expect(new Set(heights).size, heights.join()).toBe(1);
+		await expectAccessible(page);
+		await page.setViewportSize({ width: 390, height: 844 });
+		const cards = page.getByRole("list", { name }).getByRole("listitem");
+		await expect(cards.nth(3)).toContainText("Order ord_1042");
+		expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+		await expectAccessible(page);
+	}
 });
 
 test("test events are marked everywhere, and don't make a webhook failing", async ({ dashboard, page }) => {
@@ -444,6 +450,9 @@ test.describe("with long delays", () => {
 		await shop.post(shop.path("/events"), purchase(1));
 		await receiver.count(1);
 		receiver.respondWith(() => ({ status: 200 }));
+		await page.goto(dashboard.project());
+		const pending = page.getByRole("listitem").filter({ hasText: "Retry now" });
+		await expect(pending).toContainText("Order ord_1");
 		await page.goto(dashboard.project("/logs"));
 		const rows = page.getByRole("table", { name: "Deliveries" });
 		await rows.getByRole("button", { name: "Retry now: purchase.completed to Accounting" }).click();

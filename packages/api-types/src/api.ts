@@ -3298,6 +3298,55 @@ export interface components {
              */
             readonly started_at: string;
         };
+        /** @description An attempt without its headers and bodies, and its event's order. */
+        readonly ListedAttempt: {
+            /**
+             * @description The attempt's identifier.
+             * @example att_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+            readonly event_type: components["schemas"]["EventType"];
+            /** @description Its number within its series. */
+            readonly attempt: number;
+            /** @description 0 for the first series, then 1, 2 … for each replay. */
+            readonly replay: number;
+            /** @description Whether the event is a test event. */
+            readonly test: boolean;
+            /** @enum {string} */
+            readonly method: "POST";
+            readonly url: string;
+            /** @description The `order_id` in the event's data. Null if there is none, for test events, and for events of more than 16 KiB. */
+            readonly order_id: string | null;
+            readonly status_code: number | null;
+            /** @description A stable code for `error`. */
+            readonly error_code: string | null;
+            /** @description What went wrong, in words. */
+            readonly error: string | null;
+            /** @description From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count. */
+            readonly response_ms: number;
+            /**
+             * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
+             * @enum {string}
+             */
+            readonly status: "delivered" | "retrying" | "failed";
+            readonly next_retry_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly started_at: string;
+        };
         readonly AttemptCount: {
             /** @description How many match, up to 10,000. */
             readonly count: number;
@@ -3731,6 +3780,8 @@ export interface components {
              */
             readonly event_id: string;
             readonly event_type: components["schemas"]["EventType"];
+            /** @description The `order_id` in the event's data. Null if there is none, for test events, and for events of more than 16 KiB. */
+            readonly order_id: string | null;
             /**
              * @description `requested`: the first attempt of a test event or a single replay. `replay`: the first attempt of a bulk replay. `retry`: any other.
              * @enum {string}
@@ -6101,7 +6152,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        readonly data: readonly components["schemas"]["AttemptSummary"][];
+                        readonly data: readonly components["schemas"]["ListedAttempt"][];
                         /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                         readonly searched?: components["schemas"]["SearchedEvents"];

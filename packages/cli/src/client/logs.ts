@@ -151,7 +151,8 @@ function show(attempt: Attempt, json: boolean): void {
 }
 
 /** `#2`, or `#1r3` for the first attempt of the third replay. */
-const seriesOf = ({ attempt, replay }: Attempt): string => `#${attempt}${replay > 0 ? `r${replay}` : ""}`;
+const seriesOf = ({ attempt, replay }: Pick<Attempt, "attempt" | "replay">): string =>
+	`#${attempt}${replay > 0 ? `r${replay}` : ""}`;
 
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 

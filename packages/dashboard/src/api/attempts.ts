@@ -10,6 +10,8 @@ export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
 /** An attempt without its headers and bodies. */
 export type AttemptSummary = Schemas["AttemptSummary"];
+/** The same with its event's order. */
+export type ListedAttempt = Schemas["ListedAttempt"];
 export type Attempt = Schemas["Attempt"];
 
 /** Time spans that end now, in milliseconds. */

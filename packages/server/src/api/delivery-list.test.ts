@@ -89,6 +89,11 @@ test("rows have the order id that they are found by", async () => {
 	const rows = await list(project);
 	expect(rows.map(({ order_id }) => order_id)).toEqual([null, null, null, "1042", "ord_1"]);
 	expect((await list(project, "order_id=1042")).map(({ order_id }) => order_id)).toEqual(["1042"]);
+	const attempts = (await api.call("GET", `${project}/attempts/summaries`)).json.data;
+	expect(attempts.map(({ order_id }: { order_id: string | null }) => order_id)).toEqual([
+		...[null, null, null],
+		...["1042", "ord_1"],
+	]);
 	const { text } = await api.call("GET", `${project}/deliveries/export.jsonl`);
 	expect(
 		text

@@ -20,7 +20,9 @@ afterAll(() => api.close());
 const idOf = (path: string): string => path.split("/").at(-1)!;
 const health = async (project: string, of = api) => (await of.call("GET", `${project}/webhooks/health`)).json.data;
 const summaries = async (project: string, of = api) =>
-	(await of.call("GET", `${project}/attempts/summaries`)).json.data.toReversed();
+	(await of.call("GET", `${project}/attempts/summaries`)).json.data
+		.toReversed()
+		.map(({ order_id: _, ...attempt }) => attempt);
 
 test("a webhook is idle until its first attempt", async () => {
 	const project = await api.project();
@@ -162,9 +164,10 @@ test("lists pending attempts with their times, soonest first", async () => {
 	patient.receiver.answer = answered(500);
 	const events = [];
 	for (let i = 1; i <= 3; i++) {
-		events.push(await patient.publish(project));
+		events.push(await patient.publish(project, i === 2 ? { order_id: "ord_1042" } : { n: i }));
 		await patient.attempted();
 	}
+	// Its order is only a sample.
 	await patient.call("POST", `${other}/test`, { body: { type: "purchase.refunded" } });
 	await patient.attempted();
 	const waiting = async (query = "") => (await patient.call("GET", `${project}/waiting${query}`)).json.data;
@@ -176,6 +179,7 @@ test("lists pending attempts with their times, soonest first", async () => {
 			webhook_id,
 			event_id,
 			event_type: i < 3 ? "delivery.success" : "purchase.refunded",
+			order_id: i === 1 ? "ord_1042" : null,
 			queue: "retry",
 			attempt: 2,
 			replay: 0,

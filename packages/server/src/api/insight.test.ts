@@ -47,7 +47,7 @@ test("summaries are attempts without headers and bodies, with the same filters a
 	]) {
 		const full = (await get(`${project}/attempts${query}`)).data;
 		const { data, next_cursor } = await get(`${project}/attempts/summaries${query}`);
-		expect(data).toEqual(
+		expect(data.map(({ order_id: _, ...rest }) => rest)).toEqual(
 			full.map((attempt) => Object.fromEntries(Object.entries(attempt).filter(([name]) => !BODIES.includes(name)))),
 		);
 		expect(next_cursor).toBeNull();

@@ -6,7 +6,7 @@
  * continues has only `retrying` entries: the last one counts, and the others are read and left out. If few deliveries
  * are pending, they are found from the queues instead. If many are, only replays and tests without an attempt are.
  */
-import { LOG_READS, SEARCH } from "../base/budgets.ts";
+import { LOG_READS, type SEARCH } from "../base/budgets.ts";
 import { isId } from "../base/ids.ts";
 import {
 	type AttemptFilter,
@@ -18,6 +18,7 @@ import {
 	type Storage,
 	type WaitingRetry,
 } from "../storage/port.ts";
+import { orderIdsOf } from "./order-ids.ts";
 
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
 export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
@@ -93,19 +94,8 @@ export async function listDeliveries(
 	search: Search,
 ): Promise<DeliveryPage> {
 	const { rows, next } = await findDeliveries(storage, projectId, filter, search);
-	return { rows: await withOrderIds(storage, projectId, rows), next };
-}
-
-/** Those of test events are only samples. */
-async function withOrderIds(
-	storage: SearchStorage,
-	projectId: string,
-	rows: readonly Found[],
-): Promise<FoundDelivery[]> {
-	const seqs = [...new Set(rows.map(({ seq }) => seq))].filter((seq) => seq > 0);
-	const found = seqs.length === 0 ? [] : await storage.readOrderIds({ projectId, seqs, maxBytes: SEARCH.orderIdBytes });
-	const orders = new Map(found.map(({ seq, orderId }) => [seq, orderId]));
-	return rows.map((row) => ({ ...row, orderId: orders.get(row.seq) ?? null }));
+	const orderIds = await orderIdsOf(storage, projectId, rows);
+	return { rows: rows.map((row) => ({ ...row, orderId: orderIds.get(row.seq) ?? null })), next };
 }
 
 async function findDeliveries(

@@ -1,4 +1,4 @@
-import type { AttemptStatus, AttemptSummary } from "../../api/attempts.ts";
+import type { AttemptStatus, ListedAttempt } from "../../api/attempts.ts";
 import type { EventType } from "../../api/model.ts";
 
 const NOW = Date.now();
@@ -9,12 +9,13 @@ const example = (
 	number: number,
 	event_type: EventType,
 	status: AttemptStatus,
-	more: Partial<AttemptSummary>,
-): AttemptSummary => ({
+	more: Partial<ListedAttempt>,
+): ListedAttempt => ({
 	id: `att_example_${number}`,
 	webhook_id: "wh_example",
 	event_id: `evt_example_${number}`,
 	event_type,
+	order_id: null,
 	attempt: 1,
 	replay: 0,
 	test: false,
@@ -31,9 +32,10 @@ const example = (
 });
 
 /** An example of the log, shown before anything was sent. */
-export const EXAMPLE_ATTEMPTS: readonly AttemptSummary[] = [
-	example(1, "purchase.completed", "delivered", {}),
+export const EXAMPLE_ATTEMPTS: readonly ListedAttempt[] = [
+	example(1, "purchase.completed", "delivered", { order_id: "ord_10482" }),
 	example(2, "purchase.refunded", "retrying", {
+		order_id: "ord_10391",
 		status_code: 500,
 		attempt: 3,
 		response_ms: 212,

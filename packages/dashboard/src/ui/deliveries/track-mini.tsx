@@ -3,7 +3,7 @@ import { rowStations, type StationState, seriesLength, type TrackAttempt } from 
 import classes from "./track-mini.module.css";
 
 /** The distance between two stations' centers, in pixels. */
-const STEP = 9;
+const STEP = 8;
 const HEIGHT = 14;
 const MIDDLE = HEIGHT / 2;
 

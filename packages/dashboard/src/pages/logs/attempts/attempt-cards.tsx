@@ -1,5 +1,5 @@
 import { memo } from "react";
-import type { AttemptSummary } from "../../../api/attempts.ts";
+import type { ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
@@ -13,7 +13,7 @@ import classes from "./attempts.module.css";
 import type { AttemptsProps } from "./attempts-table.tsx";
 
 const SKELETONS = 6;
-const CARD_HEIGHT = 98;
+const CARD_HEIGHT = 118;
 
 /** The log as cards, for narrow screens. */
 export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
@@ -38,7 +38,7 @@ export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, k
 }
 
 interface CardBodyProps {
-	row: AttemptSummary;
+	row: ListedAttempt;
 	name: string;
 	checked: boolean;
 	onSet: Selection["set"];
@@ -57,18 +57,16 @@ const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyP
 					<When at={row.started_at} />
 				</span>
 			</div>
+			<EventCell attempt={row} />
 			<div className={classes.cardLine}>
-				<EventCell attempt={row} />
+				<NameCell name={name} />
 				<span className={classes.quiet}>
 					{responseWords(row).short}, {formatMs(row.response_ms)}
 				</span>
 			</div>
 			<div className={classes.cardLine}>
-				<NameCell name={name} />
-				<span className={classes.cardEnd}>
-					{row.next_retry_at === null ? null : <NextRetryCell at={row.next_retry_at} label="next" />}
-					<TrackMini attempt={row} />
-				</span>
+				<TrackMini attempt={row} />
+				{row.next_retry_at === null ? null : <NextRetryCell at={row.next_retry_at} label="next" />}
 			</div>
 		</>
 	);

@@ -1,10 +1,12 @@
 import { Checkbox } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import type { AttemptSummary } from "../../../api/attempts.ts";
+import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { useProjectId } from "../../../api/session.ts";
+import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { When } from "../../../ui/when.tsx";
 import { useLogsSearch } from "../use-logs-search.ts";
@@ -28,23 +30,26 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 	);
 });
 
-/** The event's type, linked to the attempt. */
-export function EventCell({ attempt: { id, event_id, event_type, test } }: { attempt: AttemptSummary }) {
+/** The event's type, linked to the attempt, and its order. */
+export function EventCell({ attempt: { id, event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	return (
-		<span className={classes.marked}>
-			<Link
-				className={classes.event}
-				to="/p/$projectId/logs/$attemptId"
-				params={{ projectId, attemptId: id }}
-				search={search}
-				resetScroll={false}
-				tabIndex={-1}
-			>
-				{event_type}
-			</Link>
-			<EventMark event={{ event_id, test }} />
+		<span className={classes.what}>
+			<span className={classes.marked}>
+				<Link
+					className={classes.event}
+					to="/p/$projectId/logs/$attemptId"
+					params={{ projectId, attemptId: id }}
+					search={search}
+					resetScroll={false}
+					tabIndex={-1}
+				>
+					{event_type}
+				</Link>
+				<EventMark event={{ event_id, test }} />
+			</span>
+			<OrderId id={order_id} />
 		</span>
 	);
 }
@@ -55,6 +60,16 @@ export const NameCell = ({ name }: { name: string }) => (
 		{name}
 	</span>
 );
+
+/** A response in short, or why there was none. */
+export function ResponseCell({ attempt }: { attempt: AttemptSummary }) {
+	const { short } = responseWords(attempt);
+	return (
+		<span className={classes.response} title={short}>
+			{short}
+		</span>
+	);
+}
 
 export const DurationCell = ({ attempt: { response_ms } }: { attempt: AttemptSummary }) => (
 	<span className={classes.duration}>{formatMs(response_ms)}</span>

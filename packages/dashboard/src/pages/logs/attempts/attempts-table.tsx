@@ -1,28 +1,27 @@
 import { Checkbox } from "@mantine/core";
 import { useMemo } from "react";
-import type { AttemptSummary } from "../../../api/attempts.ts";
-import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import type { ListedAttempt } from "../../../api/attempts.ts";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import type { Selection } from "../use-selection.ts";
-import { DurationCell, EventCell, NameCell, NextRetryCell, SelectBox } from "./attempt-cells.tsx";
+import { DurationCell, EventCell, NameCell, NextRetryCell, ResponseCell, SelectBox } from "./attempt-cells.tsx";
 
 export interface AttemptsProps {
 	/** Undefined while they load. */
-	rows: readonly AttemptSummary[] | undefined;
+	rows: readonly ListedAttempt[] | undefined;
 	nameOf: NameOf;
 	selection: Selection;
 	/** The attempt in the drawer; null while it is closed. */
 	openId: string | null;
-	isNew: (row: AttemptSummary) => boolean;
-	onOpen: (row: AttemptSummary) => void;
+	isNew: (row: ListedAttempt) => boolean;
+	onOpen: (row: ListedAttempt) => void;
 	/** Where a row opens in another tab. */
-	hrefOf: (row: AttemptSummary) => string;
+	hrefOf: (row: ListedAttempt) => string;
 	/** Keys for the focused row. */
-	keys: Readonly<Record<string, (row: AttemptSummary) => void>>;
+	keys: Readonly<Record<string, (row: ListedAttempt) => void>>;
 }
 
 const SKELETON_ROWS = 12;
@@ -52,7 +51,7 @@ export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, 
 	);
 }
 
-const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Column<AttemptSummary> => ({
+const selectColumn = (rows: readonly ListedAttempt[], selection: Selection): Column<ListedAttempt> => ({
 	key: "select",
 	header: (
 		<Checkbox
@@ -68,17 +67,17 @@ const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Co
 });
 
 /** All columns except the one for selecting, which changes far more often. */
-const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
+const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 90 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
-	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 184 },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 176 },
 	{
 		key: "webhook",
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: "13%" },
-	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 122 },
+	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 104 },
+	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 130 },
 	{
 		key: "duration",
 		header: "Duration",

@@ -1,7 +1,7 @@
 import { Box, Skeleton } from "@mantine/core";
 import { Outlet } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import type { AttemptSummary } from "../../../api/attempts.ts";
+import type { ListedAttempt } from "../../../api/attempts.ts";
 import { type DeliveryId, retryDeliveries } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -54,7 +54,7 @@ export function AttemptsView() {
 			notifyProblem(error);
 		}
 	};
-	const replay = ({ webhook_id, event_id, event_type, next_retry_at }: AttemptSummary) => {
+	const replay = ({ webhook_id, event_id, event_type, next_retry_at }: ListedAttempt) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		if (next_retry_at !== null && Date.parse(next_retry_at) > Date.now()) return void retry([{ webhook_id, event_id }]);
 		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });

@@ -2,9 +2,9 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import { useMemo, useState } from "react";
 import {
 	type AttemptCount,
-	type AttemptSummary,
 	attemptCountQuery,
 	attemptsQuery,
+	type ListedAttempt,
 	newestAttemptsQuery,
 	type Searched,
 	searchedOf,
@@ -19,7 +19,7 @@ const MAX_FOLLOWED_PAGES = 2;
 
 export interface Log {
 	/** Newest first; undefined until they are known. */
-	readonly rows: readonly AttemptSummary[] | undefined;
+	readonly rows: readonly ListedAttempt[] | undefined;
 	readonly count: AttemptCount | undefined;
 	readonly error: unknown;
 	readonly retry: () => unknown;
@@ -28,7 +28,7 @@ export interface Log {
 	/** Whether the rows are still those of the previous filter. */
 	readonly outdated: boolean;
 	/** Whether a row arrived while the page was open. */
-	readonly isNew: (row: AttemptSummary) => boolean;
+	readonly isNew: (row: ListedAttempt) => boolean;
 	/** Whether the list is paused although pages update live. */
 	readonly still: boolean;
 	/** How many newer entries aren't shown yet while the list is paused; at most a page of them. */

@@ -1,22 +1,20 @@
-import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { AttemptSummary } from "../../../api/attempts.ts";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId } from "../../../api/session.ts";
-import { responseWords } from "../../../lib/attempts/attempt-words.ts";
-import { shortId } from "../../../lib/text/ids.ts";
-import { inertText } from "../../../lib/text/json-text-inert.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
-import { NameCell, SelectBox } from "../attempts/attempt-cells.tsx";
+import { NameCell, ResponseCell, SelectBox } from "../attempts/attempt-cells.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
 import { useLogsSearch } from "../use-logs-search.ts";
@@ -123,14 +121,14 @@ const columnsOf = (
 	{
 		key: "response",
 		header: "Response",
-		render: ({ last_attempt }) => (last_attempt === null ? "" : responseWords(last_attempt).short),
-		width: "13%",
+		render: ({ last_attempt }) => (last_attempt === null ? null : <ResponseCell attempt={last_attempt} />),
+		width: 104,
 	},
 	{
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 122,
+		width: 130,
 	},
 	{
 		key: "next",
@@ -139,7 +137,7 @@ const columnsOf = (
 			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),
 		align: "right",
-		width: 190,
+		width: 184,
 	},
 ];
 
@@ -179,20 +177,10 @@ export function DeliveryEvent({
 				)}
 				<EventMark event={{ event_id, test }} />
 			</span>
-			{order_id == null ? null : <OrderId id={inertText(order_id)} />}
+			<OrderId id={order_id} />
 		</span>
 	);
 }
-
-/** What fits into the column of a long order id: most differ at their end. */
-const ORDER_ENDS = { head: 8, tail: 9 };
-
-const OrderId = ({ id }: { id: string }) => (
-	<span className={classes.order} title={`Order ${id}`}>
-		<VisuallyHidden>Order </VisuallyHidden>
-		{shortId(id, ORDER_ENDS)}
-	</span>
-);
 
 interface NextRetryProps extends RowActions {
 	row: DeliverySummary;

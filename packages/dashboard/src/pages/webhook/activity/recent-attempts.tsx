@@ -1,12 +1,13 @@
 import { Box, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import { type AttemptSummary, newestAttemptsQuery } from "../../../api/attempts.ts";
+import { type ListedAttempt, newestAttemptsQuery } from "../../../api/attempts.ts";
 import { useSession } from "../../../api/session.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
@@ -15,7 +16,7 @@ import { When } from "../../../ui/when.tsx";
 
 const SHOWN = 8;
 
-const COLUMNS: readonly Column<AttemptSummary>[] = [
+const COLUMNS: readonly Column<ListedAttempt>[] = [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
@@ -35,13 +36,13 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 	},
 ];
 
-const EventType = ({ attempt: { event_id, event_type, test } }: { attempt: AttemptSummary }) => (
+const EventType = ({ attempt: { event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) => (
 	<>
-		<Code>{event_type}</Code> <EventMark event={{ event_id, test }} />
+		<Code>{event_type}</Code> <EventMark event={{ event_id, test }} /> <OrderId id={order_id} />
 	</>
 );
 
-function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
+function AttemptNumber({ attempt }: { attempt: ListedAttempt }) {
 	const number = `${attempt.attempt} of ${seriesLength(attempt, useSession())}`;
 	return attempt.replay === 0 ? number : `${number}, replay ${attempt.replay}`;
 }
@@ -51,7 +52,7 @@ export function RecentAttempts({ projectId, webhookId }: { projectId: string; we
 	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
 	const navigate = useNavigate();
 	const router = useRouter();
-	const placeOf = ({ id }: AttemptSummary) => ({
+	const placeOf = ({ id }: ListedAttempt) => ({
 		to: "/p/$projectId/logs/$attemptId" as const,
 		params: { projectId, attemptId: id },
 		search: { webhook_id: webhookId },

@@ -6,6 +6,7 @@ import { seriesLength } from "../../../lib/attempts/track.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
+import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { Code, Ident } from "../../../ui/ident.tsx";
@@ -30,12 +31,13 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 	const plan = useSession();
 	return (
 		<ul className={classes.list}>
-			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, test, due_at }) => (
+			{waiting.map(({ webhook_id, event_id, event_type, order_id, queue, attempt, test, due_at }) => (
 				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
 					<span className={classes.what}>
 						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
 						<Code>{event_type}</Code>
 						<EventMark event={{ event_id, test }} />
+						<OrderId id={order_id} />
 						{nameOf === undefined ? null : (
 							<Anchor
 								size="sm"

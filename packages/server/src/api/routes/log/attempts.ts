@@ -1,9 +1,10 @@
 import { type EventType, isoTime, isoTimeOrNull, requestHeaders } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
+import { LOG_READS, RESPONSES, SEARCH } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import { DNS_ANSWERS } from "../../../net/errors.ts";
 import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
+import { orderIdsOf } from "../../../search/order-ids.ts";
 import type * as port from "../../../storage/port.ts";
 import { ANY_RESPONSE, type AttemptFilter } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
@@ -112,10 +113,20 @@ export const AttemptSummary = Type.Object(
 	{ title: "AttemptSummary", description: "An attempt without its headers and bodies." },
 );
 
+/** Of the event's data. */
+export const OrderId = Type.Union([Type.String(), Type.Null()], {
+	description: `The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
+});
+
+const ListedAttempt = Type.Object(
+	{ ...identity, order_id: OrderId, ...response, ...outcome },
+	{ title: "ListedAttempt", description: "An attempt without its headers and bodies, and its event's order." },
+);
+
 /** Added to the response of a list or a count. */
 export const searchedOf = { searched: Type.Optional(SearchedEvents) };
 
-export const AttemptSummaryList = listWith(AttemptSummary, searchedOf);
+export const AttemptSummaryList = listWith(ListedAttempt, searchedOf);
 
 export const AttemptCount = Type.Object(
 	{
@@ -262,7 +273,9 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 				const page = pageOf(query);
 				const { filter, searched } = await attemptFilter(references, project_id, query);
 				const { rows, next } = await storage.listAttemptSummaries({ projectId: project_id, filter, page });
-				return { data: rows.map(presentAttemptSummary), next_cursor: cursorOf(next), ...searched };
+				const orderIds = await orderIdsOf(storage, project_id, rows);
+				const data = rows.map((row) => ({ ...presentAttemptSummary(row), order_id: orderIds.get(row.seq) ?? null }));
+				return { data, next_cursor: cursorOf(next), ...searched };
 			},
 		}),
 		route("GET", `${path}/count`, "countAttempts", {

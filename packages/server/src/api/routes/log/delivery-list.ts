@@ -1,6 +1,6 @@
 import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
+import { LOG_READS } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import {
 	DELIVERY_STATES,
@@ -22,7 +22,7 @@ import {
 	Type,
 } from "../../schema.ts";
 import { EventId } from "../publishing/events.ts";
-import { AttemptSummary, presentAttemptSummary, searchedOf } from "./attempts.ts";
+import { AttemptSummary, OrderId, presentAttemptSummary, searchedOf } from "./attempts.ts";
 import { cursorOf, logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
@@ -36,9 +36,7 @@ const DeliverySummary = Type.Object(
 		webhook_id: id("wh", "webhook"),
 		event_id: EventId,
 		event_type: EventTypeName,
-		order_id: Type.Union([Type.String(), Type.Null()], {
-			description: `The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
-		}),
+		order_id: OrderId,
 		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
 		test: Type.Boolean({ description: "Whether the event is a test event." }),
 		state: DeliveryStateName,

@@ -4,6 +4,7 @@ import { WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, NO_FIGURES } from "../../../registry/health.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
+import { orderIdsOf } from "../../../search/order-ids.ts";
 import type * as port from "../../../storage/port.ts";
 import { MAX_FAILED_IN_A_ROW } from "../../../storage/port.ts";
 import { principalName } from "../../auth/callers.ts";
@@ -11,7 +12,7 @@ import { EVENT_STREAM } from "../../changes.ts";
 import { comeAgain, notFound, RETRY_S } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { EventTypeName, id, Limit, PAGE_LIMIT, Time, TimeOrNull, Type } from "../../schema.ts";
-import { AttemptSummary, presentAttemptSummary } from "../log/attempts.ts";
+import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
 import { EventId } from "../publishing/events.ts";
 import { Backlog } from "./webhooks.ts";
 
@@ -110,6 +111,7 @@ export const WaitingAttempt = Type.Object(
 		webhook_id: id("wh", "webhook"),
 		event_id: EventId,
 		event_type: EventTypeName,
+		order_id: OrderId,
 		queue: Type.Enum(["retry", "replay", "requested"], {
 			type: "string",
 			description:
@@ -165,11 +167,12 @@ export function presentHealth(
 	};
 }
 
-export function presentWaiting(retry: port.WaitingRetry): Static<typeof WaitingAttempt> {
+export function presentWaiting(retry: port.WaitingRetry, orderId: string | null): Static<typeof WaitingAttempt> {
 	return {
 		webhook_id: retry.webhookId,
 		event_id: retry.eventId,
 		event_type: retry.eventType as EventType,
+		order_id: orderId,
 		queue: retry.queue,
 		attempt: retry.attempt,
 		replay: retry.replay,
@@ -288,7 +291,8 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const waiting = await storage.listWaitingRetries({ projectId: project_id, webhookId: webhook_id, limit });
-				return { data: waiting.map(presentWaiting) };
+				const orderIds = await orderIdsOf(storage, project_id, waiting);
+				return { data: waiting.map((retry) => presentWaiting(retry, orderIds.get(retry.seq) ?? null)) };
 			},
 		}),
 	];

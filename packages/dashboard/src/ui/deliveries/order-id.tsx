@@ -1,0 +1,19 @@
+import { VisuallyHidden } from "@mantine/core";
+import { shortId } from "../../lib/text/ids.ts";
+import { inertText } from "../../lib/text/json-text-inert.ts";
+import classes from "./order-id.module.css";
+
+/** What fits into a column of a long order id: most differ at their end. */
+const ENDS = { head: 8, tail: 9 };
+
+/** The order that an event names; nothing if it names none. */
+export function OrderId({ id: given }: { id: string | null | undefined }) {
+	if (given == null) return null;
+	const id = inertText(given);
+	return (
+		<span className={classes.order} title={`Order ${id}`}>
+			<VisuallyHidden>Order </VisuallyHidden>
+			{shortId(id, ENDS)}
+		</span>
+	);
+}
