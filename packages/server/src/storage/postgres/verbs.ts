@@ -120,9 +120,6 @@ const OPEN_LOG = sql(`
 	)
 	INSERT INTO posthorn.leases (project_no) SELECT no FROM made`);
 
-const FORGET_DEAD_LETTERS = sql(`
-	UPDATE posthorn.lanes SET dead_letters = greatest(0, dead_letters - $3) WHERE project_no = $1 AND webhook_no = $2`);
-
 type AsyncNatives = {
 	readonly [K in keyof Natives]: (...args: Parameters<Natives[K]>) => Promise<ReturnType<Natives[K]> | unknown>;
 };
@@ -138,7 +135,6 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	// Done by `writeInProject`.
 	addTypes: async () => undefined,
 	now: async () => node.clock.now(),
-	forgetDeadLetters: (project, webhook, count) => c.run(FORGET_DEAD_LETTERS, project, webhook, count),
 	wake: (project) => ringForChange(c, project),
 	toDatabaseTime: async (at) => c.offset.toDatabase(at),
 	toNodeTime: async (at) => c.offset.toNode(at),
@@ -166,7 +162,6 @@ const MODES: Readonly<
 	>
 > = {
 	read: (work) => read(work),
-	snapshot: (work) => snapshot(work),
 	write: (work) => write(work),
 	writeInProject,
 };

@@ -212,7 +212,6 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 		for (const type of types) c.names.internType(type);
 	},
 	now: () => now,
-	forgetDeadLetters: (_, webhook, count) => lanes.addToCounters(c, webhook, 0, -count),
 	wake: (project) => lanes.ringForChange(c, project),
 	// One process owns the file, so there is one clock.
 	toDatabaseTime: (at) => at,
@@ -236,7 +235,7 @@ export function runVerb<R>(c: Connection, steps: Steps<R>, context: VerbContext)
 const SHARED = Object.fromEntries(
 	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps }]) => [
 		name,
-		on(mode === "read" || mode === "snapshot" ? "reader" : "writer")((c, p, { now }) =>
+		on(mode === "read" ? "reader" : "writer")((c, p, { now }) =>
 			runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p), { now }),
 		),
 	]),

@@ -3,18 +3,8 @@ import type { DeliveryKey } from "../port/delivery.ts";
 import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import { type AttemptRow, STATUS_CODE, statusOf, summaryOf } from "../shared/deliveries.ts";
-import { Fragment, type Query, recordsOf, sql } from "./sql.ts";
-import {
-	findProject,
-	findWebhook,
-	forgetDeadLetters,
-	holdProject,
-	type Part,
-	rows,
-	type Steps,
-	together,
-	toNodeTime,
-} from "./verb.ts";
+import { Fragment, greatest, ofProject, type Query, recordsOf, sql } from "./sql.ts";
+import { findProject, findWebhook, holdProject, type Part, rows, type Steps, together, toNodeTime } from "./verb.ts";
 
 interface Next {
 	readonly attempt: number;
@@ -126,6 +116,10 @@ export function* findEvents(
 	return deliveries.map(({ eventId }) => events.get(eventId));
 }
 
+const forgetDeadLetter = (project: number, webhook: number): Query => sql`
+	UPDATE posthorn.lanes SET dead_letters = ${greatest}(0, dead_letters - 1)
+	WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`;
+
 interface Dismissible {
 	readonly webhook: number;
 	readonly seq: number;
@@ -173,7 +167,7 @@ export function* dismissDeliveries({
 				WHERE project_no = ${project} AND webhook_no = ${webhook} AND status = ${STATUS_CODE.failed} AND type = ${type}
 					AND id = ${last.id as string}`,
 			// Failed tests don't count.
-			...(seq > 0 ? [forgetDeadLetters(project, webhook, 1)] : []),
+			...(seq > 0 ? [forgetDeadLetter(project, webhook)] : []),
 		);
 	}
 	if (changes.length > 0) yield* together(...changes);

@@ -31,8 +31,6 @@ export interface Natives {
 	addTypes(types: readonly string[]): void;
 	/** The time on this node's clock. */
 	now(): number;
-	/** Subtracts from a webhook's dead letters. For a caller that holds all of its project. */
-	forgetDeadLetters(project: number, webhook: number, count: number): void;
 	/** Records that the project changed, and sets its alarm. For a caller that holds all of it. */
 	wake(project: number): void;
 	/** Converts a time of this node's clock to the database's, on which other nodes wait for it. */
@@ -127,7 +125,6 @@ export const openLog = native("openLog");
 export const holdLog = native("holdLog");
 export const holdProject = native("holdProject");
 export const wake = native("wake");
-export const forgetDeadLetters = native("forgetDeadLetters");
 export const addTypes = native("addTypes");
 export const appendFacts = native("appendFacts");
 export const findOrders = native("findOrders");
@@ -164,11 +161,10 @@ export async function runAsync<R>(steps: Steps<R>, perform: (part: Part) => Prom
  * How a verb runs. SQLite runs reads on one state and writes in one transaction, in every mode. On PostgreSQL:
  *
  * - `read`: each statement sees the newest state
- * - `snapshot`: all statements see one state
  * - `write`: one transaction
  * - `writeInProject`: the same, in turn with other writes of the project `projectId` (see postgres/node.ts)
  */
-export type Mode = "read" | "snapshot" | "write" | "writeInProject";
+export type Mode = "read" | "write" | "writeInProject";
 
 type NoParams = readonly [];
 type Params = NoParams | readonly [object];
@@ -189,7 +185,6 @@ const as =
 	(steps, typesOf) => ({ mode, steps, typesOf });
 
 export const read = as<Params>("read");
-export const snapshot = as<Params>("snapshot");
 export const write = as<Params>("write");
 export const writeInProject = as<readonly [{ readonly projectId: string }]>("writeInProject");
 
@@ -197,15 +192,3 @@ export const writeInProject = as<readonly [{ readonly projectId: string }]>("wri
 export type Methods<Table> = {
 	[K in keyof Table]: Table[K] extends Verb<infer P, infer R> ? (...p: P) => Promise<R> : never;
 };
-
-/** Creates a method for each verb. */
-export function bind<Table extends Readonly<Record<string, Verb>>>(
-	table: Table,
-	run: (name: string, verb: Verb<readonly [Row]>, p: Row) => Promise<unknown>,
-): Methods<Table> {
-	const methods = Object.entries(table).map(([name, verb]) => [
-		name,
-		(p: Row = {}) => run(name, verb as Verb<readonly [Row]>, p),
-	]);
-	return Object.fromEntries(methods) as Methods<Table>;
-}

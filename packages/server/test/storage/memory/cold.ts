@@ -7,7 +7,7 @@ import { Connection, commitTogether } from "../../../src/storage/sqlite/connecti
 import { migrate } from "../../../src/storage/sqlite/migrations/index.ts";
 import { runVerb, type VerbContext } from "../../../src/storage/sqlite/verbs.ts";
 import { type ColdStorage, VERBS } from "../../../src/storage/verbs/index.ts";
-import { bind, type Mode, type Steps } from "../../../src/storage/verbs/verb.ts";
+import type { Mode, Steps, Verb } from "../../../src/storage/verbs/verb.ts";
 import type { MemoryNode } from "./node.ts";
 import type { ProjectRow } from "./rows.ts";
 
@@ -92,7 +92,12 @@ function put(connection: Connection, { no, id, name, developer, createdAt }: Pro
 export function coldCalls(node: MemoryNode): ColdStorage {
 	const { cold, tables } = node.database;
 	const tellPeers = (project: number): void => node.changed(tables.projects.get(project)!.id);
-	return bind(VERBS, (_, { mode, steps }, p) =>
-		node.run(() => cold.run(mode, steps(p), { now: node.clock.now(), tellPeers })),
-	);
+	const calls = Object.entries<Verb>(VERBS).map(([name, { mode, steps }]) => [
+		name,
+		(p: unknown) =>
+			node.run(() =>
+				cold.run(mode, (steps as (p: unknown) => Steps<unknown>)(p), { now: node.clock.now(), tellPeers }),
+			),
+	]);
+	return Object.fromEntries(calls) as ColdStorage;
 }
