@@ -110,14 +110,13 @@ describe("projectSentence", () => {
 			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently, but nothing is waiting now.",
 		);
 		const waits = { ...UNSTABLE, waiting: { count: 1, next_at: null } };
-		for (const open of [
-			waits,
-			{ ...UNSTABLE, dead_letters: 1 },
-			{ ...UNSTABLE, failing_since: answered(500, at(14, 25)) },
-		])
+		for (const open of [waits, { ...UNSTABLE, failing_since: answered(500, at(14, 25)) }])
 			expect(projectSentence(four, healths(open, UNSTABLE, HEALTHY, HEALTHY), NOW)).toBe(
 				"2 of 4 webhooks are unstable: Accounting, b.example. Some attempts fail and are retried.",
 			);
+		expect(projectSentence(four, healths({ ...UNSTABLE, dead_letters: 2 }, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
+			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently. 2 events failed for good.",
+		);
 		expect(projectSentence(four, healths(UNSTABLE, FAILING, HEALTHY, HEALTHY), NOW)).toMatch(
 			/^1 of 4 webhooks is failing/,
 		);

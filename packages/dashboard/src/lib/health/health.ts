@@ -142,10 +142,11 @@ export function projectSentence(
 		const share =
 			total === 1 ? "Your webhook is unstable" : `${unstable} of ${total} webhooks ${isAre(unstable)} unstable`;
 		const more = unstable > 3 ? " and others" : "";
-		const isSettled = (health: HealthFacts) =>
-			health.failing_since === null && health.waiting.count === 0 && health.dead_letters === 0;
-		const over = healths.filter(({ state }) => state === "unstable").every(isSettled);
-		const state = over ? "Attempts failed recently, but nothing is waiting now" : "Some attempts fail and are retried";
+		const affected = healths.filter(({ state }) => state === "unstable");
+		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
+		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
+		const rest = dead === 0 ? ", but nothing is waiting now" : `. ${plural(dead, "event")} failed for good`;
+		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
 		return `${share}: ${names}${more}. ${state}.${late}`;
 	}
 	const parts = [

@@ -15,9 +15,7 @@ export function AuditPage() {
 	const { may } = useRole();
 	return (
 		<Page narrow>
-			<PageHeader title="Audit log">
-				Who changed what in this project, newest first. It can't be edited. Deliveries are in the logs.
-			</PageHeader>
+			<PageHeader title="Audit log">Who changed what in this project, newest first. It can't be edited.</PageHeader>
 			{may("owner") ? (
 				<Entries />
 			) : (

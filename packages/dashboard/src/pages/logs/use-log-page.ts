@@ -7,6 +7,7 @@ import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
 import { useScrolled } from "../../ui/hooks/use-scrolled.ts";
+import type { AttemptPlaces } from "./attempts/attempt-link.tsx";
 import type { NameOf } from "./filters/filter-words.ts";
 import type { LogsSearch } from "./search.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
@@ -15,6 +16,8 @@ import { useSelection } from "./use-selection.ts";
 const NARROW = "(max-width: 48em)";
 /** If scrolled further than this, in pixels, the list pauses. */
 const AT_TOP = 200;
+/** Stands for an attempt's id in an address. */
+const SAMPLE = "att_sample";
 
 /** What the views of the log have in common: their filters, the drawer, the selection, and whether someone reads. */
 export function useLogPage() {
@@ -29,11 +32,20 @@ export function useLogPage() {
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
 	const attention = useAttention();
-	const placeOf = (id: string) => ({
-		to: "/p/$projectId/logs/$attemptId" as const,
-		params: { projectId, attemptId: id },
-		search,
-	});
+	const places = useMemo((): AttemptPlaces => {
+		const placeOf = (attemptId: string) => ({
+			to: "/p/$projectId/logs/$attemptId" as const,
+			params: { projectId, attemptId },
+			search,
+		});
+		// The path comes before the filters, so the first one is the attempt's.
+		const sample = router.buildLocation(placeOf(SAMPLE)).href;
+		return {
+			hrefOf: (id) => sample.replace(SAMPLE, id),
+			open: (id) => void navigate({ ...placeOf(id), resetScroll: false }),
+			preload: (id) => void router.preloadRoute(placeOf(id)).catch(() => {}),
+		};
+	}, [router, navigate, projectId, search]);
 	return {
 		projectId,
 		search,
@@ -47,9 +59,10 @@ export function useLogPage() {
 		isRead: scrolled || (attention.isHeld && attemptId === null),
 		filter: (next: LogsSearch) =>
 			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false }),
-		open: (id: string) => void navigate({ ...placeOf(id), resetScroll: false }),
+		places,
+		open: places.open,
 		/** Where an attempt opens in another tab; the current URL for null. */
-		hrefOf: (id: string | null) => (id === null ? router.state.location.href : router.buildLocation(placeOf(id)).href),
+		hrefOf: (id: string | null) => (id === null ? router.state.location.href : places.hrefOf(id)),
 	};
 }
 

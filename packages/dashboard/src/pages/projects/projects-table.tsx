@@ -54,12 +54,7 @@ export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefine
 			render: (project) =>
 				project.role === "owner" ? (
 					<Tooltip label="Rename">
-						<ActionIcon
-							variant="subtle"
-							color="gray"
-							aria-label={`Rename ${project.name}`}
-							onClick={() => setRenaming(project)}
-						>
+						<ActionIcon variant="default" aria-label={`Rename ${project.name}`} onClick={() => setRenaming(project)}>
 							<IconPencil size={16} aria-hidden />
 						</ActionIcon>
 					</Tooltip>

@@ -20,12 +20,12 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		width: 116,
 	},
 	{ key: "webhook", header: "Webhook", render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} /> },
-	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 84 },
+	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 78 },
 	{
 		key: "day",
 		header: "Last 24 hours",
 		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
-		width: 164,
+		width: 150,
 		from: "lg",
 	},
 	{
@@ -33,10 +33,10 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		header: "Success",
 		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 108,
+		width: 100,
 	},
-	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 116 },
-	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 164 },
+	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 108 },
+	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 136 },
 ];
 
 /** Webhooks as a table, for wide screens. */

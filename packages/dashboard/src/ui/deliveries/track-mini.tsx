@@ -17,7 +17,7 @@ export function TrackMini({
 	const stations = rowStations(attempt, plan);
 	const total = seriesLength(attempt, plan);
 	const words = `Attempt ${attempt.attempt} of ${total}${attempt.replay === 0 ? "" : `, replay ${attempt.replay}`}`;
-	const width = total * STEP + 4;
+	const width = (total - 1) * STEP + 2 * MIDDLE;
 	const x = (number: number) => (number - 1) * STEP + MIDDLE;
 	return (
 		<span className={classes.track} title={words}>

@@ -1,16 +1,13 @@
-import { Checkbox } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
-import { useProjectId } from "../../../api/session.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { When } from "../../../ui/when.tsx";
-import { useLogsSearch } from "../use-logs-search.ts";
 import type { Selection } from "../use-selection.ts";
+import { AttemptLink } from "./attempt-link.tsx";
 import classes from "./attempts.module.css";
 
 interface SelectBoxProps {
@@ -19,10 +16,12 @@ interface SelectBoxProps {
 	onSet: Selection["set"];
 }
 
+/** Not the library's checkbox, which is several elements: each row has one. */
 export const SelectBox = memo(function SelectBox({ row, checked, onSet }: SelectBoxProps) {
 	return (
-		<Checkbox
-			size="xs"
+		<input
+			type="checkbox"
+			className={classes.select}
 			aria-label={`Select ${row.event_type}, attempt ${row.attempt}`}
 			checked={checked}
 			onChange={(event) => onSet(row, event.currentTarget.checked)}
@@ -32,21 +31,10 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 
 /** The event's type, linked to the attempt, and its order. */
 export function EventCell({ attempt: { id, event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) {
-	const projectId = useProjectId();
-	const search = useLogsSearch();
 	return (
 		<span className={classes.what}>
 			<span className={classes.marked}>
-				<Link
-					className={classes.event}
-					to="/p/$projectId/logs/$attemptId"
-					params={{ projectId, attemptId: id }}
-					search={search}
-					resetScroll={false}
-					tabIndex={-1}
-				>
-					{event_type}
-				</Link>
+				<AttemptLink id={id} type={event_type} />
 				<EventMark event={{ event_id, test }} />
 			</span>
 			<OrderId id={order_id} />

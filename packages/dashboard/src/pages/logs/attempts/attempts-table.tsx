@@ -77,7 +77,7 @@ const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
 	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 104 },
-	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 130 },
+	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 132 },
 	{
 		key: "duration",
 		header: "Duration",

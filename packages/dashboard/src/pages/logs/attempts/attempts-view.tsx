@@ -21,6 +21,7 @@ import { isFiltered, type LogsSearch } from "../search.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { ViewSwitch } from "../view-switch.tsx";
 import { AttemptCards } from "./attempt-cards.tsx";
+import { AttemptPlaces } from "./attempt-link.tsx";
 import classes from "./attempts.module.css";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
 import { useLog } from "./use-log.ts";
@@ -115,13 +116,15 @@ export function AttemptsView() {
 						onRetry={() => void retry(selection.deliveries)}
 					/>
 					<div {...attention.props}>
-						{narrow ? (
-							<AttemptCards {...attempts} />
-						) : (
-							<Section flush>
-								<AttemptsTable {...attempts} />
-							</Section>
-						)}
+						<AttemptPlaces value={page.places}>
+							{narrow ? (
+								<AttemptCards {...attempts} />
+							) : (
+								<Section flush>
+									<AttemptsTable {...attempts} />
+								</Section>
+							)}
+						</AttemptPlaces>
 					</div>
 				</div>
 			)}

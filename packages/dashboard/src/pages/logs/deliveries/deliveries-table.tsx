@@ -1,5 +1,4 @@
 import { Button, Checkbox } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { AttemptSummary } from "../../../api/attempts.ts";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
@@ -15,9 +14,9 @@ import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import { NameCell, ResponseCell, SelectBox } from "../attempts/attempt-cells.tsx";
+import { AttemptLink } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
-import { useLogsSearch } from "../use-logs-search.ts";
 import type { Selection } from "../use-selection.ts";
 import { deliveryKey } from "./use-deliveries.ts";
 
@@ -128,7 +127,7 @@ const columnsOf = (
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 130,
+		width: 132,
 	},
 	{
 		key: "next",
@@ -156,24 +155,13 @@ export function DeliveryEvent({
 }: {
 	row: DeliverySummary;
 }) {
-	const projectId = useProjectId();
-	const search = useLogsSearch();
 	return (
 		<span className={classes.what}>
 			<span className={classes.marked}>
 				{last_attempt === null ? (
 					<span className={classes.event}>{event_type}</span>
 				) : (
-					<Link
-						className={classes.event}
-						to="/p/$projectId/logs/$attemptId"
-						params={{ projectId, attemptId: last_attempt.id }}
-						search={search}
-						resetScroll={false}
-						tabIndex={-1}
-					>
-						{event_type}
-					</Link>
+					<AttemptLink id={last_attempt.id} type={event_type} />
 				)}
 				<EventMark event={{ event_id, test }} />
 			</span>

@@ -19,6 +19,7 @@ import { ErrorState } from "../../../ui/page/states.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
 import { LogActions } from "../actions/log-actions.tsx";
 import { ReplaySelected } from "../actions/replay-selected.tsx";
+import { AttemptPlaces } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import { LogFilters } from "../filters/log-filters.tsx";
 import { LogContext } from "../log-context.ts";
@@ -147,13 +148,15 @@ export function DeliveriesView() {
 						onDismiss={(chosen) => void dismiss(chosen)}
 					/>
 					<div {...attention.props}>
-						{narrow ? (
-							<DeliveryCards {...deliveries} />
-						) : (
-							<Section flush>
-								<DeliveriesTable {...deliveries} />
-							</Section>
-						)}
+						<AttemptPlaces value={page.places}>
+							{narrow ? (
+								<DeliveryCards {...deliveries} />
+							) : (
+								<Section flush>
+									<DeliveriesTable {...deliveries} />
+								</Section>
+							)}
+						</AttemptPlaces>
 					</div>
 				</div>
 			)}
