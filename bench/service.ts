@@ -145,6 +145,8 @@ export class Service {
 			}
 			await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 		}
+		const { exitCode, signalCode } = this.#child;
+		if (!this.isRunning) throw this.failure(`The service ended before it was ready (${signalCode ?? exitCode}).`);
 		throw this.failure(`The service was not ready within ${START_TIMEOUT_MS / 1_000} s (${refusal}).`);
 	}
 }
