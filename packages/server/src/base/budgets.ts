@@ -409,6 +409,8 @@ export const SENDS = {
 	 * about three times as long.
 	 */
 	prepareMsPerTurn: 4,
+	/** Attempts cut off at their deadlines per turn of the event loop. */
+	cutsPerTurn: 16,
 	/** Size of the requests that are prepared before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
 	/**

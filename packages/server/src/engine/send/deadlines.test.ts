@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { SENDS } from "../../base/budgets.ts";
 import { Deadlines, type HasDeadline } from "./deadlines.ts";
 
 const cutBy = (cut: () => void): HasDeadline => ({ cut, dueAt: 0, earlier: null, later: null });
@@ -39,6 +40,26 @@ test("uses one timer for all attempts, and leaves none when all have ended", () 
 	for (const attempt of attempts) deadlines.add(attempt);
 	expect(timers).toBe(1);
 	for (const attempt of attempts) deadlines.remove(attempt);
+	expect(clock.nextAt).toBeNull();
+});
+
+test("attempts that are due together are cut a few per turn of the event loop, in order", () => {
+	const clock = new VirtualClock();
+	const turns: number[][] = [];
+	const byTurn = {
+		elapsed: () => clock.elapsed(),
+		setTimeout: (fire: () => void, ms: number) =>
+			clock.setTimeout(() => {
+				turns.push([]);
+				fire();
+			}, ms),
+	};
+	const deadlines = new Deadlines(byTurn, 1_000);
+	const all = Array.from({ length: 2 * SENDS.cutsPerTurn + 1 }, (_, n) => n);
+	for (const n of all) deadlines.add(cutBy(() => void turns.at(-1)!.push(n)));
+	clock.advance(1_001);
+	expect(turns.map((turn) => turn.length)).toEqual([SENDS.cutsPerTurn, SENDS.cutsPerTurn, 1]);
+	expect(turns.flat()).toEqual(all);
 	expect(clock.nextAt).toBeNull();
 });
 

@@ -1,3 +1,4 @@
+import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 
 /** Something that a deadline cuts off. They form a linked list, earliest start first. */
@@ -66,9 +67,10 @@ export class Deadlines {
 	readonly #fire = (): void => {
 		this.#timer = null;
 		const now = this.#clock.elapsed();
+		let left = SENDS.cutsPerTurn;
 		for (let timed = this.#first; timed !== null; timed = this.#first) {
-			if (timed.dueAt > now) {
-				this.#fireAfter(Math.ceil(timed.dueAt - now));
+			if (timed.dueAt > now || left-- === 0) {
+				this.#fireAfter(Math.max(0, Math.ceil(timed.dueAt - now)));
 				return;
 			}
 			this.#drop(timed);
