@@ -1,77 +1,78 @@
 import { Button, Group } from "@mantine/core";
-import { IconArrowUp, IconPlayerPause, IconPlayerPlay, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
+import { IconArrowUp, IconPlayerPause, IconPlayerPlay, type IconReload } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import { useLive } from "../../api/client/live.tsx";
-import { MAX_NAMED } from "../../api/deliveries.ts";
+import { type DeliveryId, MAX_NAMED } from "../../api/deliveries.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import type { Log } from "./attempts/use-log.ts";
 import classes from "./log-toolbar.module.css";
 import type { Selection } from "./use-selection.ts";
 
+interface Action {
+	label: string;
+	Icon: typeof IconReload;
+	act: (deliveries: readonly DeliveryId[]) => void;
+}
+
 interface LogToolbarProps {
-	log: Log;
 	selection: Selection;
-	onReplay: () => void;
-	onRetry: () => void;
+	still: boolean;
+	/** The main one last. */
+	actions: readonly Action[];
+	/** What the actions do with several, such as "sent". */
+	done: string;
+	/** In place of the selection, if nothing is selected. */
+	children?: ReactNode;
 }
 
 /** Above the rows: the selection and its actions, or whether the list updates live. */
-export function LogToolbar({ log, selection, onReplay, onRetry }: LogToolbarProps) {
+export function LogToolbar({ selection, still, actions, done, children }: LogToolbarProps) {
 	const { size, deliveries } = selection;
 	const tooMany = deliveries.length > MAX_NAMED;
 	return (
 		<div className={classes.toolbar} data-selected={size > 0 || undefined}>
 			<div className={classes.words} aria-live="polite">
-				{size > 0 ? (
+				{size === 0 ? (
+					children
+				) : (
 					<>
 						{formatCount(size)} selected
 						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery", "deliveries")}`}
-						{tooMany ? `: ${MAX_NAMED} at most can be sent at once` : ""}
+						{tooMany ? `: ${MAX_NAMED} at most can be ${done} at once` : ""}
 					</>
-				) : (
-					<NewerButton log={log} />
 				)}
 			</div>
-			{size > 0 ? (
+			{size === 0 ? (
+				<TailButton still={still} />
+			) : (
 				<Group gap={6} wrap="nowrap">
-					<ForRole needs="developer">
-						{(disabled) => (
-							<Button
-								size="compact-sm"
-								variant="default"
-								leftSection={<IconPlayerTrackNext size={14} aria-hidden />}
-								disabled={disabled || tooMany}
-								onClick={onRetry}
-							>
-								Retry now
-							</Button>
-						)}
-					</ForRole>
-					<ForRole needs="developer">
-						{(disabled) => (
-							<Button
-								size="compact-sm"
-								leftSection={<IconReload size={14} aria-hidden />}
-								disabled={disabled || tooMany}
-								onClick={onReplay}
-							>
-								Replay
-							</Button>
-						)}
-					</ForRole>
+					{actions.map(({ label, Icon, act }, i) => (
+						<ForRole key={label} needs="developer">
+							{(disabled) => (
+								<Button
+									size="compact-sm"
+									variant={i === actions.length - 1 ? "filled" : "default"}
+									leftSection={<Icon size={14} aria-hidden />}
+									disabled={disabled || tooMany}
+									onClick={() => act(deliveries)}
+								>
+									{label}
+								</Button>
+							)}
+						</ForRole>
+					))}
 					<Button size="compact-sm" variant="default" onClick={() => selection.setAll([])}>
 						Unselect
 					</Button>
 				</Group>
-			) : (
-				<TailButton still={log.still} />
 			)}
 		</div>
 	);
 }
 
 /** While the list is paused: how many newer entries there are. */
-function NewerButton({ log }: { log: Log }) {
+export function NewerButton({ log }: { log: Log }) {
 	if (log.waiting === 0) return null;
 	return (
 		<Button
@@ -97,7 +98,7 @@ const TAIL = {
 } as const;
 
 /** Whether the list updates live. */
-export function TailButton({ still }: { still: boolean }) {
+function TailButton({ still }: { still: boolean }) {
 	const { state, pause, resume } = useLive();
 	const { label, verb } = TAIL[state];
 	const isOver = state === "paused" || state === "lost";

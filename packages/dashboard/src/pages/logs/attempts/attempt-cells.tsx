@@ -1,3 +1,4 @@
+import { Checkbox } from "@mantine/core";
 import { memo } from "react";
 import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
@@ -5,6 +6,7 @@ import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
+import type { Column } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import type { Selection } from "../use-selection.ts";
 import { AttemptLink } from "./attempt-link.tsx";
@@ -28,6 +30,33 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 		/>
 	);
 });
+
+/** The column for selecting rows, except those without an attempt. */
+export function selectColumn<Row>(
+	rows: readonly Row[],
+	selection: Selection,
+	attemptOf: (row: Row) => AttemptSummary | null,
+): Column<Row> {
+	const selectable = rows.map(attemptOf).filter((attempt) => attempt !== null);
+	return {
+		key: "select",
+		header: (
+			<Checkbox
+				size="xs"
+				aria-label="Select all rows on this page"
+				checked={selectable.length > 0 && selection.size >= selectable.length}
+				indeterminate={selection.size > 0 && selection.size < selectable.length}
+				onChange={(event) => selection.setAll(event.currentTarget.checked ? selectable : [])}
+			/>
+		),
+		render: (row) => {
+			const attempt = attemptOf(row);
+			if (attempt === null) return null;
+			return <SelectBox row={attempt} checked={selection.has(attempt.id)} onSet={selection.set} />;
+		},
+		width: 44,
+	};
+}
 
 /** The event's type, linked to the attempt, and its order. */
 export function EventCell({ attempt: { id, event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) {

@@ -1,4 +1,3 @@
-import { Checkbox } from "@mantine/core";
 import { useMemo } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
@@ -7,7 +6,7 @@ import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import type { Selection } from "../use-selection.ts";
-import { DurationCell, EventCell, NameCell, NextRetryCell, ResponseCell, SelectBox } from "./attempt-cells.tsx";
+import { DurationCell, EventCell, NameCell, NextRetryCell, ResponseCell, selectColumn } from "./attempt-cells.tsx";
 
 export interface AttemptsProps {
 	/** Undefined while they load. */
@@ -31,7 +30,10 @@ const MIN_WIDTH = 940;
 /** The log as a table, for wide screens. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
 	const stable = useMemo(() => columnsOf(nameOf), [nameOf]);
-	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);
+	const columns = useMemo(
+		() => [selectColumn(rows ?? [], selection, (row) => row), ...stable],
+		[rows, selection, stable],
+	);
 	return (
 		<DataTable
 			label="Attempts"
@@ -50,21 +52,6 @@ export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, 
 		/>
 	);
 }
-
-const selectColumn = (rows: readonly ListedAttempt[], selection: Selection): Column<ListedAttempt> => ({
-	key: "select",
-	header: (
-		<Checkbox
-			size="xs"
-			aria-label="Select all rows on this page"
-			checked={rows.length > 0 && selection.size >= rows.length}
-			indeterminate={selection.size > 0 && selection.size < rows.length}
-			onChange={(event) => selection.setAll(event.currentTarget.checked ? rows : [])}
-		/>
-	),
-	render: (row) => <SelectBox row={row} checked={selection.has(row.id)} onSet={selection.set} />,
-	width: 44,
-});
 
 /** All columns except the one for selecting, which changes far more often. */
 const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [

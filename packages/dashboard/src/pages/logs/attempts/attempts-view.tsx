@@ -1,40 +1,24 @@
 import { Box, Skeleton } from "@mantine/core";
-import { Outlet } from "@tanstack/react-router";
+import { IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { useCallback, useMemo, useState } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import { type DeliveryId, retryDeliveries } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
-import { LoadMore } from "../../../ui/page/load-more.tsx";
-import { Page, PageHeader, Section } from "../../../ui/page/page.tsx";
-import { ErrorState } from "../../../ui/page/states.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
-import { LogActions } from "../actions/log-actions.tsx";
-import { ReplaySelected } from "../actions/replay-selected.tsx";
 import { logSentence } from "../filters/filter-words.ts";
-import { LogFilters } from "../filters/log-filters.tsx";
-import { LogContext } from "../log-context.ts";
-import { NothingMatches, NothingYet, SearchedNote } from "../log-states.tsx";
-import { LogToolbar } from "../log-toolbar.tsx";
-import { isFiltered, type LogsSearch } from "../search.ts";
+import { type Asked, LogFrame } from "../log-frame.tsx";
+import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
 import { useLogPage, useNames } from "../use-log-page.ts";
-import { ViewSwitch } from "../view-switch.tsx";
 import { AttemptCards } from "./attempt-cards.tsx";
-import { AttemptPlaces } from "./attempt-link.tsx";
-import classes from "./attempts.module.css";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
 import { useLog } from "./use-log.ts";
-
-interface Asked {
-	readonly deliveries: readonly DeliveryId[];
-	readonly what: string;
-}
 
 /** The log by attempts: each request and its response. */
 export function AttemptsView() {
 	const page = useLogPage();
-	const { projectId, search, attemptId, may, narrow, webhooks, selection, attention, open } = page;
+	const { projectId, search, attemptId, may, webhooks, selection, open } = page;
 	const log = useLog(projectId, search, page.isRead || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const now = useNow(0);
@@ -42,7 +26,6 @@ export function AttemptsView() {
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
 	const urlOf = useCallback((id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.url, [rows]);
 	const { nameOf } = useNames(webhooks, urlOf);
-	const filter = (next: LogsSearch) => page.filter({ ...next, view: "attempts" });
 	const retry = async (deliveries: readonly DeliveryId[]) => {
 		try {
 			const { count, skipped } = await retryDeliveries(projectId, deliveries);
@@ -60,10 +43,8 @@ export function AttemptsView() {
 		if (next_retry_at !== null && Date.parse(next_retry_at) > Date.now()) return void retry([{ webhook_id, event_id }]);
 		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
 	};
-	const replaySelected = () => {
-		const { deliveries } = selection;
+	const replaySelected = (deliveries: readonly DeliveryId[]) =>
 		setAsked({ deliveries, what: plural(deliveries.length, "delivery", "deliveries") });
-	};
 
 	const attempts: AttemptsProps = {
 		rows,
@@ -75,73 +56,40 @@ export function AttemptsView() {
 		hrefOf: ({ id }) => page.hrefOf(id),
 		keys: { r: replay, c: ({ id }) => void copyCurl(projectId, id) },
 	};
-	const nothing = rows?.length === 0 && !log.outdated;
 	return (
-		<Page>
-			<PageHeader
-				title="Logs"
-				actions={
-					<>
-						<ViewSwitch search={search} />
-						<LogActions
-							projectId={projectId}
-							search={search}
-							nameOf={nameOf}
-							offered={!nothing && rows !== undefined}
-						/>
-					</>
-				}
-			>
-				{log.count === undefined
+		<LogFrame
+			page={page}
+			list={log}
+			nameOf={nameOf}
+			onFilter={(next) => page.filter({ ...next, view: "attempts" })}
+			sentence={
+				log.count === undefined
 					? log.error === null && <SentenceSkeleton />
-					: logSentence(search, log.count, nameOf, now)}
-			</PageHeader>
-			{nothing && !isFiltered(search) ? null : (
-				<LogFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
-			)}
-			<SearchedNote searched={log.searched} />
-			{log.error === null ? null : <ErrorState error={log.error} onRetry={log.retry} />}
-			{log.error !== null && rows === undefined ? null : nothing ? (
-				isFiltered(search) ? (
-					<NothingMatches search={search} onClear={() => filter({})} />
-				) : (
-					<NothingYet projectId={projectId} narrow={narrow} />
-				)
-			) : (
-				<div className={classes.list} data-outdated={log.outdated || undefined}>
-					<LogToolbar
-						log={log}
-						selection={selection}
-						onReplay={replaySelected}
-						onRetry={() => void retry(selection.deliveries)}
-					/>
-					<div {...attention.props}>
-						<AttemptPlaces value={page.places}>
-							{narrow ? (
-								<AttemptCards {...attempts} />
-							) : (
-								<Section flush>
-									<AttemptsTable {...attempts} />
-								</Section>
-							)}
-						</AttemptPlaces>
-					</div>
-				</div>
-			)}
-			<LoadMore hasMore={log.hasMore} loading={log.loadingMore} onMore={loadMore} label="Show older attempts" />
-			<ReplaySelected
-				projectId={projectId}
-				deliveries={asked?.deliveries ?? null}
-				what={asked?.what ?? ""}
-				onClose={(replayed) => {
-					setAsked(null);
-					if (replayed) selection.setAll([]);
-				}}
-			/>
-			<LogContext value={list}>
-				<Outlet />
-			</LogContext>
-		</Page>
+					: logSentence(search, log.count, nameOf, now)
+			}
+			toolbar={
+				<LogToolbar
+					selection={selection}
+					still={log.still}
+					actions={[
+						{ label: "Retry now", Icon: IconPlayerTrackNext, act: (chosen) => void retry(chosen) },
+						{ label: "Replay", Icon: IconReload, act: replaySelected },
+					]}
+					done="sent"
+				>
+					<NewerButton log={log} />
+				</LogToolbar>
+			}
+			table={<AttemptsTable {...attempts} />}
+			cards={<AttemptCards {...attempts} />}
+			older="Show older attempts"
+			asked={asked}
+			onAnswered={(replayed) => {
+				setAsked(null);
+				if (replayed) selection.setAll([]);
+			}}
+			context={list}
+		/>
 	);
 }
 

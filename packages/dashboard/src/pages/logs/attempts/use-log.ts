@@ -6,38 +6,23 @@ import {
 	attemptsQuery,
 	type ListedAttempt,
 	newestAttemptsQuery,
-	type Searched,
 	searchedOf,
 	whileIndexing,
 } from "../../../api/attempts.ts";
 import { useLive } from "../../../api/client/live.tsx";
+import type { ShownList } from "../log-frame.tsx";
 import { attemptFilter, type LogsSearch } from "../search.ts";
 import { hasRows, useKeptStill } from "../use-kept-still.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
 
-export interface Log {
-	/** Newest first; undefined until they are known. */
-	readonly rows: readonly ListedAttempt[] | undefined;
+export interface Log extends ShownList<ListedAttempt> {
 	readonly count: AttemptCount | undefined;
-	readonly error: unknown;
-	readonly retry: () => unknown;
-	/** How much of the log was searched for order ids or customers; null without such a filter. */
-	readonly searched: Searched | null;
-	/** Whether the rows are still those of the previous filter. */
-	readonly outdated: boolean;
-	/** Whether a row arrived while the page was open. */
-	readonly isNew: (row: ListedAttempt) => boolean;
-	/** Whether the list is paused although pages update live. */
-	readonly still: boolean;
 	/** How many newer entries aren't shown yet while the list is paused; at most a page of them. */
 	readonly waiting: number;
 	/** Shows the newest entries. */
 	readonly showNewest: () => void;
-	readonly hasMore: boolean;
-	readonly loadingMore: boolean;
-	readonly loadMore: () => unknown;
 }
 
 /**

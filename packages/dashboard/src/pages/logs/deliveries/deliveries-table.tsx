@@ -1,6 +1,5 @@
-import { Button, Checkbox } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMemo } from "react";
-import type { AttemptSummary } from "../../../api/attempts.ts";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId } from "../../../api/session.ts";
 import { dueWords } from "../../../lib/text/time.ts";
@@ -13,7 +12,7 @@ import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
-import { NameCell, ResponseCell, SelectBox } from "../attempts/attempt-cells.tsx";
+import { NameCell, ResponseCell, selectColumn } from "../attempts/attempt-cells.tsx";
 import { AttemptLink } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
@@ -59,7 +58,10 @@ export function DeliveriesTable({
 		() => columnsOf(nameOf, isPaused, { onReplay, onRetried }),
 		[nameOf, isPaused, onReplay, onRetried],
 	);
-	const columns = useMemo(() => [selectColumn(rows ?? [], selection), ...stable], [rows, selection, stable]);
+	const columns = useMemo(
+		() => [selectColumn(rows ?? [], selection, (row) => row.last_attempt), ...stable],
+		[rows, selection, stable],
+	);
 	return (
 		<DataTable
 			label="Deliveries"
@@ -74,31 +76,6 @@ export function DeliveriesTable({
 			{...rest}
 		/>
 	);
-}
-
-/** Those without an attempt can't be opened or selected yet. */
-export const attemptsOf = (rows: readonly DeliverySummary[]): readonly AttemptSummary[] =>
-	rows.flatMap(({ last_attempt }) => (last_attempt === null ? [] : [last_attempt]));
-
-function selectColumn(rows: readonly DeliverySummary[], selection: Selection): Column<DeliverySummary> {
-	const selectable = attemptsOf(rows);
-	return {
-		key: "select",
-		header: (
-			<Checkbox
-				size="xs"
-				aria-label="Select all rows on this page"
-				checked={selectable.length > 0 && selection.size >= selectable.length}
-				indeterminate={selection.size > 0 && selection.size < selectable.length}
-				onChange={(event) => selection.setAll(event.currentTarget.checked ? selectable : [])}
-			/>
-		),
-		render: ({ last_attempt }) =>
-			last_attempt === null ? null : (
-				<SelectBox row={last_attempt} checked={selection.has(last_attempt.id)} onSet={selection.set} />
-			),
-		width: 44,
-	};
 }
 
 /** All columns except the one for selecting, which changes far more often. */

@@ -1,35 +1,19 @@
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { type Searched, searchedOf, whileIndexing } from "../../../api/attempts.ts";
+import { searchedOf, whileIndexing } from "../../../api/attempts.ts";
 import { useLive } from "../../../api/client/live.tsx";
 import { type DeliverySummary, deliveriesQuery } from "../../../api/deliveries.ts";
+import type { ShownList } from "../log-frame.tsx";
 import { deliveryFilter, type LogsSearch } from "../search.ts";
 import { hasRows, useKeptStill } from "../use-kept-still.ts";
 
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
 
-export interface Deliveries {
-	/** Newest first; undefined until they are known. */
-	readonly rows: readonly DeliverySummary[] | undefined;
-	/** How much of the log was searched for order ids or customers; null without such a filter. */
-	readonly searched: Searched | null;
-	readonly error: unknown;
-	readonly retry: () => unknown;
-	/** Whether the rows are still those of the previous filter. */
-	readonly outdated: boolean;
-	/** Whether the list is paused although pages update live. */
-	readonly still: boolean;
-	readonly isNew: (row: DeliverySummary) => boolean;
-	readonly hasMore: boolean;
-	readonly loadingMore: boolean;
-	readonly loadMore: () => unknown;
-}
-
 export const deliveryKey = ({ webhook_id, event_id, replay }: DeliverySummary) => `${webhook_id} ${event_id} ${replay}`;
 
 /** The list of deliveries. It updates live unless it is `held`, paused, or many pages long. */
-export function useDeliveries(projectId: string, search: LogsSearch, held: boolean): Deliveries {
+export function useDeliveries(projectId: string, search: LogsSearch, held: boolean): ShownList<DeliverySummary> {
 	const queryClient = useQueryClient();
 	const { state } = useLive();
 	const options = deliveriesQuery(projectId, deliveryFilter(search));

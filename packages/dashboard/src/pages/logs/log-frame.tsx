@@ -1,0 +1,128 @@
+import { Outlet } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Searched } from "../../api/attempts.ts";
+import type { DeliveryId } from "../../api/deliveries.ts";
+import { LoadMore } from "../../ui/page/load-more.tsx";
+import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
+import { LogActions } from "./actions/log-actions.tsx";
+import { ReplaySelected } from "./actions/replay-selected.tsx";
+import { AttemptPlaces } from "./attempts/attempt-link.tsx";
+import classes from "./attempts/attempts.module.css";
+import type { NameOf } from "./filters/filter-words.ts";
+import { LogFilters } from "./filters/log-filters.tsx";
+import { LogContext, type LogList } from "./log-context.ts";
+import { NothingMatches, NothingYet, SearchedNote } from "./log-states.tsx";
+import { isFiltered, type LogsSearch } from "./search.ts";
+import type { useLogPage } from "./use-log-page.ts";
+import { ViewSwitch } from "./view-switch.tsx";
+
+/** A list of the log as the frame shows it. */
+export interface ShownList<Row> {
+	/** Newest first; undefined until they are known. */
+	readonly rows: readonly Row[] | undefined;
+	readonly error: unknown;
+	readonly retry: () => unknown;
+	/** How much of the log was searched for order ids or customers; null without such a filter. */
+	readonly searched: Searched | null;
+	/** Whether the rows are still those of the previous filter. */
+	readonly outdated: boolean;
+	/** Whether the list is paused although pages update live. */
+	readonly still: boolean;
+	/** Whether a row arrived while the page was open. */
+	readonly isNew: (row: Row) => boolean;
+	readonly hasMore: boolean;
+	readonly loadingMore: boolean;
+	readonly loadMore: () => unknown;
+}
+
+/** Deliveries that someone asks to replay, and how the question names them. */
+export interface Asked {
+	readonly deliveries: readonly DeliveryId[];
+	readonly what: string;
+}
+
+interface LogFrameProps<Row> {
+	page: ReturnType<typeof useLogPage>;
+	list: ShownList<Row>;
+	nameOf: NameOf;
+	onFilter: (search: LogsSearch) => void;
+	/** Below the title. */
+	sentence: ReactNode;
+	toolbar: ReactNode;
+	table: ReactNode;
+	/** Instead of the table on narrow screens. */
+	cards: ReactNode;
+	/** Names the button that loads older rows. */
+	older: string;
+	asked: Asked | null;
+	/** @param replayed whether they were replayed */
+	onAnswered: (replayed: boolean) => void;
+	/** What the drawer knows of the list. */
+	context: LogList;
+}
+
+/** What the views of the log have in common around their rows: filters, states without rows, the drawer. */
+export function LogFrame<Row>(props: LogFrameProps<Row>) {
+	const { page, list, nameOf, onFilter, asked, onAnswered } = props;
+	const { projectId, search, narrow } = page;
+	const { rows, outdated, error } = list;
+	const nothing = rows?.length === 0 && !outdated;
+	return (
+		<Page>
+			<PageHeader
+				title="Logs"
+				actions={
+					<>
+						<ViewSwitch search={search} />
+						<LogActions
+							projectId={projectId}
+							search={search}
+							nameOf={nameOf}
+							offered={!nothing && rows !== undefined}
+						/>
+					</>
+				}
+			>
+				{props.sentence}
+			</PageHeader>
+			{nothing && !isFiltered(search) ? null : (
+				<LogFilters
+					search={search}
+					onChange={onFilter}
+					onOpenAttempt={page.open}
+					webhooks={page.webhooks}
+					nameOf={nameOf}
+				/>
+			)}
+			<SearchedNote searched={list.searched} />
+			{error === null ? null : <ErrorState error={error} onRetry={list.retry} />}
+			{error !== null && rows === undefined ? null : nothing ? (
+				isFiltered(search) ? (
+					<NothingMatches search={search} onClear={() => onFilter({})} />
+				) : (
+					<NothingYet projectId={projectId} narrow={narrow} />
+				)
+			) : (
+				<div className={classes.list} data-outdated={outdated || undefined}>
+					{props.toolbar}
+					<div {...page.attention.props}>
+						<AttemptPlaces value={page.places}>
+							{narrow ? props.cards : <Section flush>{props.table}</Section>}
+						</AttemptPlaces>
+					</div>
+				</div>
+			)}
+			<LoadMore hasMore={list.hasMore} loading={list.loadingMore} onMore={list.loadMore} label={props.older} />
+			<ReplaySelected
+				projectId={projectId}
+				deliveries={asked?.deliveries ?? null}
+				what={asked?.what ?? ""}
+				onClose={onAnswered}
+			/>
+			<LogContext value={props.context}>
+				<Outlet />
+			</LogContext>
+		</Page>
+	);
+}
