@@ -25,7 +25,7 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		key: "day",
 		header: "Last 24 hours",
 		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
-		width: 150,
+		width: 158,
 		from: "lg",
 	},
 	{
@@ -33,7 +33,7 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		header: "Success",
 		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 100,
+		width: 108,
 	},
 	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 108 },
 	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 136 },
