@@ -1,4 +1,16 @@
-import { flagOf, SETTINGS, type SettingKey } from "@posthorn/server/config";
+import { type Config, flagOf, readConfig, SETTINGS, type SettingKey } from "@posthorn/server/config";
+import { UsageError } from "./command-error.ts";
+
+/**
+ * The configuration of the environment and of these options, by their flags' names.
+ *
+ * @throws UsageError with every fault
+ */
+export function configOf(options: Readonly<Record<string, unknown>>): Config {
+	const result = readConfig({ env: process.env, flags: flagsOf(options) });
+	if (!result.ok) throw new UsageError(result.faults);
+	return result.config;
+}
 
 /** Flags by their setting's key; commander names them in camel case. */
 export function flagsOf(options: Readonly<Record<string, unknown>>): Partial<Record<SettingKey, string>> {

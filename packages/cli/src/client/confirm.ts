@@ -1,12 +1,16 @@
-import { UsageError } from "../command-error.ts";
+import { CommandError, UsageError } from "../command-error.ts";
 
 /**
- * Asks at the terminal, on standard error; no is the default.
+ * Asks at the terminal, on standard error, unless the answer was given as `--yes`; no is the default.
  *
+ * @param done what the command does: nothing was "changed"
  * @throws UsageError without a terminal, where only `--yes` can say so
+ * @throws CommandError if the answer is no
  */
-export async function confirmed(message: string): Promise<boolean> {
+export async function confirm(message: string, yes = false, done = "changed"): Promise<void> {
+	if (yes) return;
 	if (!process.stdin.isTTY) throw new UsageError([message, "There is no terminal to ask at: add --yes if so."]);
-	const { default: confirm } = await import("@inquirer/confirm");
-	return confirm({ message, default: false }, { output: process.stderr });
+	const { default: ask } = await import("@inquirer/confirm");
+	if (!(await ask({ message, default: false }, { output: process.stderr })))
+		throw new CommandError([`Nothing was ${done}.`], 1);
 }

@@ -1,8 +1,8 @@
 /** `posthorn quarantine` and `posthorn release`: what a restored database would send, and sending it. */
 import { ApiError, type Client } from "@posthorn/client";
 import { colors } from "../colors.ts";
-import { CommandError, UsageError } from "../command-error.ts";
-import { confirmed } from "./confirm.ts";
+import { UsageError } from "../command-error.ts";
+import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
 import { ago, clean, note, printJson, printTable } from "./output.ts";
 
@@ -50,7 +50,7 @@ export async function release(options: ReleaseOptions): Promise<void> {
 			? ""
 			: ` Pending deliveries of ${webhooks(skipped.length)} are skipped, including events that were accepted since the restore.`;
 	const question = `Release ${url}? ${totalOf(sent)}${skipping}`;
-	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
+	await confirm(question, options.yes);
 	for (const webhook of skipped) await skip(client, webhook);
 	const { data } = await client.api.POST("/v1/quarantine/release");
 	if (options.json) return printJson({ ...data!, skipped: skipped.map(({ id }) => id) });

@@ -1,7 +1,7 @@
 /** `posthorn replay`: sends finished deliveries again, after showing what it would send. */
 import type { EventType } from "@posthorn/client";
-import { CommandError, UsageError } from "../command-error.ts";
-import { confirmed } from "./confirm.ts";
+import { UsageError } from "../command-error.ts";
+import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseSpan } from "./listen/listen-position.ts";
 import { printJson } from "./output.ts";
@@ -65,7 +65,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	const deliveries = count === 1 ? "1 delivery" : `${count} deliveries`;
 	const kind = status === "any" ? "finished" : status;
 	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; one that skips duplicates won't handle again what it has handled.`;
-	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was sent."], 1);
+	await confirm(question, options.yes, "sent");
 	tell(await run(false), true);
 
 	function tell(matching: number, isReplayed: boolean): void {

@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { type NewEvent, newEventId } from "@posthorn/client";
 import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope, isEventType } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
-import { CommandError, UsageError } from "../command-error.ts";
-import { confirmed } from "./confirm.ts";
+import { UsageError } from "../command-error.ts";
+import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { post } from "./listen/local-request.ts";
 import { parseTarget } from "./listen/target.ts";
@@ -96,7 +96,7 @@ async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<
 		entry.strict ? "The service will reject it" : "Receivers may reject it",
 	);
 	const question = `Publish ${entry.type} in ${project} on ${url}? Every webhook subscribed to it receives it.`;
-	if (!options.yes && !(await confirmed(question))) throw new CommandError(["Nothing was published."], 1);
+	await confirm(question, options.yes, "published");
 	const event = { type: entry.type, data: dataOf(entry, options), ...(options.id && { id: options.id }) } as NewEvent;
 	const published = await client.publish(event);
 	if (options.json) return printJson(published);

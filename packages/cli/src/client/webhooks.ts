@@ -2,8 +2,8 @@
 import type { Client, EventType } from "@posthorn/client";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
-import { CommandError, UsageError } from "../command-error.ts";
-import { confirmed } from "./confirm.ts";
+import { UsageError } from "../command-error.ts";
+import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { ago, clean, note, printFields, printJson, printTable } from "./output.ts";
 
@@ -111,7 +111,7 @@ export async function setStatus(
 
 export async function rotateSecret(id: string, options: ConnectionOptions & { readonly yes?: boolean }): Promise<void> {
 	const { client, project } = await connect(options);
-	await sure(`Rotate the secret of ${id}? The current one signs nothing from then on.`, options.yes);
+	await confirm(`Rotate the secret of ${id}? The current one signs nothing from then on.`, options.yes);
 	const { data } = await client.api.POST(`${ONE}/rotate-secret`, {
 		params: { path: { project_id: project, webhook_id: id } },
 	});
@@ -124,12 +124,8 @@ export async function deleteWebhook(
 	options: ConnectionOptions & { readonly yes?: boolean },
 ): Promise<void> {
 	const { client, project } = await connect(options);
-	await sure(`Delete ${id}? Its events that still wait won't be sent.`, options.yes);
+	await confirm(`Delete ${id}? Its events that still wait won't be sent.`, options.yes);
 	await client.api.DELETE(ONE, { params: { path: { project_id: project, webhook_id: id } } });
 	if (options.json) return printJson({ id, deleted: true });
 	console.log(`${id} is deleted.`);
-}
-
-async function sure(question: string, yes = false): Promise<void> {
-	if (!yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
 }

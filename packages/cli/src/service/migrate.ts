@@ -1,14 +1,11 @@
-import { readConfig } from "@posthorn/server/config";
 import { migratePostgres } from "@posthorn/server/storage/postgres";
 import { printJson } from "../client/output.ts";
 import { UsageError } from "../command-error.ts";
+import { configOf } from "../flags.ts";
 
 /** `posthorn migrate`: migrates the schema ahead of an upgrade, while nodes keep running. */
 export async function migrate(options: { readonly databaseUrl?: string; readonly json?: boolean }): Promise<void> {
-	const flags = options.databaseUrl === undefined ? {} : { database: options.databaseUrl };
-	const result = readConfig({ env: process.env, flags });
-	if (!result.ok) throw new UsageError(result.faults);
-	const { database } = result.config;
+	const { database } = configOf({ databaseUrl: options.databaseUrl });
 	if (database.engine !== "postgres")
 		throw new UsageError(["posthorn migrate is for PostgreSQL; SQLite databases are migrated at startup."]);
 	await migratePostgres(database.url);

@@ -1,10 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { findOperatorKey, replaceOperatorKey } from "@posthorn/server/accounts";
-import { type Config, readConfig } from "@posthorn/server/config";
+import type { Config } from "@posthorn/server/config";
 import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
-import { confirmed } from "../client/confirm.ts";
+import { confirm } from "../client/confirm.ts";
 import { note, printJson } from "../client/output.ts";
 import { CommandError, UsageError } from "../command-error.ts";
+import { configOf } from "../flags.ts";
 
 export interface OperatorKeyOptions {
 	readonly databaseUrl?: string;
@@ -14,10 +15,7 @@ export interface OperatorKeyOptions {
 
 /** `posthorn operator-key --new`: replaces the operator's key, prints the new one, and stores its hash. */
 export async function newOperatorKey({ databaseUrl, yes, json }: OperatorKeyOptions): Promise<void> {
-	const flags = databaseUrl === undefined ? {} : { database: databaseUrl };
-	const result = readConfig({ env: process.env, flags });
-	if (!result.ok) throw new UsageError(result.faults);
-	const { config } = result;
+	const config = configOf({ databaseUrl });
 	if (config.operatorKey !== null)
 		throw new UsageError([
 			"POSTHORN_OPERATOR_KEY (or _FILE) is set, so the service takes the operator's key from there: change it there, then restart the service.",
@@ -25,8 +23,7 @@ export async function newOperatorKey({ databaseUrl, yes, json }: OperatorKeyOpti
 	const storage = await open(config);
 	try {
 		const isReplaced = (await findOperatorKey(storage, null)) !== null;
-		if (isReplaced && !yes && !(await confirmed("Replace the operator's key? The current one will stop working.")))
-			throw new CommandError(["Nothing was changed."], 1);
+		if (isReplaced) await confirm("Replace the operator's key? The current one will stop working.", yes);
 		const key = await replaceOperatorKey(storage);
 		if (json) printJson({ operator_key: key });
 		else console.log(key);

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Config, readConfig } from "@posthorn/server/config";
+import type { Config } from "@posthorn/server/config";
 import { examineBackup } from "@posthorn/server/doctor";
 import { restoreSqlite } from "@posthorn/server/storage/sqlite";
-import { confirmed } from "../client/confirm.ts";
+import { confirm } from "../client/confirm.ts";
 import { note, printJson } from "../client/output.ts";
-import { CommandError, StartRefused, UsageError } from "../command-error.ts";
+import { StartRefused, UsageError } from "../command-error.ts";
+import { configOf } from "../flags.ts";
 import { findingLine } from "./finding-line.ts";
 
 export interface RestoreOptions {
@@ -22,10 +23,7 @@ const NEXT =
  * database. Either way nothing is sent until an operator releases it.
  */
 export async function restore(file: string | undefined, { databaseUrl, yes, json }: RestoreOptions): Promise<void> {
-	const flags = databaseUrl === undefined ? {} : { database: databaseUrl };
-	const result = readConfig({ env: process.env, flags });
-	if (!result.ok) throw new UsageError(result.faults);
-	const { config } = result;
+	const config = configOf({ databaseUrl });
 	const done =
 		config.database.engine === "sqlite" ? await restoreFile(config, file, yes) : await takeOver(config, file);
 	const backupAt = done.backupAt === null ? null : new Date(done.backupAt).toISOString();
@@ -56,7 +54,7 @@ async function restoreFile(config: Config, file: string | undefined, yes: boolea
 	const seal = examineBackup(config, file);
 	if (seal.state === "fault") throw new StartRefused([findingLine(seal)], true);
 	const question = `Replace the database ${path}? It is kept under another name.`;
-	if (existsSync(path) && !yes && !(await confirmed(question))) throw new CommandError(["Nothing was changed."], 1);
+	if (existsSync(path)) await confirm(question, yes);
 	const { replaced, backupAt } = await restoreSqlite(file, path);
 	return { database: path, told: `Restored ${file} to ${path}`, backupAt, replaced };
 }

@@ -1,10 +1,10 @@
 import { flushCompileCache } from "node:module";
 import { startService } from "@posthorn/server";
-import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
+import { type Config, readOrMakeSealKey } from "@posthorn/server/config";
 import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
 import { VERSION } from "@posthorn/server/version";
-import { StartRefused, UsageError } from "../command-error.ts";
-import { flagsOf } from "../flags.ts";
+import { StartRefused } from "../command-error.ts";
+import { configOf } from "../flags.ts";
 import { createLogger } from "../logger.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { banner } from "./banner.ts";
@@ -24,9 +24,7 @@ export interface ServeOptions extends Readonly<Record<string, unknown>> {
  * that takes longer than an attempt's timeout and a grace period, or if outcomes can't be committed.
  */
 export async function serve({ json = false, ...options }: ServeOptions): Promise<void> {
-	const result = readConfig({ env: process.env, flags: flagsOf(options) });
-	if (!result.ok) throw new UsageError(result.faults);
-	const { config } = result;
+	const config = configOf(options);
 	const logger = await createLogger(config.logLevel, json);
 	const fail = (error: unknown, message: string): never => {
 		logger.fatal({ err: error }, message);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createSetupToken, setupLink } from "@posthorn/server/accounts";
-import { readConfig } from "@posthorn/server/config";
 import { note, printJson } from "../client/output.ts";
-import { CommandError, UsageError } from "../command-error.ts";
+import { CommandError } from "../command-error.ts";
+import { configOf } from "../flags.ts";
 
 export interface SetupLinkOptions {
 	readonly databaseUrl?: string;
@@ -14,9 +14,7 @@ export interface SetupLinkOptions {
  * service has left in a file; with PostgreSQL this command creates one.
  */
 export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): Promise<void> {
-	const result = readConfig({ env: process.env, flags: databaseUrl === undefined ? {} : { database: databaseUrl } });
-	if (!result.ok) throw new UsageError(result.faults);
-	const { database, setupLinkFile: file, publicUrl, port } = result.config;
+	const { database, setupLinkFile: file, publicUrl, port } = configOf({ databaseUrl });
 	let url: string | null;
 	let validFrom = "";
 	if (database.engine === "postgres") {
