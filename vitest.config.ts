@@ -9,7 +9,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 /** Many small files that leave nothing behind in their process: they share it, and the modules it has loaded. */
 const SHARED = [
 	"packages/{protocol,dashboard}/src/**/*.test.ts",
-	"packages/server/src/{accounts,api,base}/**/*.test.ts",
+	"packages/server/src/{accounts,api,base,config,doctor,engine,net,registry,search}/**/*.test.ts",
+	"packages/server/src/storage/{shared,verbs}/**/*.test.ts",
 ];
 
 export default defineConfig({
