@@ -25,7 +25,7 @@ export interface AttemptsProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 940;
+const MIN_WIDTH = 920;
 
 /** The log as a table, for wide screens. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
