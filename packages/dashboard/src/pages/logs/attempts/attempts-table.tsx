@@ -63,7 +63,7 @@ const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 104 },
+	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 92 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 132 },
 	{
 		key: "duration",
