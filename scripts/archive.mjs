@@ -18,10 +18,13 @@ import { dirname, join } from "node:path";
 import { placesOf } from "./lock-file.mjs";
 import { projectNode, ROOT } from "./setup.mjs";
 
-/** Replaces the shell by the service, so that signals reach it. Works through links to it, too. */
+/**
+ * Replaces the shell by the service, so that signals reach it. Works through links to it, too. After `--` Node leaves the
+ * option `--env-file` to the command.
+ */
 const LAUNCHER = `#!/bin/sh
 lib=$(dirname "$(readlink -f "$0")")/../lib
-exec "$lib/node" "$lib/posthorn/bin/posthorn.mjs" "$@"
+exec "$lib/node" -- "$lib/posthorn/bin/posthorn.mjs" "$@"
 `;
 
 /**

@@ -38,7 +38,7 @@ function isNewEnough(version) {
 /** Re-executes this process as the service: same process id and terminal, different flags. */
 function becomeTuned() {
 	const cache = compileCache();
-	const command = [process.execPath, ...process.execArgv, ...V8_FLAGS, fileURLToPath(import.meta.url), ...args];
+	const command = [process.execPath, ...process.execArgv, ...V8_FLAGS, "--", fileURLToPath(import.meta.url), ...args];
 	process.execve(process.execPath, command, { ...(cache && { NODE_COMPILE_CACHE: cache }), ...process.env });
 }
 
@@ -56,10 +56,12 @@ function runOnInstalledNode() {
 			`posthorn needs Node ${OLDEST.join(".")} or later, but this is ${process.versions.node}. ` +
 				"Install a newer Node, or use the archive of Posthorn that contains one.",
 		);
-		process.exitCode = 1;
+		// As for a wrong setting: restarting wouldn't help.
+		process.exitCode = 2;
 		return;
 	}
-	const command = [fileURLToPath(import.meta.url), ...args];
+	// After "--" Node leaves the option --env-file to the command.
+	const command = ["--", fileURLToPath(import.meta.url), ...args];
 	// Node 22.15 and later: no second process is needed.
 	if (process.execve) process.execve(node, [node, ...command], process.env);
 	const env = { ...process.env, LAUNCHED_BY_POSTHORN: "1" };

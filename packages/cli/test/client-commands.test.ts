@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
@@ -15,7 +16,7 @@ import { Service } from "../../client/test/service.fixture.ts";
 import { parseTarget } from "../src/client/listen/target.ts";
 import { firstDifference } from "../src/client/verify.ts";
 import { createProgram } from "../src/program.ts";
-import { LocalReceiver, Running, User } from "./client.fixture.ts";
+import { COMMAND, LocalReceiver, Running, User } from "./client.fixture.ts";
 
 let service: Service;
 let receiver: LocalReceiver;
@@ -86,6 +87,13 @@ test("trigger changes the sample, sends data of one's own, and any bytes", async
 	expect((await bodies("--raw", "raw")).body).toBe("not { JSON\n");
 	expect(warnings[1]).toContain("/data/currency is missing");
 	expect(warnings[2]).toBe("");
+});
+
+// It was read twice, and the second time there was nothing left.
+test("trigger takes its data from standard input", async () => {
+	const input = '{"order_id": "9"}';
+	const { code } = await user.run(to(["purchase.completed", "--data", "@-"]), { ...offline, input });
+	expect([code, JSON.parse(receiver.received.at(-1)!.body).data]).toEqual([0, { order_id: "9" }]);
 });
 
 test("trigger ends with 1 unless the receiver accepts, and shows its response without control characters", async () => {
@@ -450,4 +458,41 @@ test("shells can complete commands and options", async () => {
 		expect((await user.run(["complete", shell])).out, shell).toContain("posthorn");
 	expect((await user.run(["complete", "--", "tri"])).out).toMatch(/^trigger\t/);
 	expect((await user.run(["complete", "--", "trigger", "--pub"])).out).toContain("--publish");
+});
+
+test.each([
+	[["logs", "list", "--limit", "x"], /^--limit is "x"; give a whole number/],
+	[["logs", "tail", "--limit", "0"], /^--limit is "0"; give a whole number/],
+	[["events", "list", "--limit", "-1"], /^--limit is "-1"; give a whole number/],
+	[["replay", "--until", "soon"], /^--until is "soon"; give a span/],
+])("refuses %j before it calls the service", async (args, message) => {
+	const { code, err } = await user.run(args, { env: { POSTHORN_URL: "http://127.0.0.1:1" } });
+	expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+});
+
+test("says in plain words why a call failed, and when there is nothing to show", async () => {
+	const away = await user.run(["webhooks", "pause", "wh_1", "--project", project.id], {
+		env: { POSTHORN_URL: "http://127.0.0.1:1" },
+	});
+	expect(away).toMatchObject({
+		code: 1,
+		err: expect.stringMatching(/: the service can't be reached \(.+\)\.\nIs the service/),
+	});
+	const invalid = await user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
+	expect(invalid).toMatchObject({ code: 1, err: expect.stringMatching(/422: [^"]+\.\n {2}\/url The URL must/) });
+	expect(await user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "There are no such attempts.\n" });
+	expect(await user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
+});
+
+// Node takes the option for its own, unless "--" comes before the script, as in the archive's launcher.
+test("says which file of --env-file doesn't exist", () => {
+	const args = ["--", COMMAND, "events", "list", "--env-file", "no.env"];
+	const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+	expect([status, stderr]).toEqual([2, "--env-file no.env can't be read: there is no such file.\n"]);
+	const serve = spawnSync(process.execPath, ["--", COMMAND, "serve", "--env-file", "no.env"], { encoding: "utf8" });
+	expect([serve.status, serve.stderr]).toEqual([status, stderr]);
+});
+
+test("an empty variable counts as one that isn't set", async () => {
+	expect(await user.run(["events", "list"], { env: { POSTHORN_PROJECT: "" } })).toMatchObject({ code: 0 });
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Signal, unusedPort, verifyRequest, within } from "@posthorn/testkit";
 
-const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
+export const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
 
 /** The command line of a user with a home of their own. */
 export class User {

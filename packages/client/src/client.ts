@@ -23,6 +23,9 @@ export interface CallOptions {
 }
 
 export interface Client {
+	/** Publishes up to 1,000 events: all of them or none. */
+	publish(events: readonly NewEvent[], options?: CallOptions): Promise<readonly PublishedEvent[]>;
+	// The compiler's errors are about the last overload, so it is the one for a single event.
 	/**
 	 * Publishes one event, or up to 1,000: all of them or none. Returns once they are on disk. Events without an `id` get
 	 * one before the first try, so retries never publish twice; an `id` of your own also covers a publisher that crashes
@@ -31,7 +34,6 @@ export interface Client {
 	 * @throws ApiError if the service refuses them, ConnectionError if it can't be reached
 	 */
 	publish(event: NewEvent, options?: CallOptions): Promise<PublishedEvent>;
-	publish(events: readonly NewEvent[], options?: CallOptions): Promise<readonly PublishedEvent[]>;
 	/** Yields the log's events in order, then waits for new ones, across restarts of the service. */
 	follow(options?: FollowOptions): AsyncGenerator<EventPage, never>;
 	/** A page of the log after a position, without waiting. Empty at the end. */
@@ -100,8 +102,8 @@ export function createClient({ url, key, project, retry = {}, fetch: doFetch = f
 		return (await withRetries(attempt, { name, idempotent: true, signal }, once)).text();
 	};
 
-	async function publish(event: NewEvent, options?: CallOptions): Promise<PublishedEvent>;
 	async function publish(events: readonly NewEvent[], options?: CallOptions): Promise<readonly PublishedEvent[]>;
+	async function publish(event: NewEvent, options?: CallOptions): Promise<PublishedEvent>;
 	async function publish(
 		given: NewEvent | readonly NewEvent[],
 		{ signal }: CallOptions = {},

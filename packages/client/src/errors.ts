@@ -43,7 +43,8 @@ export class ApiError extends PosthornError {
 		const { title = response.statusText, detail = foreign(body) } = problem ?? {};
 		const errors = problem?.errors ?? [];
 		const faults = errors.map((fault) => `\n  ${fault.pointer || "the body"} ${fault.detail}`);
-		super(`${request} → ${response.status}: ${detail}${faults.slice(0, SHOWN_FAULTS).join("")}`);
+		const what = faults.length > 0 ? `${title}.` : detail;
+		super(`${request} → ${response.status}: ${what}${faults.slice(0, SHOWN_FAULTS).join("")}`);
 		this.status = response.status;
 		this.type = problem?.type ?? "about:blank";
 		this.code = problem === null ? "unknown" : this.type.slice(this.type.lastIndexOf("/") + 1);

@@ -1,15 +1,26 @@
 import type { components } from "../../api-types/src/api.ts";
 
-/** An event to publish: `type` decides which `data` it has. */
-export type NewEvent = components["schemas"]["NewEvent"];
+type EventOfApi = components["schemas"]["NewEvent"];
 
 /** An event as published, with its sequence number in the project's log. */
 export type PublishedEvent = components["schemas"]["PublishedEvent"];
 
-export type EventType = NewEvent["type"];
+export type EventType = EventOfApi["type"];
 
 /** The shape of each type's `data`. */
-export type EventData = { readonly [Event in NewEvent as Event["type"]]: Event["data"] };
+export type EventData = { readonly [Event in EventOfApi as Event["type"]]: Event["data"] };
+
+interface Publishable<Type extends EventType> {
+	/** `evt_…`, unique within its project. Build it from what happened, such as `evt_paid-1042`. By default, a new one. */
+	readonly id?: string;
+	readonly type: Type;
+	/** When it happened, ISO 8601 in UTC. By default, when it is published. */
+	readonly created_at?: string;
+	readonly data: EventData[Type];
+}
+
+/** An event to publish: `type` decides which `data` it has. */
+export type NewEvent = { [Type in EventType]: Publishable<Type> }[EventType];
 
 interface Envelope<Type extends string, Data> {
 	/** `evt_…`, unique within its project. */

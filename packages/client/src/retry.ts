@@ -76,12 +76,12 @@ async function once(
 	}
 }
 
-/** `fetch` only says that it failed; its cause says why. */
+/** `fetch` only says that it failed; its cause says why, if it has one. */
 function reasonOf(error: unknown): string {
 	const { message = String(error), cause } = error as Error;
 	const { code, message: why } = (cause ?? {}) as { code?: string; message?: string };
 	const reason = why || code;
-	return reason ? `${message} (${reason})` : message;
+	return `the service can't be reached (${reason || message})`;
 }
 
 /**

@@ -54,6 +54,26 @@ test("the README's examples compile against the tarball's types", async () => {
 	expect((await tsc.catch(({ stdout }: { stdout: string }) => ({ stdout }))).stdout).toBe("");
 });
 
+// They used to be about the overload for lists, and told a user that an event has no "type".
+test("the compiler says what is wrong with an event", async () => {
+	const data = '{ order_id: "1", customer_email: "ann@example.com", amount_cents: 1, currency: "EUR", items: [] }';
+	const code = `import { createClient } from "@posthorn/client";
+const posthorn = createClient({ url: "", key: "", project: "" });
+await posthorn.publish({ type: "purchase.complete", data: ${data} });
+await posthorn.publish({ type: "purchase.completed", data: { order_id: "1" } });
+await posthorn.publish({ type: "purchase.completed", data: ${data.replace("1,", '"1",')} });
+await posthorn.publish([{ type: "purchase.completed", data: ${data} }]);
+`;
+	writeFileSync(join(folder, "wrong.ts"), code);
+	const options = { target: "es2024", module: "nodenext", strict: true, types: ["node"], noEmit: true };
+	writeFileSync(join(folder, "wrong.json"), JSON.stringify({ compilerOptions: options, include: ["wrong.ts"] }));
+	const tsc = run(process.execPath, [join(MODULES, "typescript/bin/tsc"), "-p", join(folder, "wrong.json")]);
+	const { stdout } = await tsc.catch(({ stdout }: { stdout: string }) => ({ stdout }));
+	expect(stdout.match(/wrong\.ts\(\d+/g)).toEqual(["wrong.ts(3", "wrong.ts(4", "wrong.ts(5"]);
+	expect(stdout).toMatch(/"purchase.complete"' is not assignable to type/);
+	expect(stdout).not.toContain("'type' does not exist");
+});
+
 test("the guides show the same examples", () => {
 	const guide = (name: string) => readFileSync(join(ROOT, "docs/guides", name), "utf8");
 	expect(guide("publishing.md")).toContain(EXAMPLES[0]);

@@ -31,16 +31,16 @@ export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname
  */
 export async function connect(options: ConnectionOptions, env = process.env): Promise<Connection> {
 	const stored = readStored<Login>(loginFile());
-	const url = checkedUrl(options.url ?? env.POSTHORN_URL ?? stored?.url);
+	const url = checkedUrl(options.url ?? (env.POSTHORN_URL || stored?.url));
 	const login = stored?.url === url ? stored : null;
-	const key = env.POSTHORN_API_KEY ?? login?.key;
+	const key = env.POSTHORN_API_KEY || login?.key;
 	if (!key)
 		throw new UsageError([
 			`There is no API key for ${url}. Run "posthorn login", or set POSTHORN_API_KEY (in a file, with --env-file).`,
 		]);
 	warnIfReadable(url);
 	const sameKey = key === login?.key;
-	const given = options.project ?? env.POSTHORN_PROJECT ?? (sameKey ? login?.project : undefined);
+	const given = options.project ?? (env.POSTHORN_PROJECT || (sameKey ? login?.project : undefined));
 	const project = given ?? (await onlyProject(url, key));
 	return { url, project, client: createClient({ url, key, project }) };
 }

@@ -2,6 +2,7 @@
 import type { EventType, LogEvent } from "@posthorn/client";
 import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
 import { ago, clean, note, printFields, printTable } from "./output.ts";
 
@@ -16,7 +17,7 @@ const SUMMARY_CHARACTERS = 60;
 
 /** The newest events, oldest of them first. */
 export async function listEvents(options: EventListOptions): Promise<void> {
-	const limit = Math.max(1, Number(options.limit ?? 20));
+	const limit = parseLimit(options.limit ?? "20");
 	const { client } = await connect(options);
 	const types = options.type?.flatMap((text) => text.split(",")) as EventType[] | undefined;
 	const end = await client.end();

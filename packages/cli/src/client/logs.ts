@@ -8,6 +8,7 @@ import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseLimit } from "./limit.ts";
 import { parseSpan } from "./listen/listen-position.ts";
 import { ago, clean, colored, note, printFields, printJson, warn } from "./output.ts";
 
@@ -28,26 +29,27 @@ const PAGE = 200;
 
 /** The newest attempts, oldest of them first. */
 export async function listLogs(options: LogOptions): Promise<void> {
+	const filter = filterOf(options);
+	const limit = parseLimit(options.limit ?? "50");
 	const { client, project } = await connect(options);
-	const limit = Number(options.limit ?? 50);
-	for (const attempt of (await newest(client, project, filterOf(options), limit)).reverse())
-		show(attempt, options.json === true);
+	const found = await newest(client, project, filter, limit);
+	for (const attempt of found.reverse()) show(attempt, options.json === true);
+	if (found.length === 0 && !options.json) note("There are no such attempts.");
 }
 
 /** The newest attempts, then each new one as it is logged, until Ctrl-C. */
 export async function tailLogs(options: LogOptions): Promise<void> {
-	const { client, project } = await connect(options);
 	const filter = filterOf(options);
+	const wanted = parseLimit(options.limit ?? "10");
+	const { client, project } = await connect(options);
 	const stop = new AbortController();
 	const signals = listenForStop();
 	void signals.first.then(() => stop.abort());
 	const seen = new Map<string, number>();
 	let isAway = false;
-	let wanted = Number(options.limit ?? 10);
 	while (!stop.signal.aborted) {
 		try {
 			const fresh = seen.size === 0 ? await newest(client, project, filter, wanted) : await unseen();
-			wanted = Math.max(1, wanted);
 			for (const attempt of fresh.reverse()) {
 				show(attempt, options.json === true);
 				seen.set(attempt.id, Date.parse(attempt.started_at));

@@ -27,14 +27,14 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	const { webhook, type, status = "failed", event, since, until } = options;
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
-	const back = (span: string) => new Date(Date.now() - parseSpan(span)).toISOString();
+	const back = (span: string, option: string) => new Date(Date.now() - parseSpan(span, option)).toISOString();
 	const filter = {
 		...(webhook !== undefined && { webhook_id: webhook }),
 		...(type !== undefined && { type: type as EventType }),
 		...(status !== "any" && { status: status as Status }),
 		...(event !== undefined && { event_id: event }),
-		...(since !== undefined && { since: back(since) }),
-		...(until !== undefined && { until: back(until) }),
+		...(since !== undefined && { since: back(since, "--since") }),
+		...(until !== undefined && { until: back(until, "--until") }),
 	};
 	const { client, project } = await connect(options);
 	const path = { project_id: project };

@@ -3,6 +3,7 @@
  * a service or a key; only `--publish` reaches production.
  */
 import { readFileSync } from "node:fs";
+import { buffer } from "node:stream/consumers";
 import { type NewEvent, newEventId } from "@posthorn/client";
 import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope, isEventType } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
@@ -44,19 +45,16 @@ export async function trigger(type: string | undefined, options: TriggerOptions)
 	return sendHere(entry, parseTarget(options.to!, options.allowRemote), options);
 }
 
+async function sampleBody(entry: EventTypeEntry, id: string, options: TriggerOptions): Promise<Buffer> {
+	const data = await dataOf(entry, options);
+	await warnOfFaults(entry, data, "A receiver may reject it");
+	const { type } = entry;
+	return encodeEnvelope({ id, type, createdAt: Date.now(), projectId: PROJECT, data: JSON.stringify(data) });
+}
+
 async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOptions): Promise<void> {
 	const id = options.id ?? newEventId();
-	if (options.raw === undefined) await warnOfFaults(entry, dataOf(entry, options), "A receiver may reject it");
-	const body =
-		options.raw === undefined
-			? encodeEnvelope({
-					id,
-					type: entry.type,
-					createdAt: Date.now(),
-					projectId: PROJECT,
-					data: JSON.stringify(dataOf(entry, options)),
-				})
-			: readInput(options.raw, "--raw");
+	const body = options.raw === undefined ? await sampleBody(entry, id, options) : await readInput(options.raw, "--raw");
 	const brand = options.brand === undefined ? {} : { brand: options.brand };
 	// The secret of the environment, as `listen` printed it, or the same one from its file.
 	const secret = process.env.WEBHOOK_SECRET || localSecret();
@@ -90,14 +88,11 @@ async function testWebhook(entry: EventTypeEntry, webhookId: string, options: Tr
 async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<void> {
 	refuse(options, ["raw"], "--publish publishes an event");
 	const { client, project, url } = await connect(options);
-	await warnOfFaults(
-		entry,
-		dataOf(entry, options),
-		entry.strict ? "The service will reject it" : "Receivers may reject it",
-	);
+	const data = await dataOf(entry, options);
+	await warnOfFaults(entry, data, entry.strict ? "The service will reject it" : "Receivers may reject it");
 	const question = `Publish ${entry.type} in ${project} on ${url}? Every webhook subscribed to it receives it.`;
 	await confirm(question, options.yes, "published");
-	const event = { type: entry.type, data: dataOf(entry, options), ...(options.id && { id: options.id }) } as NewEvent;
+	const event = { type: entry.type, data, ...(options.id && { id: options.id }) } as NewEvent;
 	const published = await client.publish(event);
 	if (options.json) return printJson(published);
 	console.log(`Published ${published.type} ${colors.dim(published.id)} as number ${published.seq} of the log.`);
@@ -137,14 +132,17 @@ function refuse(options: TriggerOptions, names: readonly (keyof TriggerOptions)[
 }
 
 /** The sample, or `--data` instead, with the fields of `--set`. */
-function dataOf({ sample }: EventTypeEntry, { data, set = [] }: TriggerOptions): Record<string, unknown> {
-	const value = data === undefined ? structuredClone(sample) : parseData(data);
+async function dataOf(
+	{ sample }: EventTypeEntry,
+	{ data, set = [] }: TriggerOptions,
+): Promise<Record<string, unknown>> {
+	const value = data === undefined ? structuredClone(sample) : await parseData(data);
 	for (const assignment of set) assign(value as Record<string, unknown>, assignment);
 	return value as Record<string, unknown>;
 }
 
-function parseData(given: string): Record<string, unknown> {
-	const text = given.startsWith("@") ? readInput(given.slice(1), "--data").toString() : given;
+async function parseData(given: string): Promise<Record<string, unknown>> {
+	const text = given.startsWith("@") ? (await readInput(given.slice(1), "--data")).toString() : given;
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
@@ -157,9 +155,10 @@ function parseData(given: string): Record<string, unknown> {
 }
 
 /** A file's bytes, or standard input for `-`. */
-export function readInput(path: string, flag: string): Buffer {
+export async function readInput(path: string, flag: string): Promise<Buffer> {
 	try {
-		return readFileSync(path === "-" ? 0 : path);
+		// Not readFileSync(0): a pipe that doesn't block may have nothing to read yet.
+		return path === "-" ? await buffer(process.stdin) : readFileSync(path);
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code === "ENOENT") throw new UsageError([`${flag}: there is no such file: ${path}`]);

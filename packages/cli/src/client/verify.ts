@@ -25,7 +25,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	const headers = headersOf(options, names);
 	const isSigned = [options.header, options.timestamp, options.signature].some((given) => given !== undefined);
 	if (isSigned || options.event === undefined) checkGiven(options, headers, names);
-	const body = readInput(options.body ?? "-", "--body");
+	const body = await readInput(options.body ?? "-", "--body");
 	const sent = options.event === undefined ? null : await sentBytes(options.event, options);
 	const difference = sent === null ? null : firstDifference(sent, body);
 
@@ -101,10 +101,7 @@ function checkGiven(
 }
 
 async function secretOf({ secretFile }: VerifyOptions): Promise<string> {
-	if (secretFile !== undefined)
-		return readInput(secretFile, "--secret-file")
-			.toString()
-			.replace(/\r?\n$/, "");
+	if (secretFile !== undefined) return (await readInput(secretFile, "--secret-file")).toString().replace(/\r?\n$/, "");
 	if (process.env.WEBHOOK_SECRET) return process.env.WEBHOOK_SECRET;
 	if (!process.stdin.isTTY)
 		throw new UsageError(["The signing secret is missing: set WEBHOOK_SECRET, or name a file with --secret-file."]);

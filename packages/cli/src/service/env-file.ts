@@ -13,7 +13,9 @@ export function readEnvFile(path: string | undefined, env = process.env): void {
 	try {
 		text = readFileSync(path, "utf8");
 	} catch (error) {
-		throw new UsageError([`--env-file ${path} can't be read: ${(error as Error).message}.`]);
+		const { code, message } = error as NodeJS.ErrnoException;
+		const why = code === "ENOENT" ? "there is no such file" : message;
+		throw new UsageError([`--env-file ${path} can't be read: ${why}.`]);
 	}
 	for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
 }

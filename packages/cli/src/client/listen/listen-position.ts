@@ -40,9 +40,9 @@ export class ProgressFile {
 }
 
 /** The milliseconds of `90s`, `10m`, `2h` or `1d`. @throws UsageError */
-export function parseSpan(text: string): number {
+export function parseSpan(text: string, option = "--since"): number {
 	const [, count, unit] = /^(\d{1,6})\s*([smhd])$/.exec(text.trim()) ?? [];
-	if (count === undefined) throw new UsageError([`--since is "${text}"; give a span such as 90s, 10m, 2h or 1d.`]);
+	if (count === undefined) throw new UsageError([`${option} is "${text}"; give a span such as 90s, 10m, 2h or 1d.`]);
 	return Number(count) * UNITS[unit!]!;
 }
 
