@@ -81,7 +81,7 @@ function reasonOf(error: unknown): string {
 	const { message = String(error), cause } = error as Error;
 	const { code, message: why } = (cause ?? {}) as { code?: string; message?: string };
 	const reason = why || code;
-	return `the service can't be reached (${reason || message})`;
+	return reason ? `the service can't be reached (${reason})` : message.replace(/\.$/, "");
 }
 
 /**

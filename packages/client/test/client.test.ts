@@ -52,6 +52,11 @@ test("publishes typed events, one or many", async () => {
 	if (event.type === "purchase.completed") expectTypeOf(event.data.amount_cents).toEqualTypeOf<number>();
 });
 
+test("a call that can't be made isn't reported as an outage", async () => {
+	const posthorn = createClient({ url: service.url, key: "phk_…", project: "proj_1", retry: { retries: 0 } });
+	await expect(posthorn.get("evt_1")).rejects.toThrow(/^(?!.*can't be reached).*[^.]\.?$/);
+});
+
 test("a lost response is retried with the same id, and nothing is published twice", async () => {
 	let tries = 0;
 	const losing: typeof fetch = async (input, init) => {
