@@ -369,7 +369,7 @@ export const HANDSHAKES = {
 	/** The receiver's bytes are processed in chunks of at most this size, so that the limit on bytes applies in time. */
 	chunkBytes: 16 * KIB,
 	/** How long such chunks are processed per turn of the event loop, milliseconds; projects take turns. */
-	msPerTurn: 2,
+	msPerTurn: 1,
 	/** A project's other new hosts wait this many times as long as its costly handshakes took. */
 	restFactor: 200,
 	/** Hosts that have proven cheap wait only while the rest exceeds this, milliseconds: after a second of CPU time. */
@@ -403,12 +403,12 @@ export const SENDS = {
 	/** For the bodies of test events and single replays. */
 	requestedBytesInFlight: 16 * MIB,
 	/** How long connections are started per turn of the event loop, milliseconds; projects take turns. */
-	dialMsPerTurn: 2,
+	dialMsPerTurn: 1,
 	/**
 	 * How long requests are prepared per turn of the event loop, milliseconds; projects take turns. Writing them takes
 	 * about three times as long.
 	 */
-	prepareMsPerTurn: 4,
+	prepareMsPerTurn: 2,
 	/** Attempts cut off at their deadlines per turn of the event loop. */
 	cutsPerTurn: 16,
 	/** Size of the requests that are prepared before they are written together, bytes. */
