@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Posthorn, settingsOfNodes, unusedPort } from "@posthorn/testkit";
+import { Posthorn, settingsOfNodes, until, unusedPort } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
 import { User } from "./client.fixture.ts";
@@ -46,6 +46,42 @@ test("on SQLite, the link is in a file that only its user reads, not in the log"
 	expect(JSON.parse((await operator.run(["setup-link", "--json"])).out)).toEqual({ setup_url: out.trim() });
 	expect(await setUp(out.trim())).toBe(201);
 	expect(existsSync(file)).toBe(false);
+	await service.stopWith(0);
+});
+
+/** Makes the service wait with the file of the setup link until a file named `go` is in its folder. */
+const WAITS = `
+	import fs from "node:fs/promises";
+	import { existsSync } from "node:fs";
+	import { syncBuiltinESMExports } from "node:module";
+	const { rm } = fs;
+	fs.rm = async (path, options) => {
+		while (String(path).endsWith("posthorn.setuplink") && !existsSync("go")) await new Promise(setImmediate);
+		return rm(path, options);
+	};
+	syncBuiltinESMExports();
+`;
+
+// A script that waits for readiness reads the link next.
+test("on SQLite, the service isn't ready before the link is in its file", async () => {
+	const starting = Posthorn.start({
+		settings: { POSTHORN_PORT: port },
+		cwd: operator.home,
+		nodeOptions: ["--import", `data:text/javascript,${encodeURIComponent(WAITS)}`],
+	});
+	const readiness = async (): Promise<number | null> => {
+		try {
+			return (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+		} catch {
+			return null; // not listening yet
+		}
+	};
+	await until("the service to listen", async () => (await readiness()) !== null);
+	expect(await readiness()).toBe(503);
+	writeFileSync(join(operator.home, "go"), "");
+	const service = await starting;
+	expect(await readiness()).toBe(200);
+	expect(existsSync(join(operator.home, "data/posthorn.setuplink"))).toBe(true);
 	await service.stopWith(0);
 });
 

@@ -212,10 +212,12 @@ async function build(
 	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow, onSetUp });
 	undo.push(() => accounts.close());
 	let publicUrl = config.publicUrl ?? "";
+	let isReady = false;
 	const api = await createApi({
 		...accounts,
 		cookie: new SessionCookie(() => publicUrl.startsWith("https:")),
 		publicUrl: () => publicUrl,
+		ready: () => isReady,
 		config,
 		storage,
 		engine,
@@ -269,7 +271,9 @@ async function build(
 	const creates = !operatorKey.exists && (showsSecrets || keyFile !== null);
 	const created = creates ? await createOperatorKey(storage, keyFile ?? undefined) : null;
 	if (created !== null) operatorKey.set(created);
+	isReady = true;
 	const close = async (): Promise<Closed> => {
+		isReady = false;
 		const complete = await isWithin(config.attemptTimeoutMs + STOP.graceMs, takeDown());
 		return { complete, unsettled: engine.unsettled };
 	};
