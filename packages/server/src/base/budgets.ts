@@ -123,7 +123,7 @@ export const SEARCH = {
 	eventsOfReference: 200,
 	/** … for a list of their attempts, the newest of them with as many attempts together: all are sorted for each page. */
 	attemptsOfReference: 500,
-	/** Events with more bytes aren't read for their order id when deliveries are listed. */
+	/** Events with more bytes aren't read for their order id when deliveries, attempts or pending retries are listed. */
 	orderIdBytes: 16_384,
 	/** Values of one filter. */
 	values: 20,
@@ -409,8 +409,8 @@ export const SENDS = {
 	 * about three times as long.
 	 */
 	prepareMsPerTurn: 2,
-	/** Attempts cut off at their deadlines per turn of the event loop. */
-	cutsPerTurn: 16,
+	/** How long attempts are cut off at their deadlines per turn of the event loop, milliseconds; earliest first. */
+	cutMsPerTurn: 2,
 	/** Size of the requests that are prepared before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
 	/**

@@ -66,6 +66,12 @@ export class InFlight implements Shipment, Baggable {
 	onWritten(): void {
 		this.writtenAt = this.#work.context.clock.elapsed();
 	}
+
+	/** Frees what it held for its request. */
+	ended(): void {
+		this.body = NO_BYTES;
+		this.slot?.release();
+	}
 }
 
 type InFlightWork = Pick<ProjectWork, "mayLeave"> & { readonly context: Pick<ActorContext, "clock" | "ids"> };
@@ -158,7 +164,7 @@ export class Attempts {
 	 */
 	ended(inFlight: InFlight, outcome: Outcome | Cancelled | Deferred): boolean {
 		if (!this.#work.inFlight.delete(inFlight)) return false;
-		inFlight.slot?.release();
+		inFlight.ended();
 		if (outcome.kind === "cancelled" || outcome.kind === "deferred") this.putBack(inFlight);
 		else this.#settle(inFlight, outcome);
 		return true;
@@ -172,7 +178,6 @@ export class Attempts {
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(inFlight.seq);
 		const { webhookId, progress } = lane;
-		inFlight.body = NO_BYTES;
 		context.unsettled.begin();
 		context.settler.add({
 			lease,

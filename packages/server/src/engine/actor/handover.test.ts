@@ -11,7 +11,7 @@ test("an attempt that waited before its request was written stays handed over un
 	clock.advance(60_000);
 	const inFlight = {
 		lane,
-		event: { seq: 1 },
+		seq: 1,
 		replay: 0,
 		retry: null,
 		writtenAt: clock.elapsed(),
@@ -19,7 +19,7 @@ test("an attempt that waited before its request was written stays handed over un
 	clock.advance(500);
 	const { attempts } = new Handover(context, { projectId: "proj", generation: 1 }, [inFlight]);
 	// The commit gets five more seconds.
-	expect(attempts.map(({ until }) => until - clock.now())).toEqual([14_500 + 5_000]);
+	expect(attempts.map(({ seq, until }) => [seq, until - clock.now()])).toEqual([[1, 14_500 + 5_000]]);
 });
 
 test("an attempt that ends before the lease is released is settled after the release, and the next owner is notified", async () => {
@@ -36,13 +36,20 @@ test("an attempt that ends before the lease is released is settled after the rel
 		onHandedOverSettled: () => calls.push("told"),
 	} as unknown as ActorContext;
 	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
-	const inFlight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: 0 } as unknown as InFlight;
+	const inFlight = {
+		lane,
+		seq: 1,
+		replay: 0,
+		retry: null,
+		writtenAt: 0,
+		ended: () => calls.push("ended"),
+	} as unknown as InFlight;
 	const handover = new Handover(context, { projectId: "proj", generation: 1 }, [inFlight]);
 	expect(handover.ended(inFlight, { kind: "cancelled" })).toBe(true);
 	await new Promise(setImmediate);
-	expect(calls).toEqual([]);
+	expect(calls).toEqual(["ended"]);
 	calls.push("released");
 	handover.released();
 	await handover.over;
-	expect(calls).toEqual(["released", "settled", "told"]);
+	expect(calls).toEqual(["ended", "released", "settled", "told"]);
 });

@@ -127,7 +127,7 @@ export class Handover {
 	ended(inFlight: InFlight, outcome: Outcome | Sent): boolean {
 		const entry = this.#entries.get(inFlight);
 		if (!entry) return false;
-		inFlight.slot?.release();
+		inFlight.ended();
 		void this.#settle(inFlight, entry, outcome);
 		return true;
 	}

@@ -43,11 +43,12 @@ test("uses one timer for all attempts, and leaves none when all have ended", () 
 	expect(clock.nextAt).toBeNull();
 });
 
-test("attempts that are due together are cut a few per turn of the event loop, in order", () => {
+test("attempts that are due together are cut in several turns of the event loop, in order", () => {
 	const clock = new VirtualClock();
 	const turns: number[][] = [];
+	let workedMs = 0;
 	const byTurn = {
-		elapsed: () => clock.elapsed(),
+		elapsed: () => clock.elapsed() + workedMs,
 		setTimeout: (fire: () => void, ms: number) =>
 			clock.setTimeout(() => {
 				turns.push([]);
@@ -55,10 +56,17 @@ test("attempts that are due together are cut a few per turn of the event loop, i
 			}, ms),
 	};
 	const deadlines = new Deadlines(byTurn, 1_000);
-	const all = Array.from({ length: 2 * SENDS.cutsPerTurn + 1 }, (_, n) => n);
-	for (const n of all) deadlines.add(cutBy(() => void turns.at(-1)!.push(n)));
+	const cutMs = SENDS.cutMsPerTurn / 4;
+	const all = Array.from({ length: 9 }, (_, n) => n);
+	for (const n of all)
+		deadlines.add(
+			cutBy(() => {
+				turns.at(-1)!.push(n);
+				workedMs += cutMs;
+			}),
+		);
 	clock.advance(1_001);
-	expect(turns.map((turn) => turn.length)).toEqual([SENDS.cutsPerTurn, SENDS.cutsPerTurn, 1]);
+	expect(turns.map((turn) => turn.length)).toEqual([4, 4, 1]);
 	expect(turns.flat()).toEqual(all);
 	expect(clock.nextAt).toBeNull();
 });
