@@ -29,7 +29,8 @@ export async function main(args: readonly string[]): Promise<void> {
 			process.exitCode = error.exitCode;
 		} else if (await isExpected(error)) {
 			console.error((error as Error).message);
-			if ((error as Error).name === "ConnectionError")
+			// A failed fetch names a cause if there was no connection.
+			if ((error as Error).name === "ConnectionError" && (error as { cause?: Error }).cause?.cause !== undefined)
 				console.error("Is the service running, and is --url (or POSTHORN_URL) its address?");
 			process.exitCode = 1;
 		} else if ((error as Error).name === "ExitPromptError") {

@@ -480,7 +480,7 @@ test("says in plain words why a call failed, and when there is nothing to show",
 	});
 	const invalid = await user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
 	expect(invalid).toMatchObject({ code: 1, err: expect.stringMatching(/422: [^"]+\.\n {2}\/url The URL must/) });
-	expect(await user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "There are no such attempts.\n" });
+	expect(await user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
 	expect(await user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
 });
 

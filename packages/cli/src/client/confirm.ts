@@ -3,7 +3,7 @@ import { CommandError, UsageError } from "../command-error.ts";
 /**
  * Asks at the terminal, on standard error, unless the answer was given as `--yes`; no is the default.
  *
- * @param done what the command does: nothing was "changed"
+ * @param done completes "Nothing was …" if the answer is no
  * @throws UsageError without a terminal, where only `--yes` can say so
  * @throws CommandError if the answer is no
  */

@@ -57,16 +57,16 @@ export function connectAsOperator(
 	env = process.env,
 ): Omit<Connection, "project"> {
 	const result = readConfig({ env });
-	if (!result.ok && env.POSTHORN_API_KEY === undefined) throw new UsageError(result.faults);
+	if (!result.ok && !env.POSTHORN_API_KEY) throw new UsageError(result.faults);
 	const config = result.ok ? result.config : null;
-	const given = options.url ?? env.POSTHORN_URL;
+	const given = options.url ?? (env.POSTHORN_URL || undefined);
 	const url = checkedUrl(given ?? `http://127.0.0.1:${config?.port ?? 8420}`);
 	const isHere = isLoopback(new URL(url));
 	const stored = given === undefined ? null : readStored<Login>(loginFile());
 	const file = isHere && config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined;
 	const login = stored?.url === url ? stored.key : undefined;
 	const fromHere = config?.operatorKey;
-	const theirs = env.POSTHORN_API_KEY ?? login;
+	const theirs = env.POSTHORN_API_KEY || login;
 	const key = isHere ? (fromHere ?? theirs ?? file) : (theirs ?? fromHere);
 	if (!key)
 		throw new UsageError([

@@ -34,7 +34,7 @@ export async function listLogs(options: LogOptions): Promise<void> {
 	const { client, project } = await connect(options);
 	const found = await newest(client, project, filter, limit);
 	for (const attempt of found.reverse()) show(attempt, options.json === true);
-	if (found.length === 0 && !options.json) note("There are no such attempts.");
+	if (found.length === 0 && !options.json) note("No attempts found.");
 }
 
 /** The newest attempts, then each new one as it is logged, until Ctrl-C. */

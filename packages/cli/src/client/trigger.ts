@@ -157,8 +157,9 @@ async function parseData(given: string): Promise<Record<string, unknown>> {
 /** A file's bytes, or standard input for `-`. */
 export async function readInput(path: string, flag: string): Promise<Buffer> {
 	try {
-		// Not readFileSync(0): a pipe that doesn't block may have nothing to read yet.
-		return path === "-" ? await buffer(process.stdin) : readFileSync(path);
+		if (path !== "-") return readFileSync(path);
+		// At a terminal the stream must stay open for questions. A pipe that doesn't block may have nothing to read yet.
+		return process.stdin.isTTY ? readFileSync(0) : await buffer(process.stdin);
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code === "ENOENT") throw new UsageError([`${flag}: there is no such file: ${path}`]);
