@@ -3298,7 +3298,7 @@ export interface components {
              */
             readonly started_at: string;
         };
-        /** @description An attempt without its headers and bodies, and its event's order. */
+        /** @description An attempt with its event's order id, without headers and bodies. */
         readonly ListedAttempt: {
             /**
              * @description The attempt's identifier.

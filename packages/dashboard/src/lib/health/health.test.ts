@@ -115,7 +115,7 @@ describe("projectSentence", () => {
 				"2 of 4 webhooks are unstable: Accounting, b.example. Some attempts fail and are retried.",
 			);
 		expect(projectSentence(four, healths({ ...UNSTABLE, dead_letters: 2 }, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
-			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently. 2 events failed for good.",
+			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently. 2 deliveries failed for good.",
 		);
 		expect(projectSentence(four, healths(UNSTABLE, FAILING, HEALTHY, HEALTHY), NOW)).toMatch(
 			/^1 of 4 webhooks is failing/,

@@ -145,7 +145,8 @@ export function projectSentence(
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
-		const rest = dead === 0 ? ", but nothing is waiting now" : `. ${plural(dead, "event")} failed for good`;
+		const rest =
+			dead === 0 ? ", but nothing is waiting now" : `. ${plural(dead, "delivery", "deliveries")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
 		return `${share}: ${names}${more}. ${state}.${late}`;
 	}

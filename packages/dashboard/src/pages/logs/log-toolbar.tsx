@@ -39,7 +39,7 @@ export function LogToolbar({ selection, still, actions, done, children }: LogToo
 					<>
 						{formatCount(size)} selected
 						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery", "deliveries")}`}
-						{tooMany ? `: ${MAX_NAMED} at most can be ${done} at once` : ""}
+						{tooMany ? `: at most ${MAX_NAMED} can be ${done} at once` : ""}
 					</>
 				)}
 			</div>

@@ -16,6 +16,8 @@ import { useSelection } from "./use-selection.ts";
 const NARROW = "(max-width: 48em)";
 /** If scrolled further than this, in pixels, the list pauses. */
 const AT_TOP = 200;
+/** How long the pointer stays on a row before its drawer is loaded, milliseconds; as for the router's own links. */
+const INTENT_MS = 50;
 /** Stands for an attempt's id in an address. */
 const SAMPLE = "att_sample";
 
@@ -40,10 +42,14 @@ export function useLogPage() {
 		});
 		// The path comes before the filters, so the first one is the attempt's.
 		const sample = router.buildLocation(placeOf(SAMPLE)).href;
+		let preload: ReturnType<typeof setTimeout> | undefined;
 		return {
 			hrefOf: (id) => sample.replace(SAMPLE, id),
 			open: (id) => void navigate({ ...placeOf(id), resetScroll: false }),
-			preload: (id) => void router.preloadRoute(placeOf(id)).catch(() => {}),
+			preload: (id) => {
+				clearTimeout(preload);
+				preload = setTimeout(() => void router.preloadRoute(placeOf(id)).catch(() => {}), INTENT_MS);
+			},
 		};
 	}, [router, navigate, projectId, search]);
 	return {

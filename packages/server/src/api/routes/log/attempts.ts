@@ -113,14 +113,14 @@ export const AttemptSummary = Type.Object(
 	{ title: "AttemptSummary", description: "An attempt without its headers and bodies." },
 );
 
-/** Of the event's data. */
+/** The `order_id` in an event's data. */
 export const OrderId = Type.Union([Type.String(), Type.Null()], {
 	description: `The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
 });
 
 const ListedAttempt = Type.Object(
 	{ ...identity, order_id: OrderId, ...response, ...outcome },
-	{ title: "ListedAttempt", description: "An attempt without its headers and bodies, and its event's order." },
+	{ title: "ListedAttempt", description: "An attempt with its event's order id, without headers and bodies." },
 );
 
 /** Added to the response of a list or a count. */

@@ -40,8 +40,10 @@ const LOSSES_NAMED = 5;
 /** Examines a database, and some settings in it, without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string, settings: readonly string[] = []): Promise<DatabaseFacts> {
 	const hosts = new Hosts(url);
-	const { pooled } = await hosts.connect(checkSessions);
-	return await hosts.once((client) => examineServer(client, pooled, settings));
+	return await hosts.once(async (client) => {
+		const { pooled } = await checkSessions(hosts.current);
+		return await examineServer(client, pooled, settings);
+	});
 }
 
 async function examineServer(client: Client, pooled: boolean, names: readonly string[]): Promise<DatabaseFacts> {
