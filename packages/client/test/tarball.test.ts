@@ -54,7 +54,7 @@ test("the README's examples compile against the tarball's types", async () => {
 	expect((await tsc.catch(({ stdout }: { stdout: string }) => ({ stdout }))).stdout).toBe("");
 });
 
-// They used to be about the overload for lists, and told a user that an event has no "type".
+// The error used to be about the overload for lists, and said that an event has no "type".
 test("the compiler says what is wrong with an event", async () => {
 	const data = '{ order_id: "1", customer_email: "ann@example.com", amount_cents: 1, currency: "EUR", items: [] }';
 	const code = `import { createClient } from "@posthorn/client";

@@ -1,11 +1,11 @@
 import { createContext, type MouseEvent, use } from "react";
 import classes from "./attempts.module.css";
 
-/** Where attempts open, found once for all rows: a link of the router per row would make long lists slow. */
+/** How rows open their attempts, made once for all of them: a link of the router per row would make long lists slow. */
 export interface AttemptPlaces {
 	readonly hrefOf: (attemptId: string) => string;
 	readonly open: (attemptId: string) => void;
-	/** Loads what an attempt's place needs. */
+	/** Loads an attempt before it is opened. */
 	readonly preload: (attemptId: string) => void;
 }
 
