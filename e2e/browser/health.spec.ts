@@ -2,6 +2,10 @@ import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 import { furnishOutages } from "./outages.ts";
 
+/** A time of today, or of another day around midnight, such as `25 Nov, 00:00`. */
+const TIME = String.raw`(\d+ \w+, )?\d\d:\d\d`;
+const timed = (text: TemplateStringsArray, ...times: string[]): RegExp => new RegExp(String.raw(text, ...times));
+
 test("health is judged over a window, and an outage is one incident", async ({ dashboard, page, context }) => {
 	const faults = watch(context);
 	await dashboard.setUp();
@@ -10,7 +14,7 @@ test("health is judged over a window, and an outage is one incident", async ({ d
 
 	await page.goto(dashboard.project());
 	await expect(
-		page.getByText(/^1 of 3 webhooks is failing: Shipping has returned 500 since \d\d:\d\d\./),
+		page.getByText(timed`^1 of 3 webhooks is failing: Shipping has returned 500 since ${TIME}\.`),
 	).toBeVisible();
 	await expect(page.getByRole("heading", { name: "Failing and unstable webhooks" })).toBeVisible();
 	await expect(page.getByText("Failing", { exact: true })).toBeVisible();
@@ -18,7 +22,7 @@ test("health is judged over a window, and an outage is one incident", async ({ d
 	const incidents = page.getByRole("list", { name: "Incidents" });
 	// While it lasts, an outage is shown once: in its webhook's row.
 	await expect(page.getByRole("listitem").filter({ hasText: "Shipping" }).first()).toContainText(
-		/^ShippingFailingReturning 500 since \d\d:\d\d\. \d+ deliveries held up, all waiting\. Next retry at \d\d:\d\d\./,
+		timed`^ShippingFailingReturning 500 since ${TIME}\. \d+ deliveries held up, all waiting\. Next retry at ${TIME}\.`,
 	);
 	await expect(incidents.getByRole("listitem")).toHaveCount(1);
 	await expectAccessible(page);
@@ -32,8 +36,8 @@ test("health is judged over a window, and an outage is one incident", async ({ d
 	await page.goto(dashboard.project(`/webhooks/${accounting.id}`));
 	await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
 	await expect(incidents.getByRole("listitem")).toHaveCount(1);
-	await expect(incidents).toContainText(/\d\d:\d\d–\d\d:\d\d/);
-	await expect(incidents).toContainText(/Returned 500\. \d+ deliveries held up, all delivered by \d\d:\d\d\./);
+	await expect(incidents).toContainText(timed`${TIME}–${TIME}`);
+	await expect(incidents).toContainText(timed`Returned 500\. \d+ deliveries held up, all delivered by ${TIME}\.`);
 	await expect(incidents).toContainText("Nothing to do");
 	await incidents.getByRole("link").click();
 	await expect(page).toHaveURL(/since=.*until=|until=.*since=/);
@@ -74,7 +78,7 @@ test.describe("with retries that come fast", () => {
 		await page.goto(dashboard.project());
 		const row = page.getByRole("listitem").filter({ hasText: "Accounting" }).first();
 		await expect(row).toContainText(
-			/Unstable3 of 4 attempts have failed in the last 15 minutes\. It has been delivering since \d\d:\d\d\./,
+			timed`Unstable3 of 4 attempts have failed in the last 15 minutes\. It has been delivering since ${TIME}\.`,
 		);
 		await expect(row.getByRole("link")).toHaveText("See what happened");
 		await expectAccessible(page);
@@ -82,7 +86,7 @@ test.describe("with retries that come fast", () => {
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		const banner = page.getByRole("region", { name: "What happened" });
 		await expect(banner).toContainText(
-			/It has been delivering since \d\d:\d\d\. There's nothing to fix unless it fails again\./,
+			timed`It has been delivering since ${TIME}\. There's nothing to fix unless it fails again\.`,
 		);
 		await expect(banner.getByRole("button", { name: "Replay 1 failed event" })).toBeVisible();
 		await expectAccessible(page);

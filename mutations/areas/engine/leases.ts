@@ -180,15 +180,21 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-leaves-locked",
-			find: "for (const projectId of locked) this.#tryAgain(projectId, heldBefore);",
+			find: "for (const projectId of locked) this.#tryAgain(projectId, isRequested, heldBefore);",
 			replace: "",
 			why: "A project whose row was locked for a moment waits for the next poll.",
 		},
 		{
 			name: "taker-retry-claims-in-newer-epoch",
-			find: "if (heldBefore !== this.#heldBefore) {",
-			replace: "if (heldBefore === undefined) {",
+			find: "if (heldBefore === this.#heldBefore) {",
+			replace: "if (heldBefore !== undefined) {",
 			why: "A retry after a second failover is dropped, or claims a project that another node may run.",
+		},
+		{
+			name: "taker-locked-request-is-ordinary",
+			find: "this.#locked.retry(projectId, isRequested, ",
+			replace: "this.#locked.retry(projectId, false, ",
+			why: "A test event whose project's row is locked for a moment waits for another project's turn to end.",
 		},
 		{
 			name: "taker-keeps-locked-entry",

@@ -125,6 +125,39 @@ test("retries a lease whose row is locked, without assuming that another node ow
 	expect(disk.nextAt).toBeNull();
 });
 
+// The retry counted as an ordinary one, and a test event waited for another project's turn to end.
+test("a user's request keeps its reserved capacity while its project's row is locked", async () => {
+	for (const pokes of [["requested"], ["ordinary", "requested"]]) {
+		const disk = new VirtualClock();
+		let isLocked = true;
+		const owned = new OwnedProjects(1);
+		const storage: Partial<Storage> = {
+			capabilities: { manyNodes: true },
+			acquireLeases: async ({ projectIds = [], onLocked }) => {
+				if (isLocked) onLocked?.(projectIds);
+				return isLocked ? [] : projectIds.map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }));
+			},
+			nextAlarm: async () => null,
+		};
+		const taker = takerOf(storage, {
+			disk,
+			owned,
+			onTaken: ({ projectId }) => owned.add({ projectId, end() {} } as Actor),
+		});
+		for (const how of pokes) {
+			if (how === "requested") taker.pokeRequested("p1");
+			else taker.poke("p1");
+			await taker.whenDone();
+		}
+		// Another project takes the last room meanwhile.
+		owned.add({ projectId: "busy", end() {} } as Actor);
+		isLocked = false;
+		disk.advanceTo(disk.nextAt!);
+		await taker.whenDone();
+		expect([...owned.actors.keys()]).toEqual(["busy", "p1"]);
+	}
+});
+
 /** Storage with one locked row, "locked", whose calls return when the test says so. */
 function heldStorage() {
 	const calls: { readonly projectIds: readonly string[]; readonly heldBefore: boolean; readonly answer: () => void }[] =

@@ -49,6 +49,8 @@ interface Acquisition {
 	readonly projectIds?: readonly string[];
 	/** The list that they come from, if this node held them when the database's epoch began. */
 	readonly heldBefore?: HeldBefore | undefined;
+	/** Whether a user requested something in them. */
+	readonly isRequested?: boolean;
 }
 
 /** Projects that this node held when an epoch of the database began, and that it hasn't asked for yet. */
@@ -100,7 +102,7 @@ export class LeaseTaker {
 
 	/** Like {@link poke}, for a user's request: some capacity beyond the limit is reserved for those. */
 	pokeRequested(projectId: string): void {
-		if (!this.#mayPoke(projectId)) return;
+		if (this.#locked.request(projectId) || !this.#mayPoke(projectId)) return;
 		this.#waiting.requested.add(projectId);
 		this.#take();
 	}
@@ -219,7 +221,7 @@ export class LeaseTaker {
 			if (wanted.length === 0) return;
 			const room = this.#owned.room(most);
 			for (const projectId of wanted.splice(room)) this.#waiting.poked.add(projectId);
-			if (wanted.length > 0) await this.#acquireNamed(most, wanted);
+			if (wanted.length > 0) await this.#acquireNamed(most, wanted, true);
 		}
 	}
 
@@ -237,8 +239,8 @@ export class LeaseTaker {
 	}
 
 	/** @returns how many were taken */
-	async #acquireNamed(most: number, wanted: readonly string[]): Promise<number> {
-		const taken = await this.#acquire({ most, projectIds: wanted });
+	async #acquireNamed(most: number, wanted: readonly string[], isRequested = false): Promise<number> {
+		const taken = await this.#acquire({ most, projectIds: wanted, isRequested });
 		if (this.#context.storage.capabilities.manyNodes)
 			this.#waiting.foundElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
 		return taken.size;
@@ -258,7 +260,7 @@ export class LeaseTaker {
 	}
 
 	/** @returns the projects that were taken */
-	async #acquire({ most, projectIds, heldBefore }: Acquisition): Promise<ReadonlySet<string>> {
+	async #acquire({ most, projectIds, heldBefore, isRequested = false }: Acquisition): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken, keeper } = this.#options;
 		const room = Math.min(ACQUIRE_BATCH, this.#owned.room(most));
@@ -277,22 +279,21 @@ export class LeaseTaker {
 		for (const lease of leases) onTaken(lease, since);
 		const unlocked = projectIds ?? leases.map(({ projectId }) => projectId);
 		for (const projectId of unlocked) if (!locked.includes(projectId)) this.#locked.forget(projectId);
-		for (const projectId of locked) this.#tryAgain(projectId, heldBefore);
+		for (const projectId of locked) this.#tryAgain(projectId, isRequested, heldBefore);
 		// Storage responded too late for these leases to be trusted. Without a renewal now, their projects would stand
 		// still until the next one.
 		if (leases.length > 0 && !isTrusted(this.#context, since)) await keeper.renew();
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
-	#tryAgain(projectId: string, heldBefore: HeldBefore | undefined): void {
+	#tryAgain(projectId: string, isRequested: boolean, heldBefore: HeldBefore | undefined): void {
 		if (this.#owned.closing) return;
-		this.#locked.retry(projectId, () => {
-			if (heldBefore !== this.#heldBefore) {
-				this.poke(projectId);
-				return;
-			}
-			heldBefore.add(projectId);
-			this.#take();
+		this.#locked.retry(projectId, isRequested, (isRequested) => {
+			if (heldBefore === this.#heldBefore) {
+				heldBefore.add(projectId);
+				this.#take();
+			} else if (!isRequested) this.poke(projectId);
+			if (isRequested) this.pokeRequested(projectId);
 		});
 	}
 

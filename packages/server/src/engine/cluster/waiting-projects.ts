@@ -71,13 +71,20 @@ const LOCKED_MS = 5;
 /** … up to this. */
 const LOCKED_MAX_MS = 1_000;
 
+interface Locked {
+	readonly waitMs: number;
+	/** Whether a user requested something in the project. */
+	isRequested: boolean;
+	timer: Timer | null;
+}
+
 /**
  * Leases whose rows were locked when this node tried to take them: another transaction has them, usually only briefly.
  * That doesn't mean that another node owns the project, so each is tried again.
  */
 export class LockedLeases {
 	readonly #clock: Pick<Clock, "setTimeout">;
-	readonly #locked = new Map<string, { waitMs: number; timer: Timer | null }>();
+	readonly #locked = new Map<string, Locked>();
 
 	/** @param clock real time: what holds the row runs outside the engine */
 	constructor(clock: Pick<Clock, "setTimeout">) {
@@ -95,20 +102,27 @@ export class LockedLeases {
 		return timer !== null;
 	}
 
+	/** A user requested something in the project: if a retry is scheduled, it counts as requested. @returns whether one is */
+	request(projectId: string): boolean {
+		if (!this.isWaiting(projectId)) return false;
+		this.#locked.get(projectId)!.isRequested = true;
+		return true;
+	}
+
 	/** The project's row wasn't locked any more: cancels its retry. */
 	forget(projectId: string): void {
 		this.#locked.get(projectId)?.timer?.cancel();
 		this.#locked.delete(projectId);
 	}
 
-	retry(projectId: string, again: () => void): void {
+	retry(projectId: string, isRequested: boolean, again: (isRequested: boolean) => void): void {
 		const last = this.#locked.get(projectId);
 		last?.timer?.cancel();
 		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (last?.waitMs ?? LOCKED_MS / 2));
-		const waiting: { waitMs: number; timer: Timer | null } = { waitMs, timer: null };
+		const waiting: Locked = { waitMs, isRequested: isRequested || last?.isRequested === true, timer: null };
 		waiting.timer = this.#clock.setTimeout(() => {
 			waiting.timer = null;
-			again();
+			again(waiting.isRequested);
 		}, waitMs);
 		this.#locked.set(projectId, waiting);
 	}
