@@ -10,14 +10,7 @@ import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import { HealthCount } from "../registry/health-count.ts";
 import type { Actor } from "../storage/port.ts";
-import {
-	authorize,
-	authorizeAgain,
-	isStillAllowed,
-	principalOf,
-	principalOrNull,
-	requireApp,
-} from "./auth/authorize.ts";
+import { authorize, authorizeAgain, isStillAllowed, principalOf, requireApp } from "./auth/authorize.ts";
 import { KnownCallers, principalName } from "./auth/callers.ts";
 import { EVENT_STREAM } from "./changes.ts";
 import { serveDashboard } from "./dashboard.ts";
@@ -77,6 +70,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		clientErrorHandler: (error, socket) => refuseConnection(error, socket, parts.clock),
 	});
 	await app.register(cookie);
+	app.decorateRequest("principal", null);
+	app.decorateRequest("countsAsRead", false);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
@@ -187,7 +182,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			try {
 				await authorize(request, route, parts);
 			} finally {
-				if (route.access !== "open") callers.note(request.headers, principalOrNull(request) !== undefined);
+				if (route.access !== "open") callers.note(request.headers, request.principal !== null);
 			}
 			// Also released if the client leaves before the handler runs.
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));

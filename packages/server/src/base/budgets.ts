@@ -147,6 +147,8 @@ export const UNAUTHENTICATED = {
 	lookupsWaitingThen: 16,
 	/** Hashes of tokens that were valid when last looked up. Beyond this, the least recently used is dropped. */
 	knownTokens: 10_000,
+	/** Addresses whose networks are remembered. */
+	knownAddresses: 1_000,
 } as const;
 
 /** `/metrics`, which anyone may read. */

@@ -37,15 +37,15 @@ export interface AuthParts extends OriginCheck {
 	readonly guesses: Pick<Guesses, "from" | "wrong">;
 }
 
-/** The principals of the requests being handled. */
-const principals = new WeakMap<FastifyRequest, Principal>();
-
-/** The request's principal; undefined if it is unauthenticated, or not known yet. */
-export const principalOrNull = (request: FastifyRequest): Principal | undefined => principals.get(request);
+declare module "fastify" {
+	interface FastifyRequest {
+		/** Null if the request is unauthenticated, or not authorized yet. */
+		principal: Principal | null;
+	}
+}
 
 /** @throws Error on open routes, whose callers aren't authenticated */
-export function principalOf(request: FastifyRequest): Principal {
-	const principal = principals.get(request);
+export function principalOf({ principal }: Pick<FastifyRequest, "principal">): Principal {
 	if (!principal) throw new Error("Callers of an open route aren't authenticated.");
 	return principal;
 }
@@ -62,7 +62,7 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 		return;
 	}
 	const principal = await authenticate(request, parts);
-	principals.set(request, principal);
+	request.principal = principal;
 	if (principal.kind === "person" && isUnsafe(request)) checkIntent(request, principal, parts);
 	if (access === "signed_in" && principal.kind !== "person")
 		throw new Problem("forbidden", "Only users who are signed in to the dashboard may do this; this is an API key.");

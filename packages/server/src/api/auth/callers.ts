@@ -19,18 +19,21 @@ export function principalName(principal: Principal): string {
 }
 
 /** Whose budget a request's body counts against: its project, else the principal; null if unauthenticated. */
-export function payerOf(request: FastifyRequest, principal: Principal | undefined): string | null {
+export function payerOf({ params, principal }: FastifyRequest): string | null {
 	if (!principal) return null;
-	const { project_id: projectId } = request.params as { project_id?: string };
+	const { project_id: projectId } = params as { project_id?: string };
 	return projectId ?? principalName(principal);
 }
 
 /** The same for reads, except that the operator's count against no budget. */
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>
-	principal.kind === "operator" ? principalName(principal) : payerOf(request, principal)!;
+	principal.kind === "operator" ? principalName(principal) : payerOf(request)!;
 
 /** The network that an unauthenticated request came from. */
 export const unauthenticatedOwner = ({ ip }: FastifyRequest): string => networkOf(ip);
+
+/** By address: parsing one costs more than the rest of recognizing a caller. */
+const networks = new BoundedMap<string, string>(UNAUTHENTICATED.knownAddresses);
 
 /** 16-bit groups of an IPv6 address that name its network. */
 const NETWORK_GROUPS = 3;
@@ -40,6 +43,14 @@ const NETWORK_GROUPS = 3;
  * have a whole /48, which is 65,536 /64s.
  */
 export function networkOf(address: string): string {
+	const known = networks.get(address);
+	if (known !== undefined) return known;
+	const network = parseNetwork(address);
+	networks.set(address, network);
+	return network;
+}
+
+function parseNetwork(address: string): string {
 	if (!ipaddr.isValid(address)) return address;
 	// A socket for both families shows IPv4 clients in IPv6's form.
 	const parsed = ipaddr.process(address);

@@ -7,10 +7,17 @@ import type { Clock } from "../../base/clock.ts";
 import { grouped } from "../../base/text.ts";
 import { type Rate, RateLimit } from "../../base/throttle.ts";
 import { FairQueue } from "../../base/turns.ts";
-import { principalOf, principalOrNull } from "../auth/authorize.ts";
+import { principalOf } from "../auth/authorize.ts";
 import { payerOf, principalName, readerOf } from "../auth/callers.ts";
 import { type Route, ratesOf } from "../route.ts";
 import { comeAgain, Problem } from "./problem.ts";
+
+declare module "fastify" {
+	interface FastifyRequest {
+		/** Whether the request counts by the rate of reads; then its response also counts by size. */
+		countsAsRead: boolean;
+	}
+}
 
 /**
  * Limits on expensive requests: their rate, their number at a time, and the bytes of unread responses. Rates apply to
@@ -40,8 +47,6 @@ export class Admission {
 		waiting: Number.POSITIVE_INFINITY,
 	});
 	readonly #rates: Readonly<Record<RateName, RateLimit>>;
-	/** Requests that count as reads; their responses also count by size. */
-	readonly #counted = new WeakSet<FastifyRequest>();
 
 	constructor(clock: Pick<Clock, "elapsed">) {
 		const rates = Object.entries<Rate>(RATES).map(([name, rate]) => {
@@ -58,17 +63,17 @@ export class Admission {
 
 	/** Counts a request by the rates of its route. @throws Problem 429 or 503 if there were too many */
 	count(request: FastifyRequest, route: Route): void {
-		const principal = principalOrNull(request);
-		if (!principal || principal.kind === "operator") return;
+		const { principal } = request;
+		if (principal === null || principal.kind === "operator") return;
 		for (const name of ratesOf(route)) this.#count(request, name, principal);
 	}
 
 	#count(request: FastifyRequest, name: RateName, principal: Principal): void {
-		const owner = OF_PRINCIPALS.has(name) ? principalName(principal) : payerOf(request, principal)!;
+		const owner = OF_PRINCIPALS.has(name) ? principalName(principal) : payerOf(request)!;
 		const limit = this.#rates[name];
 		const tooSoon = limit.take(owner);
 		if (tooSoon === null) {
-			if (name === "reads") this.#counted.add(request);
+			if (name === "reads") request.countsAsRead = true;
 			return;
 		}
 		const { whose, wait } = tooSoon;
@@ -106,13 +111,14 @@ export class Admission {
 	 * @throws Problem 429 or 503 if there is no room
 	 */
 	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
-		const principal = principalOrNull(request);
+		const { principal } = request;
 		const isText = typeof payload === "string";
-		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
+		if (principal === null || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes)
+			return;
 		const owner = principalName(principal);
 		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
 		// The work was done, whether or not the client reads the response.
-		if (this.#counted.has(request)) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
+		if (request.countsAsRead) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
 		// Its response has no body.
 		if (request.method === "HEAD") return;
 		// The client may have left in the meantime: its "close" event has already fired, and would release nothing.

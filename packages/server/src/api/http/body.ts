@@ -4,7 +4,6 @@ import { REQUESTS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { type Fault, grouped } from "../../base/text.ts";
 import type { Turns } from "../../base/turns.ts";
-import { principalOrNull } from "../auth/authorize.ts";
 import { payerOf, unauthenticatedOwner } from "../auth/callers.ts";
 import type { Route } from "../route.ts";
 import { letContinue } from "./connections.ts";
@@ -17,25 +16,26 @@ declare module "fastify" {
 		/** What the route's body may be. */
 		readonly bodyForm?: Pick<Route, "access" | "bodyLimit" | "list">;
 	}
-}
 
-/** The text of parsed bodies, for handlers that need the exact source of a part. */
-const texts = new WeakMap<FastifyRequest, string>();
-
-/** The JSON text from which the request's body was parsed. */
-export function bodyText(request: FastifyRequest): string {
-	return texts.get(request) ?? "";
+	interface FastifyRequest {
+		/** The JSON text from which the body was parsed, for handlers that need the exact source of a part. */
+		bodyText: string;
+		/** The body's share of its budget; null if it has none. */
+		bodyClaim: BodyClaim | null;
+	}
 }
 
 /** Drops a body that has been read, for requests that wait long for their response. */
 export function forgetBody(request: FastifyRequest): void {
-	texts.delete(request);
+	request.bodyText = "";
 	request.body = undefined;
 	releaseBody(request);
 }
 
 /** Accepts only `application/json` bodies, each within its owner's budget. */
 export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns, largeBodies: OneByOne): void {
+	app.decorateRequest("bodyText", "");
+	app.decorateRequest("bodyClaim", null);
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
 		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
@@ -51,7 +51,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 				if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
 			}
 			const { value, text } = parseBody(bytes, bodyForm?.list);
-			texts.set(request, text);
+			request.bodyText = text;
 			return value;
 		} catch (error) {
 			releaseBody(request);
@@ -63,7 +63,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 
 /** Whose turn it is to compute for a request. */
 export function turnOf(request: FastifyRequest): string {
-	return payerOf(request, principalOrNull(request)) ?? unauthenticatedOwner(request);
+	return payerOf(request) ?? unauthenticatedOwner(request);
 }
 
 /** Throws the faults of the request's body. */
@@ -104,18 +104,16 @@ export interface BodiesOptions {
 }
 
 /** A body's share of a budget, held until its handler is done with it. */
-interface Claim {
+interface BodyClaim {
 	/** Takes more. @throws Problem if the budget has no room */
 	take(bytes: number): void;
 	/** Returns everything, once. */
 	release(): void;
 }
 
-const claims = new WeakMap<FastifyRequest, Claim>();
-
 /** Returns the share of the request's body to its budget. Does nothing the second time. */
 export function releaseBody(request: FastifyRequest): void {
-	claims.get(request)?.release();
+	request.bodyClaim?.release();
 }
 
 /** Request bodies being received or processed, each charged to its project before it is read. */
@@ -151,7 +149,7 @@ export class Bodies {
 		if (request.raw.destroyed) throw brokenOff();
 		if (declared !== null && declared > limit) throw tooLarge(limit, declared);
 		const claim = this.#claim(request);
-		claims.set(request, claim);
+		request.bodyClaim = claim;
 		try {
 			if (declared !== null) claim.take(declared);
 			letContinue(request.raw);
@@ -168,8 +166,8 @@ export class Bodies {
 		}
 	}
 
-	#claim(request: FastifyRequest): Claim {
-		const payer = payerOf(request, principalOrNull(request));
+	#claim(request: FastifyRequest): BodyClaim {
+		const payer = payerOf(request);
 		const budget = payer === null ? this.#unauthenticated : this.#known;
 		const owner = payer ?? unauthenticatedOwner(request);
 		let held = 0;

@@ -5,7 +5,7 @@ import { EVENT_ID } from "../../../base/ids.ts";
 import type { Pause } from "../../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
 import type { WaitEnd } from "../../changes.ts";
-import { bodyText, forgetBody } from "../../http/body.ts";
+import { forgetBody } from "../../http/body.ts";
 import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../../http/problem.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
@@ -269,7 +269,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 
 	/** Nothing here may keep the body in memory while waiting for the commit. */
 	function begin(projectId: string, request: FastifyRequest, pause: Pause) {
-		const { drafts, batch } = readNewEvents(request.body, bodyText(request));
+		const { drafts, batch } = readNewEvents(request.body, request.bodyText);
 		const onEncoded = () => forgetBody(request);
 		return { publishing: engine.publish(projectId, drafts, { pause, onEncoded }), batch };
 	}
