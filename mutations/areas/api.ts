@@ -43,6 +43,31 @@ export const API = [
 			why: "A member who was removed gets one more event.",
 		},
 	]),
+	...of("server/src/api/server.ts", inApi("deferred-rights"), [
+		{
+			name: "late-body-outlives-rights",
+			find: "\t\tif (incomplete.delete(request)) await authorizeAgain(request, route, parts);\n",
+			replace: "",
+			only: "while a body arrives",
+			why: "A member who is removed creates an API key with a request that was begun before.",
+		},
+		{
+			name: "late-read-outlives-rights",
+			find: "\t\t\t\tif (hasWaited) await authorizeAgain(request, route, parts);\n",
+			replace: "",
+			only: "while a read waits",
+			why: "A key that was deleted gets the responses to all its reads that waited.",
+		},
+	]),
+	...of("server/src/api/routes/log/exports.ts", inApi("export"), [
+		{
+			name: "line-breaks-begin-formulas",
+			find: '/([;\\t\\r\\n][\\s";]*)',
+			replace: '/([;\\t][\\s";]*)',
+			only: "is a formula",
+			why: "An order id with a line break becomes a formula where semicolons separate cells.",
+		},
+	]),
 	...of("server/src/api/server.ts", inApi("changes"), [
 		{
 			name: "streams-outlive-rights",

@@ -9,17 +9,30 @@ async function fileOf(format: "csv" | "jsonl", pages: readonly (readonly Row[])[
 	return parts.join("");
 }
 
-test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1"])("%j isn't a formula", async (a) => {
-	const file = await fileOf("csv", [[{ a, b: 1 }]]);
-	expect(file.split("a,b\r\n")[1]).toMatch(/^"?'/);
-	// JSON has no formulas.
-	expect(JSON.parse(await fileOf("jsonl", [[{ a, b: 1 }]]))).toEqual({ a, b: 1 });
-});
+test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n=1", "＝1", '"=1'])(
+	"%j isn't a formula",
+	async (a) => {
+		const file = await fileOf("csv", [[{ a, b: 1 }]]);
+		expect(file.split("a,b\r\n")[1]).toMatch(/^"?'/);
+		// JSON has no formulas.
+		expect(JSON.parse(await fileOf("jsonl", [[{ a, b: 1 }]]))).toEqual({ a, b: 1 });
+	},
+);
 
 // Where the list separator is a semicolon, spreadsheets split a cell there.
 test("nothing after a semicolon or a tab is a formula", async () => {
 	const file = await fileOf("csv", [[{ a: "https://x.example/;=1+1;\t @SUM(A1)", b: ";2" }]]);
 	expect(file).toBe("a,b\r\nhttps://x.example/;'=1+1;\t '@SUM(A1),;2\r\n");
+});
+
+// An order id with a line break or a quote became a formula there: the quotes around the cell mean nothing.
+test.each(['x;"=1+1', "x\n=1+1", 'x\r\n ""@SUM(A1)', "x;＝1"])("no part of %j is a formula", async (b) => {
+	const file = await fileOf("csv", [[{ a: "delivered", b }]]);
+	const fields = file
+		.split(/[;\r\n]/)
+		.map((field) => field.replace(/^[\s"]*/, ""))
+		.filter((field) => /^[=+\-@＝]/.test(field));
+	expect(fields).toEqual([]);
 });
 
 test("cells are quoted where they must be, and everything else stays as it is", async () => {

@@ -137,6 +137,9 @@ const ENDS_RIGHTS: ReadonlySet<string> = new Set([
 	"member.role_changed",
 ]);
 
+/** Requests that were authorized before their whole body had arrived. */
+const incomplete = new WeakSet<FastifyRequest>();
+
 interface Noted {
 	readonly by: Actor;
 	readonly note: AuditNote;
@@ -188,6 +191,8 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
 			admission.count(request, route);
 			await requireApp(request, route, parts);
+			// The client decides when the rest arrives.
+			if (route.access !== "open" && request.raw.complete === false) incomplete.add(request);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body without a Content-Encoding: none is supported.");
@@ -203,12 +208,24 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 	};
 
 	async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+		// The right to do this may have ended while the body was arriving.
+		if (incomplete.delete(request)) await authorizeAgain(request, route, parts);
 		checkBody(route, request.body);
 		const query = readQuery(route.query, request.query as Record<string, unknown>);
 		// Health checks and scrapers may add any parameters.
 		if (!query.ok && route.access !== "open") throw invalid(query.faults);
 		const { params, body } = request;
 		checkPathIds(params as Partial<PathParams>);
+		const heavy = <T>(make: () => Promise<T>): Promise<T> => {
+			let hasWaited = false;
+			const reading = admission.read(request, async () => {
+				// … or while it waited for other reads.
+				if (hasWaited) await authorizeAgain(request, route, parts);
+				return make();
+			});
+			hasWaited = true;
+			return reading;
+		};
 		const notes: Noted[] = [];
 		const call = {
 			params,
@@ -223,12 +240,12 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
 			isStillAllowed: () => isStillAllowed(request, route, parts),
 			authorizeAgain: () => authorizeAgain(request, route, parts),
-			heavy: (make: () => Promise<unknown>) => admission.read(request, make),
+			heavy,
 		};
 		const make = () => route.handler(call as never);
 		let result: Awaited<ReturnType<typeof make>>;
 		try {
-			result = await (route.heavy ? admission.read(request, make) : make());
+			result = await (route.heavy ? heavy(async () => make()) : make());
 		} finally {
 			// Recorded even if the request failed: these changes were made.
 			if (notes.length > 0) await record(notes, request);

@@ -25,17 +25,27 @@ export type ExportFormat = keyof typeof EXPORT_FORMATS;
 type Cell = string | number | boolean | null;
 export type Row = Readonly<Record<string, Cell>>;
 
-/** Spreadsheets take a cell that begins like this for a formula, which could read or send other cells. */
-const FORMULA = /^[\s]*[=+\-@\t\r]/;
+/**
+ * Spreadsheets take a cell that begins like this for a formula, which could read or send other cells. Some also accept
+ * full-width signs.
+ */
+const FORMULA = /^[\s"]*[=+\-@＝＋－＠\t\r]/;
 
-/** So is the rest of a cell after what some of them take for a separator. */
-const AFTER_SEPARATOR = /([;\t]\s*)([=+\-@])/g;
+/**
+ * So is the rest of a cell after what some of them take for a separator. Where that is a semicolon, a row's quotes
+ * don't begin a field and mean nothing: a line break ends the row, and further quotes may begin a field. It matches a
+ * whole run of separators even if no sign follows, so that a long one takes linear time.
+ */
+const AFTER_SEPARATOR = /([;\t\r\n][\s";]*)([=+\-@＝＋－＠]?)/g;
 
 /** A text that is an identifier or came from a receiver must not become a formula: an apostrophe before it makes it text. */
 function csvCell(cell: Cell): string {
 	if (cell === null) return "";
 	if (typeof cell !== "string") return String(cell);
-	const text = (FORMULA.test(cell) ? `'${cell}` : cell).replaceAll(AFTER_SEPARATOR, "$1'$2");
+	const text = (FORMULA.test(cell) ? `'${cell}` : cell).replaceAll(
+		AFTER_SEPARATOR,
+		(run, before: string, sign: string) => (sign === "" ? run : `${before}'${sign}`),
+	);
 	return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { TestApi } from "../../test/api/api.ts";
+import { member, setUp } from "../../test/api/browser.ts";
+import { RESPONSES } from "../base/budgets.ts";
+
+let api: TestApi;
+let project: string;
+/** Reads of statistics wait for this before they begin. */
+let gate: Promise<void>;
+let reads: number;
+beforeEach(async () => {
+	gate = Promise.resolve();
+	reads = 0;
+	api = await TestApi.start({
+		parts: ({ storage }) => ({
+			storage: new Proxy(storage, {
+				get(target, name) {
+					const member: unknown = Reflect.get(target, name);
+					if (typeof member !== "function") return member;
+					if (name !== "countAttempts") return member.bind(target);
+					return async (...args: unknown[]) => {
+						reads++;
+						await gate;
+						return member.apply(target, args);
+					};
+				},
+			}),
+		}),
+	});
+	project = await api.project();
+	await api.app.listen({ port: 0, host: "127.0.0.1" });
+});
+afterEach(() => api.close());
+
+/** Sends a request's header, runs `meanwhile` once it is authorized, then sends the body. @returns the response */
+async function send(path: string, headers: Record<string, string>, body: object, meanwhile: () => Promise<unknown>) {
+	const { port } = api.app.server.address() as AddressInfo;
+	const content = Buffer.from(JSON.stringify(body));
+	const request = httpRequest({
+		...{ port, host: "127.0.0.1", method: "POST", path },
+		headers: {
+			...{ "content-type": "application/json", "content-length": content.length, expect: "100-continue" },
+			...headers,
+		},
+	});
+	request.flushHeaders();
+	await once(request, "continue");
+	await meanwhile();
+	request.end(content);
+	const [response] = (await once(request, "response")) as [IncomingMessage];
+	return { status: response.statusCode, text: await text(response) };
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const EVENT = { type: "delivery.success", data: {} };
+
+async function createKey(scopes: string[]): Promise<{ id: string; key: string }> {
+	return (await api.call("POST", `${project}/api-keys`, { body: { name: "short-lived", scopes } })).json;
+}
+
+// A request whose body was kept back for up to 30 seconds was authorized only when its header arrived.
+test("a key that is deleted while a body arrives publishes nothing", async () => {
+	const { id, key } = await createKey(["publish"]);
+	const path = `${project}/events`;
+	expect((await send(path, bearer(key), EVENT, async () => {})).status).toBe(202);
+	const late = await send(path, bearer(key), EVENT, () => api.call("DELETE", `${project}/api-keys/${id}`));
+	expect(late.status).toBe(401);
+	expect((await api.call("GET", path)).json.last_seq).toBe(1);
+});
+
+test("a member who is removed while a body arrives creates no key", async () => {
+	await setUp(api);
+	const ada = await member(api, project, "developer", "ada");
+	const create = (meanwhile: () => Promise<unknown>) =>
+		send(`${project}/api-keys`, ada.headersFor("POST"), { name: "kept", scopes: ["read"] }, meanwhile);
+	expect((await create(async () => {})).status).toBe(201);
+	const remove = async () => {
+		expect((await api.call("DELETE", `${project}/members/${ada.accountId}`)).status).toBe(204);
+	};
+	const late = await create(remove);
+	expect(late.status).toBe(404);
+	expect((await api.call("GET", `${project}/api-keys`)).json.data).toHaveLength(1);
+});
+
+test("a key that is deleted while a read waits for others reads nothing", async () => {
+	const { id, key } = await createKey(["read"]);
+	const { promise, resolve: open } = Promise.withResolvers<void>();
+	gate = promise;
+	const count = () => api.call("GET", `${project}/attempts/count`, { key });
+	const first = Array.from({ length: RESPONSES.readsPerPrincipal }, count);
+	await vi.waitFor(() => expect(reads).toBe(RESPONSES.readsPerPrincipal), 60_000);
+	const waiting = count();
+	await api.call("DELETE", `${project}/api-keys/${id}`);
+	open();
+	expect((await Promise.all(first)).map(({ status }) => status)).toEqual(first.map(() => 200));
+	expect((await waiting).status).toBe(401);
+	expect(reads).toBe(RESPONSES.readsPerPrincipal);
+});
