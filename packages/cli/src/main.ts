@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { cleanLines } from "./client/output.ts";
 import { CommandError } from "./command-error.ts";
 import { createProgram } from "./program.ts";
 
@@ -28,7 +29,7 @@ export async function main(args: readonly string[]): Promise<void> {
 			for (const line of error.lines) console.error(line);
 			process.exitCode = error.exitCode;
 		} else if (await isExpected(error)) {
-			console.error((error as Error).message);
+			console.error(cleanLines((error as Error).message));
 			// A failed fetch names a cause if there was no connection.
 			if ((error as Error).name === "ConnectionError" && (error as { cause?: Error }).cause?.cause !== undefined)
 				console.error("Is the service running, and is --url (or POSTHORN_URL) its address?");

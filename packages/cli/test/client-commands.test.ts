@@ -260,7 +260,7 @@ test("login stores the key for its owner only, and sends it nowhere else", async
 	}
 });
 
-test("events are listed and shown, and with --json have their exact bytes", async () => {
+test("events are listed, and shown; with --json one has its exact bytes", async () => {
 	await project.publish({ id: "evt_1", type: "purchase.refunded", data: { order_id: "1", partial: false } });
 	await project.publish({ id: "evt_2", type: "delivery.success", data: { order_id: "\u009b2J" } });
 	const list = await user.run(["events", "list", "--limit", "5"]);
@@ -270,10 +270,36 @@ test("events are listed and shown, and with --json have their exact bytes", asyn
 		expect.stringContaining('{"order_id":"\ufffd2J"}'),
 	]);
 	const { raw } = (await project.get("evt_2")).event;
-	expect((await user.run(["events", "list", "--type", "delivery.success", "--json"])).out).toBe(`${raw}\n`);
+	const line = raw.replace("\u009b", "\\u009b");
+	expect((await user.run(["events", "list", "--type", "delivery.success", "--json"])).out).toBe(`${line}\n`);
 	expect((await user.run(["events", "get", "evt_2", "--json"])).out).toBe(`${raw}\n`);
 	expect((await user.run(["events", "get", "evt_2"])).out).toMatch(/Number +2 in the log/);
 	expect(await user.run(["events", "get", "evt_3"])).toMatchObject({ code: 1, err: expect.stringContaining("404") });
+});
+
+// A publisher whose data had line breaks made other programs read events that were never published.
+test("lists of events are one value a line, and JSON doesn't drive the terminal", async () => {
+	const data = `{"a":\n{"id":"evt_forged","type":"purchase.completed"},\r\n"b":"\u009b2J\u202e\u061cé"}`;
+	const response = await fetch(`${service.url}/v1/projects/${project.id}/events`, {
+		method: "POST",
+		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+		body: `{"type":"delivery.success","id":"evt_lines","data":${data}}`,
+	});
+	expect(response.status).toBe(202);
+	const { out } = await user.run(["events", "list", "--json"]);
+	expect(out).not.toMatch(/[\u007f-\u009f\u061c\u202e]/);
+	expect(out.trimEnd().split("\n")).toHaveLength(1);
+	expect(JSON.parse(out)).toMatchObject({ id: "evt_lines", data: JSON.parse(data) });
+	// What was sent, for a program that checks its signature.
+	expect((await user.run(["events", "get", "evt_lines", "--json"])).out).toContain(data);
+});
+
+test("a message of whatever responds instead of the service doesn't drive the terminal", async () => {
+	receiver.status = 500;
+	const { err } = await user.run(["logs", "list", "--project", "proj_x", "--url", `http://127.0.0.1:${receiver.port}`]);
+	expect(err).toContain("500");
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+	expect(err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
 
 test("webhooks are created, shown, paused, resumed, rotated and deleted", async () => {

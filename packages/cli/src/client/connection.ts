@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { type Client, createClient } from "@posthorn/client";
 import { readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
-import { warn } from "./output.ts";
+import { clean, warn } from "./output.ts";
 import { type Login, loginFile, readStored } from "./stored.ts";
 
 /** Options of every command that talks to a service. */
@@ -114,6 +114,6 @@ async function onlyProject(url: string, key: string): Promise<string> {
 	if (projects.length === 0) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
 	throw new UsageError([
 		"This key sees several projects. Choose one with --project or POSTHORN_PROJECT:",
-		...projects.slice(0, 20).map(({ id, name }) => `  ${id}  ${name}`),
+		...projects.slice(0, 20).map(({ id, name }) => `  ${id}  ${clean(name)}`),
 	]);
 }

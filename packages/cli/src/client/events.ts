@@ -4,7 +4,7 @@ import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
-import { ago, clean, note, printFields, printTable } from "./output.ts";
+import { ago, clean, cleanLines, jsonLine, note, printFields, printTable } from "./output.ts";
 
 export interface EventListOptions extends ConnectionOptions {
 	readonly type?: readonly string[];
@@ -33,7 +33,7 @@ export async function listEvents(options: EventListOptions): Promise<void> {
 		({ position } = page);
 	}
 	if (options.json) {
-		for (const event of events) console.log(event.raw);
+		for (const event of events) console.log(jsonLine(event.raw));
 		return;
 	}
 	if (events.length === 0) return note("There are no such events.");
@@ -46,7 +46,8 @@ export async function listEvents(options: EventListOptions): Promise<void> {
 export async function getEvent(id: string, options: ConnectionOptions): Promise<void> {
 	const { client } = await connect(options);
 	const { event, seq } = await client.get(id);
-	if (options.json) return void process.stdout.write(`${event.raw}\n`);
+	// The bytes that were sent, for another program.
+	if (options.json) return void process.stdout.write(`${process.stdout.isTTY ? jsonLine(event.raw) : event.raw}\n`);
 	printFields([
 		["Id", event.id],
 		["Type", event.type],
@@ -54,7 +55,7 @@ export async function getEvent(id: string, options: ConnectionOptions): Promise<
 		["Number", seq > 0 ? `${seq} in the log` : "none: a test event"],
 	]);
 	// JSON escapes what could drive the terminal, apart from C1 controls and marks of direction.
-	console.log(JSON.stringify(event.data, null, 2).split("\n").map(clean).join("\n"));
+	console.log(cleanLines(JSON.stringify(event.data, null, 2)));
 }
 
 function summary(data: object): string {

@@ -10,7 +10,7 @@ import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan } from "./listen/listen-position.ts";
-import { ago, clean, colored, note, printFields, printJson, warn } from "./output.ts";
+import { ago, clean, cleanLines, colored, note, printFields, printJson, warn } from "./output.ts";
 
 export interface LogOptions extends ConnectionOptions {
 	readonly webhook?: string;
@@ -184,7 +184,7 @@ export async function getLog(id: string, options: ConnectionOptions): Promise<vo
 	const isUnsent = Object.keys(request_headers).length === 0;
 	console.log(`\n${colors.bold("Request")}${isUnsent ? colors.dim("  nothing was sent") : ""}`);
 	showHeaders(request_headers);
-	console.log(`\n${lines(attempt.request_body)}`);
+	console.log(`\n${cleanLines(attempt.request_body)}`);
 	if (status_code === null) return;
 	if (Object.keys(attempt.response_headers).length > 0) {
 		console.log(`\n${colors.bold("Response headers")}${colors.dim("  those that help to explain a failure")}`);
@@ -193,7 +193,7 @@ export async function getLog(id: string, options: ConnectionOptions): Promise<vo
 	console.log(
 		`\n${colors.bold("Response body")}${attempt.response_truncated ? colors.dim("  the first 1,024 bytes") : ""}`,
 	);
-	console.log(response_body === "" ? colors.dim("empty") : lines(response_body));
+	console.log(response_body === "" ? colors.dim("empty") : cleanLines(response_body));
 }
 
 function showHeaders(headers: Readonly<Record<string, string>>): void {
@@ -204,9 +204,6 @@ function showCertificate(certificate: Certificate): void {
 	console.log(`\n${colors.bold("Certificate")}${colors.dim("  rejected")}`);
 	printFields(Object.entries(certificateFields(certificate)).map(([name, value]) => [name, clean(value)]));
 }
-
-/** A body as it is, apart from what could drive the terminal. */
-const lines = (body: string): string => body.split(/\r?\n/).map(clean).join("\n");
 
 async function newestOf(client: Client, project: string, eventId: string): Promise<string> {
 	const [attempt] = (await attempts(client, project, { event_id: eventId, limit: 1 })).data;

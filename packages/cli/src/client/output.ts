@@ -2,13 +2,26 @@
 import { stripVTControlCharacters } from "node:util";
 import { colors } from "../colors.ts";
 
-/** Text from elsewhere: control characters, which could drive the terminal, become visible. */
-export function clean(text: string): string {
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-	return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+/** Characters that could drive the terminal: controls, line separators, and marks of direction. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const DRIVING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]/g;
+
+/** Text from elsewhere: characters that could drive the terminal become visible. */
+export const clean = (text: string): string => text.replaceAll(DRIVING, "\ufffd");
+
+/** The same for text of several lines. */
+export const cleanLines = (text: string): string => text.split(/\r?\n/).map(clean).join("\n");
+
+/**
+ * The same JSON in one line, without characters that could drive the terminal. Between its values JSON has only blanks
+ * of these, and within strings it may have their escapes instead.
+ */
+export function jsonLine(json: string): string {
+	const line = json.replaceAll(/[\t\r\n]/g, " ");
+	return line.replaceAll(DRIVING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-export const printJson = (value: unknown): void => console.log(JSON.stringify(value));
+export const printJson = (value: unknown): void => console.log(jsonLine(JSON.stringify(value)));
 
 export const note = (text: string): void => console.error(colors.dim(text));
 
