@@ -44,12 +44,6 @@ test("the overview loads within its budget of bytes and requests, and nothing on
 			for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts.push(entry.value);
 		}).observe({ type: "layout-shift", buffered: true });
 	`);
-	// What is fetched before the stream opens is fetched again, so which of them is first mustn't be left to chance.
-	const opened = page.waitForResponse((response) => response.url().endsWith("/changes"));
-	await page.route("**/assets/overview-page-*.js", async (route) => {
-		await opened;
-		await route.continue();
-	});
 	await page.goto(dashboard.project());
 	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
 	await expect(page.getByRole("img", { name: /^Attempts of/ })).toBeVisible();

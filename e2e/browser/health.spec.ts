@@ -2,8 +2,8 @@ import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 import { furnishOutages } from "./outages.ts";
 
-/** A time of today, or of another day around midnight, such as `25 Nov, 00:00`. */
-const TIME = String.raw`(\d+ \w+, )?\d\d:\d\d`;
+/** A time of today, or of another day around midnight, such as `25 Nov, 23:59`; in January, `31 Dec 2026, 23:59`. */
+const TIME = String.raw`(\d+ \w+( \d{4})?, )?\d\d:\d\d`;
 const timed = (text: TemplateStringsArray, ...times: string[]): RegExp => new RegExp(String.raw(text, ...times));
 
 test("health is judged over a window, and an outage is one incident", async ({ dashboard, page, context }) => {

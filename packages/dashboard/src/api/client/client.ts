@@ -1,5 +1,6 @@
 import { csrfToken, forgetSession } from "../session-cache.ts";
 import { ApiError, type Fault, OFFLINE, type ProblemBody, UNREACHABLE } from "./error.ts";
+import { holding } from "./gate.ts";
 import type { Arguments, PathWith, ResponseOf, Verb } from "./operation.ts";
 
 type Scalar = string | number | boolean;
@@ -12,6 +13,9 @@ export interface CallOptions {
 	readonly body?: unknown;
 	readonly signal?: AbortSignal;
 }
+
+/** Paths whose data follows a stream of hints. */
+const OF_PROJECT = "/v1/projects/{project_id}/";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -38,6 +42,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 	const token = method === "GET" ? null : csrfToken();
 	if (token !== null) headers.set("x-csrf-token", token);
 	if (options.body !== undefined) headers.set("content-type", "application/json");
+	if (method === "GET" && template.startsWith(OF_PROJECT)) await holding();
 	const response = await fetch(callUrl(template, options), {
 		method,
 		headers,

@@ -1,5 +1,9 @@
 import { callUrl } from "./client.ts";
+import { holdUntil } from "./gate.ts";
 import { HINTED, type Hint } from "./keys.ts";
+
+/** How long a page waits for its stream to open before it fetches data anyway, in milliseconds. */
+const OPENING_MS = 1_500;
 
 const HINTS = Object.keys(HINTED) as Hint[];
 
@@ -16,6 +20,8 @@ interface Stream {
 	readonly projectId: string;
 	/** Passes on what happened so far, and then everything that follows. */
 	readonly listen: (events: StreamEvents) => void;
+	/** Resolves when it has opened or is lost. */
+	readonly settled: Promise<void>;
 	readonly close: () => void;
 }
 
@@ -26,14 +32,17 @@ function openStream(projectId: string): Stream {
 	let events: StreamEvents | null = null;
 	let openedAt: number | null = null;
 	let isLost = false;
+	const settled = Promise.withResolvers<void>();
 	source.addEventListener("open", () => {
 		openedAt = performance.now();
+		settled.resolve();
 		events?.onOpen(openedAt);
 	});
 	source.addEventListener("error", () => {
 		// After a response other than 200 a browser gives up for good, so it never reconnects on its own here.
 		source.close();
 		isLost = true;
+		settled.resolve();
 		events?.onLost();
 	});
 	for (const hint of HINTS) {
@@ -44,6 +53,7 @@ function openStream(projectId: string): Stream {
 	}
 	return {
 		projectId,
+		settled: settled.promise,
 		listen(listener) {
 			events = listener;
 			if (openedAt !== null) listener.onOpen(openedAt);
@@ -53,6 +63,7 @@ function openStream(projectId: string): Stream {
 		close() {
 			events = null;
 			source.close();
+			settled.resolve();
 		},
 	};
 }
@@ -63,14 +74,15 @@ let early: Stream | null = null;
 let entered: string | null = null;
 
 /**
- * Opens a project's stream while its first page still loads, so that data fetched after the stream has opened needn't
- * be fetched again. Does nothing on the project's other pages.
+ * Opens a project's stream while its first page still loads. Its data is fetched once the stream is open, so that it
+ * needn't be fetched again. Does nothing on the project's other pages.
  */
 export function openEarly(projectId: string): void {
 	if (entered === projectId) return;
 	entered = projectId;
 	early?.close();
 	early = openStream(projectId);
+	holdUntil(early.settled, OPENING_MS);
 }
 
 /** Listens to a project's hints, on the stream that was opened early if there is one. Returns how to stop. */

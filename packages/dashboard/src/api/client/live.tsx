@@ -1,11 +1,10 @@
 import type { Query } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { listenToHints } from "./hint-stream.ts";
-import { HINTED, type Hint, type Resource } from "./keys.ts";
+import { HINTED, type Resource } from "./keys.ts";
+import { Pace } from "./pace.ts";
 import { queryClient } from "./query-client.ts";
 
-/** How often the same hint makes pages refetch, in milliseconds; the first one does immediately. */
-const GATHER_MS = 500;
 /** Delays before reconnecting, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
 /** How often pages refetch while there is no connection, in milliseconds. */
@@ -50,7 +49,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 
 	const refetch = useCallback(
 		(resources: ReadonlySet<unknown>, isNeeded: (query: Query) => boolean = () => true) =>
-			void queryClient.invalidateQueries({
+			queryClient.invalidateQueries({
 				predicate: (query) => {
 					const [scope, project, resource] = query.queryKey;
 					return scope === "project" && project === projectId && resources.has(resource) && isNeeded(query);
@@ -61,20 +60,14 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 
 	useEffect(() => {
 		if (paused || !enabled) return;
-		const gathering = new Map<Hint, number>();
-		const flushedAt = new Map<Hint, number>();
+		const pace = new Pace<Resource>((resource) => refetch(new Set([resource])));
 		let reconnecting: number | undefined;
 		let polling: number | undefined;
 		let failures = 0;
 		let stop = () => {};
 
-		const flush = (hint: Hint) => {
-			gathering.delete(hint);
-			flushedAt.set(hint, performance.now());
-			refetch(new Set<Resource>(HINTED[hint]));
-		};
 		const poll = () => {
-			if (document.visibilityState === "visible") refetch(LIVE_RESOURCES);
+			if (document.visibilityState === "visible") void refetch(LIVE_RESOURCES);
 		};
 		const connect = () => {
 			window.clearTimeout(reconnecting);
@@ -85,12 +78,10 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 					window.clearInterval(polling);
 					polling = undefined;
 					setConnection({ state: "live" });
-					refetch(LIVE_RESOURCES, (query) => !queryClient.hasFetchedSince(query, at));
+					void refetch(LIVE_RESOURCES, (query) => !queryClient.hasFetchedSince(query, at));
 				},
 				onHint(hint) {
-					if (gathering.has(hint)) return;
-					const since = performance.now() - (flushedAt.get(hint) ?? Number.NEGATIVE_INFINITY);
-					gathering.set(hint, window.setTimeout(flush, Math.max(0, GATHER_MS - since), hint));
+					for (const resource of HINTED[hint]) pace.want(resource);
 				},
 				onLost: lose,
 			});
@@ -120,7 +111,8 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 			window.removeEventListener("offline", leave);
 			window.removeEventListener("online", hurry);
 			document.removeEventListener("visibilitychange", hurry);
-			for (const timer of [...gathering.values(), reconnecting, polling]) window.clearTimeout(timer);
+			for (const timer of [reconnecting, polling]) window.clearTimeout(timer);
+			pace.stop();
 			reconnect.current = () => {};
 			stop();
 			setConnection({ state: "connecting" });

@@ -1,5 +1,6 @@
 import { type InvalidateQueryFilters, type Query, QueryClient } from "@tanstack/react-query";
 import { isStatus } from "./error.ts";
+import { holding } from "./gate.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
 const STALE_MS = 15_000;
@@ -19,7 +20,7 @@ export class ExactQueryClient extends QueryClient {
 			const { query, action } = event;
 			if (action.type === "fetch") {
 				this.#outdated.delete(query);
-				this.#begun.set(query, performance.now());
+				this.#noteBegun(query);
 			} else if (action.type === "success" && this.#outdated.delete(query)) {
 				void this.invalidateQueries({ queryKey: query.queryKey, exact: true });
 			}
@@ -33,6 +34,15 @@ export class ExactQueryClient extends QueryClient {
 		for (const query of this.getQueryCache().findAll(filters))
 			if (query.state.fetchStatus !== "idle") this.#outdated.add(query);
 		return super.invalidateQueries(filters, options);
+	}
+
+	/** A request that is held begins when it's released. */
+	#noteBegun(query: Query): void {
+		const released = holding();
+		const note = () => this.#begun.set(query, performance.now());
+		if (released === null) return void note();
+		this.#begun.set(query, Number.POSITIVE_INFINITY);
+		void released.then(note);
 	}
 
 	/** Whether the query's last request began after `at`, by `performance.now()`. */
