@@ -138,7 +138,17 @@ test("titles share one left edge, rows one height, and bars lead to their attemp
 	// By keyboard, the bars are rows of a table.
 	await page.goto(dashboard.project());
 	await page.getByText("Show the data").click();
-	await page.getByRole("table").getByRole("button").last().click();
+	// If the hour ended between the two attempts, there are two bars.
+	const bar = page
+		.getByRole("table")
+		.getByRole("row")
+		.filter({ has: page.getByRole("button") })
+		.last();
+	const counted = [...(await bar.getByRole("cell").allTextContents())].slice(-3).map(Number);
+	await bar.getByRole("button").click();
 	await expect(page).toHaveURL(/\/logs\?since=.*until=/);
-	await expect(page.getByRole("table", { name: "Attempts" }).locator("tbody tr")).toHaveCount(2);
+	await expect(page.getByRole("table", { name: "Attempts" }).locator("tbody tr")).toHaveCount(
+		counted.reduce((sum, count) => sum + count),
+	);
+	expect(counted).not.toEqual([0, 0, 0]);
 });

@@ -6,6 +6,7 @@ import { projectKey, type Resource } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { pagedQuery } from "./client/pages.ts";
 import { queryClient } from "./client/query-client.ts";
+import { whenItMay } from "./client/when-it-may.ts";
 
 /** An event on its way to a webhook. */
 export type Delivery = Schemas["Delivery"];
@@ -200,28 +201,6 @@ async function inSteps(run: (next: Step["next"]) => Promise<Step>, { onStep, sig
 	} while (next !== null && !signal.aborted);
 	return count;
 }
-
-/** Repeats a call that the service refuses as too early; null if it was aborted meanwhile. */
-async function whenItMay<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
-	for (;;) {
-		try {
-			return await call();
-		} catch (error) {
-			if (!isStatus(error, 429) || error.retryAfter === null) throw error;
-			await wait(error.retryAfter * 1_000, signal);
-			if (signal.aborted) return null;
-		}
-	}
-}
-
-const wait = (ms: number, signal: AbortSignal): Promise<void> =>
-	new Promise((done) => {
-		const timer = window.setTimeout(done, ms);
-		signal.addEventListener("abort", () => {
-			window.clearTimeout(timer);
-			done();
-		});
-	});
 
 const nextOf = ({ next_cursor, before }: Schemas["Replays"]): Step["next"] =>
 	next_cursor == null || before === undefined ? null : { cursor: next_cursor, before };

@@ -3,6 +3,7 @@ import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { ResponseOf, Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
+import { whenItMay } from "./client/when-it-may.ts";
 import type { EventType } from "./model.ts";
 
 export type Webhook = Schemas["Webhook"];
@@ -23,6 +24,11 @@ const WEBHOOK = `${WEBHOOKS}/{webhook_id}` as const;
 
 const pathOf = (projectId: string, webhookId: string) => ({ project_id: projectId, webhook_id: webhookId });
 
+type WebhookPage = ResponseOf<typeof WEBHOOKS, "get">;
+
+const pageOf = (projectId: string, cursor: string | null, signal: AbortSignal): Promise<WebhookPage> =>
+	api.get(WEBHOOKS, { path: { project_id: projectId }, query: { limit: 200, cursor }, signal });
+
 /** All webhooks of a project, in the order of creation. */
 export const webhooksQuery = (projectId: string) =>
 	queryOptions({
@@ -31,11 +37,8 @@ export const webhooksQuery = (projectId: string) =>
 			const webhooks: Webhook[] = [];
 			let cursor: string | null = null;
 			do {
-				const page: ResponseOf<typeof WEBHOOKS, "get"> = await api.get(WEBHOOKS, {
-					path: { project_id: projectId },
-					query: { limit: 200, cursor },
-					signal,
-				});
+				const page: WebhookPage | null = await whenItMay(() => pageOf(projectId, cursor, signal), signal);
+				if (page === null) throw signal.reason;
 				webhooks.push(...page.data);
 				cursor = page.next_cursor;
 			} while (cursor !== null);

@@ -3,6 +3,7 @@ import { part } from "../lib/part.ts";
 import { validateLogsSearch } from "../pages/logs/search.ts";
 import { validateOverviewSearch } from "../pages/overview/search.ts";
 import { validateWebhookSearch } from "../pages/webhook/search.ts";
+import { validateWebhooksSearch } from "../pages/webhooks/search.ts";
 import { DeveloperGate } from "./developer-gate.tsx";
 import { CrashPage, NotFoundPage, PendingPage } from "./fallbacks.tsx";
 import { requireProject, requireSession, startPage } from "./guards.ts";
@@ -126,6 +127,7 @@ const developer = createRoute({ getParentRoute: () => project, id: "developer", 
 const webhooks = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks",
+	validateSearch: validateWebhooksSearch,
 	component: lazyRouteComponent(
 		part(() => import("../pages/webhooks/webhooks-page.tsx")),
 		"WebhooksPage",

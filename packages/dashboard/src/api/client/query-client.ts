@@ -1,5 +1,5 @@
 import { type InvalidateQueryFilters, type Query, QueryClient } from "@tanstack/react-query";
-import { isStatus } from "./error.ts";
+import { ApiError, isStatus } from "./error.ts";
 import { holding } from "./gate.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
@@ -51,12 +51,15 @@ export class ExactQueryClient extends QueryClient {
 	}
 }
 
+/** When the service lets a refused request be repeated, in seconds. */
+const retryAfterOf = (error: unknown): number => (error instanceof ApiError ? (error.retryAfter ?? 0) : 0);
+
 export const queryClient = new ExactQueryClient({
 	defaultOptions: {
 		queries: {
 			staleTime: STALE_MS,
-			retry: (failures, error) => failures < RETRIES && isStatus(error, 0, 502, 503, 504),
-			retryDelay: (failures) => 500 * 2 ** failures,
+			retry: (failures, error) => failures < RETRIES && isStatus(error, 0, 429, 502, 503, 504),
+			retryDelay: (failures, error) => Math.max(500 * 2 ** failures, retryAfterOf(error) * 1_000),
 		},
 		mutations: { retry: false },
 	},

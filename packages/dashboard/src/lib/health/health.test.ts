@@ -101,7 +101,7 @@ describe("projectSentence", () => {
 			"2 of 4 webhooks are failing: Accounting, b.example.",
 		);
 		expect(projectSentence(four, healths(FAILING, FAILING, FAILING, FAILING), NOW)).toBe(
-			"4 of 4 webhooks are failing: Accounting, b.example, c.example and others.",
+			"All 4 webhooks are failing: Accounting, b.example, c.example and others.",
 		);
 	});
 

@@ -98,6 +98,12 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");
 
+/** `1 of 4 webhooks is`, `Both webhooks are`, `All 3 webhooks are`; of two or more. */
+function shareOf(count: number, total: number): string {
+	if (count === total) return total === 2 ? "Both webhooks are" : `All ${formatCount(total)} webhooks are`;
+	return `${formatCount(count)} of ${formatCount(total)} webhooks ${isAre(count)}`;
+}
+
 /** The first line of the overview: whether everything works and, if not, which webhook fails. */
 export function projectSentence(
 	webhooks: readonly WebhookFacts[],
@@ -115,10 +121,7 @@ export function projectSentence(
 			failing.length === 1 && health !== undefined
 				? hasFailed(first, health, now)
 				: failing.slice(0, 3).map(webhookName).join(", ") + (failing.length > 3 ? " and others" : "");
-		const share =
-			total === 1
-				? "Your webhook is failing"
-				: `${failing.length} of ${total} webhooks ${isAre(failing.length)} failing`;
+		const share = total === 1 ? "Your webhook is failing" : `${shareOf(failing.length, total)} failing`;
 		return `${share}: ${who}.${behindSentence(webhooks, byId, now)}`;
 	}
 	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
@@ -130,7 +133,7 @@ export function projectSentence(
 				? "Your webhook is healthy."
 				: total === 2
 					? "Both webhooks are healthy."
-					: `All ${total} webhooks are healthy.`;
+					: `All ${formatCount(total)} webhooks are healthy.`;
 		return `${all}${late}`;
 	}
 	if (unstable > 0) {
@@ -139,8 +142,7 @@ export function projectSentence(
 			.slice(0, 3)
 			.map(webhookName)
 			.join(", ");
-		const share =
-			total === 1 ? "Your webhook is unstable" : `${unstable} of ${total} webhooks ${isAre(unstable)} unstable`;
+		const share = total === 1 ? "Your webhook is unstable" : `${shareOf(unstable, total)} unstable`;
 		const more = unstable > 3 ? " and others" : "";
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
@@ -166,9 +168,9 @@ export function listSentence(healths: readonly Pick<HealthFacts, "state">[], tot
 	const paused = healths.filter(({ state }) => state === "paused").length;
 	const parts = [
 		plural(total, "webhook"),
-		failing === 0 ? "none is failing" : `${failing} ${isAre(failing)} failing`,
-		...(unstable === 0 ? [] : [`${unstable} ${isAre(unstable)} unstable`]),
-		...(paused === 0 ? [] : [`${paused} ${isAre(paused)} paused`]),
+		failing === 0 ? "none is failing" : `${formatCount(failing)} ${isAre(failing)} failing`,
+		...(unstable === 0 ? [] : [`${formatCount(unstable)} ${isAre(unstable)} unstable`]),
+		...(paused === 0 ? [] : [`${formatCount(paused)} ${isAre(paused)} paused`]),
 	];
 	return `${parts.join(", ")}.`;
 }

@@ -13,7 +13,7 @@ import type { NameOf } from "./filters/filter-words.ts";
 import { LogFilters } from "./filters/log-filters.tsx";
 import { LogContext, type LogList } from "./log-context.ts";
 import { NothingMatches, NothingYet, SearchedNote } from "./log-states.tsx";
-import { isFiltered, type LogsSearch } from "./search.ts";
+import { isFiltered, type LogsSearch, viewOf } from "./search.ts";
 import type { useLogPage } from "./use-log-page.ts";
 import { ViewSwitch } from "./view-switch.tsx";
 
@@ -101,7 +101,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 				isFiltered(search) ? (
 					<NothingMatches search={search} onClear={() => onFilter({})} />
 				) : (
-					<NothingYet projectId={projectId} narrow={narrow} />
+					<NothingYet projectId={projectId} view={viewOf(search)} narrow={narrow} />
 				)
 			) : (
 				<div className={classes.list} data-outdated={outdated || undefined}>

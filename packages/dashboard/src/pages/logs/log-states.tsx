@@ -10,14 +10,32 @@ import { useNow } from "../../ui/hooks/use-now.ts";
 import { Section } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { AttemptsTable } from "./attempts/attempts-table.tsx";
-import { EXAMPLE_ATTEMPTS, EXAMPLE_WEBHOOK_NAME } from "./example-attempts.ts";
-import { type LogsSearch, valuesOf } from "./search.ts";
+import { DeliveriesTable } from "./deliveries/deliveries-table.tsx";
+import { EXAMPLE_ATTEMPTS, EXAMPLE_DELIVERIES, EXAMPLE_WEBHOOK_NAME } from "./examples.ts";
+import { type LogsSearch, type LogView, valuesOf } from "./search.ts";
 import { EventList } from "./text/event-list.tsx";
 
 const NO_SELECTION = { size: 0, deliveries: [], has: () => false, set: () => {}, setAll: () => {} };
 
+/** What both example tables have in common. */
+const EXAMPLE = {
+	nameOf: () => EXAMPLE_WEBHOOK_NAME,
+	selection: NO_SELECTION,
+	isNew: () => false,
+	onOpen: () => {},
+	hrefOf: () => "#",
+	keys: {},
+};
+
+interface NothingYetProps {
+	projectId: string;
+	view: LogView;
+	narrow: boolean;
+}
+
 /** The empty log: explains what will appear and how to get there. */
-export function NothingYet({ projectId, narrow }: { projectId: string; narrow: boolean }) {
+export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
+	const isOfAttempts = view === "attempts";
 	return (
 		<EmptyState
 			title="Nothing has been sent yet"
@@ -28,22 +46,24 @@ export function NothingYet({ projectId, narrow }: { projectId: string; narrow: b
 				</Button>
 			}
 			preview={
-				narrow ? undefined : (
-					<AttemptsTable
-						rows={EXAMPLE_ATTEMPTS}
-						nameOf={() => EXAMPLE_WEBHOOK_NAME}
-						selection={NO_SELECTION}
-						openId={null}
-						isNew={() => false}
-						onOpen={() => {}}
-						hrefOf={() => "#"}
-						keys={{}}
+				narrow ? undefined : isOfAttempts ? (
+					<AttemptsTable rows={EXAMPLE_ATTEMPTS} openId={null} {...EXAMPLE} />
+				) : (
+					<DeliveriesTable
+						rows={EXAMPLE_DELIVERIES}
+						openKey={null}
+						isPaused={() => false}
+						onReplay={() => {}}
+						onRetried={() => {}}
+						{...EXAMPLE}
 					/>
 				)
 			}
 		>
-			Every delivery attempt appears here, with the request, the response, and the time of the next retry. Open a
-			webhook and send it a test event to see the first one.
+			{isOfAttempts
+				? "Every attempt appears here, with its request, the response, and the time of the next retry."
+				: "Every delivery appears here, with its attempts, the responses, and the time of the next retry."}{" "}
+			Open a webhook and send it a test event to see the first one.
 		</EmptyState>
 	);
 }

@@ -44,7 +44,9 @@ export type ListName = (typeof LISTS)[number];
 export const STATES = ["delivered", "waiting", "failed"] as const;
 type State = (typeof STATES)[number];
 
-export const viewOf = ({ view, status, text }: LogsSearch): "deliveries" | "attempts" | "text" => {
+export type LogView = "deliveries" | "attempts" | "text";
+
+export const viewOf = ({ view, status, text }: LogsSearch): LogView => {
 	if (text !== undefined) return "text";
 	return view === "attempts" || status !== undefined ? "attempts" : "deliveries";
 };

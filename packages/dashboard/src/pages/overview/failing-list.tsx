@@ -26,6 +26,8 @@ interface FailingListProps {
 
 /** Any more would push the figures out of sight. */
 const SHOWN = 3;
+/** If there are more, the list of webhooks shows them better. */
+const MOST = 20;
 
 const titleOf = (states: ReadonlySet<Health["state"]>): string => {
 	if (!states.has("unstable")) return "Failing webhooks";
@@ -46,11 +48,22 @@ export function FailingList({ projectId, failing, ongoing, now }: FailingListPro
 	const [all, setAll] = useState(false);
 	const shown = all ? failing : failing.slice(0, SHOWN);
 	const more = failing.length - shown.length;
+	const first = failing[0]?.health.state === "unstable" ? "unstable" : "failing";
 	return (
 		<Section
 			title={titleOf(new Set(failing.map(({ health }) => health.state)))}
 			actions={
-				more === 0 ? undefined : (
+				more === 0 ? undefined : failing.length > MOST ? (
+					<Button
+						size="xs"
+						variant="subtle"
+						renderRoot={(props) => (
+							<Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} search={{ state: first }} />
+						)}
+					>
+						Show all {first} webhooks
+					</Button>
+				) : (
 					<Button size="xs" variant="subtle" onClick={() => setAll(true)}>
 						Show {more} more
 					</Button>

@@ -1,7 +1,10 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
 import { formatMs, formatRate } from "../../lib/text/numbers.ts";
 import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { SkeletonRows } from "../../ui/page/states.tsx";
+import { stateOf } from "./find-webhooks.ts";
 import { NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 import classes from "./webhooks-page.module.css";
 
@@ -11,46 +14,57 @@ interface WebhookCardsProps {
 	rows: readonly WebhookRow[] | undefined;
 }
 
+/** How many cards are shown at first, and more each time. */
+const AT_ONCE = 50;
+
 /** Webhooks as cards, for narrow screens. */
 export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
+	const [shown, setShown] = useState(AT_ONCE);
 	if (rows === undefined) return <SkeletonRows count={3} height={230} />;
 	return (
-		<ul className={classes.cards} aria-label="Webhooks">
-			{rows.map(({ webhook, health }) => (
-				<li key={webhook.id} className={classes.card}>
-					<div className={classes.cardHead}>
-						<div>
-							<NameCell webhook={webhook} projectId={projectId} />
+		<>
+			<ul className={classes.cards} aria-label="Webhooks">
+				{rows.slice(0, shown).map(({ webhook, health }) => (
+					<li key={webhook.id} className={classes.card}>
+						<div className={classes.cardHead}>
+							<div>
+								<NameCell webhook={webhook} projectId={projectId} />
+							</div>
+							<HealthState state={stateOf({ webhook, health })} />
 						</div>
-						<HealthState state={webhook.status === "paused" ? "paused" : (health?.state ?? "idle")} />
-					</div>
-					<dl className={classes.figures}>
-						<div>
-							<dt>Last 24 hours</dt>
-							<dd>{health === undefined ? "–" : <OutcomeBars hours={health.hours} />}</dd>
-						</div>
-						<div>
-							<dt>Success, p95</dt>
-							<dd>
-								{formatRate(health?.day.success_rate ?? null)}
-								{health?.day.p95_ms == null ? "" : `, ${formatMs(health.day.p95_ms)}`}
-							</dd>
-						</div>
-						<div>
-							<dt>Waiting</dt>
-							<dd>
-								<WaitingCell webhook={webhook} health={health} />
-							</dd>
-						</div>
-						<div>
-							<dt>Last response</dt>
-							<dd>
-								<ResponseCell health={health} />
-							</dd>
-						</div>
-					</dl>
-				</li>
-			))}
-		</ul>
+						<dl className={classes.figures}>
+							<div>
+								<dt>Last 24 hours</dt>
+								<dd>{health === undefined ? "–" : <OutcomeBars hours={health.hours} />}</dd>
+							</div>
+							<div>
+								<dt>Success, p95</dt>
+								<dd>
+									{formatRate(health?.day.success_rate ?? null)}
+									{health?.day.p95_ms == null ? "" : `, ${formatMs(health.day.p95_ms)}`}
+								</dd>
+							</div>
+							<div>
+								<dt>Waiting</dt>
+								<dd>
+									<WaitingCell webhook={webhook} health={health} />
+								</dd>
+							</div>
+							<div>
+								<dt>Last response</dt>
+								<dd>
+									<ResponseCell health={health} />
+								</dd>
+							</div>
+						</dl>
+					</li>
+				))}
+			</ul>
+			{rows.length <= shown ? null : (
+				<Button variant="default" fullWidth onClick={() => setShown(shown + AT_ONCE)}>
+					Show {Math.min(AT_ONCE, rows.length - shown)} more
+				</Button>
+			)}
+		</>
 	);
 }

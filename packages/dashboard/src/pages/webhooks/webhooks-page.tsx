@@ -1,23 +1,27 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconPlus, IconWebhook } from "@tabler/icons-react";
+import { IconFilterOff, IconPlus, IconWebhook } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
 import { healthQuery } from "../../api/health.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { listSentence } from "../../lib/health/health.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { EXAMPLE_ROWS } from "./example-rows.ts";
+import { findWebhooks, foundSentence, type Order, orderOf } from "./find-webhooks.ts";
 import { SampleDialog } from "./sample-dialog.tsx";
+import { validateWebhooksSearch, type WebhooksSearch } from "./search.ts";
 import { WebhookCards } from "./webhook-cards.tsx";
 import type { WebhookRow } from "./webhook-cells.tsx";
+import { WebhookFilters } from "./webhook-filters.tsx";
 import { WebhooksTable } from "./webhooks-table.tsx";
 
 const NARROW = "(max-width: 48em)";
+/** From this many webhooks on, they can be filtered. */
+const MANY = 8;
 
 /** All webhooks of the project and their health. */
 export function WebhooksPage() {
@@ -27,7 +31,27 @@ export function WebhooksPage() {
 	const { may } = useRole();
 	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
 	const error = webhooks.data === undefined ? webhooks.error : health.data === undefined ? health.error : null;
-	const rows = joined(webhooks.data, health.data);
+	const search = validateWebhooksSearch({ ...useSearch({ from: "/signed-in/p/$projectId/developer/webhooks" }) });
+	const { text, state } = search;
+	const navigate = useNavigate();
+	const filter = (next: WebhooksSearch) =>
+		void navigate({
+			to: "/p/$projectId/webhooks",
+			params: { projectId },
+			search: validateWebhooksSearch({ ...next }),
+			replace: true,
+			resetScroll: false,
+		});
+	const rows = useMemo(() => joined(webhooks.data, health.data), [webhooks.data, health.data]);
+	// Rows keep their place while the page is open.
+	const [kept, setKept] = useState<{ readonly projectId: string; readonly order: Order } | null>(null);
+	const order = kept?.projectId === projectId ? kept.order : null;
+	if (order === null && rows !== undefined) setKept({ projectId, order: orderOf(rows) });
+	const found = useMemo(
+		() => rows && findWebhooks(rows, order ?? new Map(), validateWebhooksSearch({ text, state })),
+		[rows, order, text, state],
+	);
+	const isFiltered = text !== undefined || state !== undefined;
 	return (
 		<Page>
 			<PageHeader
@@ -41,19 +65,17 @@ export function WebhooksPage() {
 					)
 				}
 			>
-				{rows === undefined
+				{rows === undefined || found === undefined
 					? error === null && <Skeleton height={16} width={220} my={4} />
-					: listSentence(
-							rows.map(({ webhook, health: one }) => ({
-								state: webhook.status === "paused" ? "paused" : (one?.state ?? "idle"),
-							})),
-							rows.length,
-						)}
+					: foundSentence(rows, found, search)}
 			</PageHeader>
 			{error === null ? null : (
 				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), health.refetch()])} />
 			)}
-			{rows?.length === 0 ? (
+			{rows !== undefined && (rows.length > MANY || isFiltered) ? (
+				<WebhookFilters search={search} onChange={filter} />
+			) : null}
+			{rows?.length === 0 && !isFiltered ? (
 				<EmptyState
 					title="No webhooks yet"
 					icon={<IconWebhook size={26} />}
@@ -63,11 +85,23 @@ export function WebhooksPage() {
 					A webhook sends your store's events to a URL of yours, such as orders to accounting or refunds to a chat,
 					signed and retried until they arrive.
 				</EmptyState>
-			) : error !== null && rows === undefined ? null : narrow ? (
-				<WebhookCards projectId={projectId} rows={rows} />
+			) : error !== null && rows === undefined ? null : found?.length === 0 ? (
+				<EmptyState
+					title="No webhook matches"
+					icon={<IconFilterOff size={26} />}
+					action={
+						<Button variant="default" onClick={() => filter({})}>
+							Clear the filters
+						</Button>
+					}
+				>
+					No webhook has that state and the text in its name, URL or id.
+				</EmptyState>
+			) : narrow ? (
+				<WebhookCards projectId={projectId} rows={found} />
 			) : (
 				<Section flush>
-					<WebhooksTable projectId={projectId} rows={rows} />
+					<WebhooksTable projectId={projectId} rows={found} />
 				</Section>
 			)}
 		</Page>

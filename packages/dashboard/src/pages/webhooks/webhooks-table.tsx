@@ -1,7 +1,9 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
+import { stateOf } from "./find-webhooks.ts";
 import { DayCell, EventsCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {
@@ -10,14 +12,12 @@ interface WebhooksTableProps {
 	rows: readonly WebhookRow[] | undefined;
 }
 
-const columns = (projectId: string): readonly Column<WebhookRow>[] => [
+const columnsOf = (projectId: string): readonly Column<WebhookRow>[] => [
 	{
 		key: "state",
 		header: "State",
-		render: ({ webhook, health }) => (
-			<HealthState state={webhook.status === "paused" ? "paused" : (health?.state ?? "idle")} />
-		),
-		width: 116,
+		render: (row) => <HealthState state={stateOf(row)} />,
+		width: 148,
 	},
 	{ key: "webhook", header: "Webhook", render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} /> },
 	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 78 },
@@ -39,10 +39,15 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 136 },
 ];
 
+/** In pixels; a row has two lines. */
+const ROW_HEIGHT = 62;
+const keyOf = ({ webhook }: WebhookRow) => webhook.id;
+
 /** Webhooks as a table, for wide screens. */
 export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 	const navigate = useNavigate();
 	const router = useRouter();
+	const columns = useMemo(() => columnsOf(projectId), [projectId]);
 	const placeOf = ({ webhook }: WebhookRow) => ({
 		to: "/p/$projectId/webhooks/$webhookId" as const,
 		params: { projectId, webhookId: webhook.id },
@@ -51,11 +56,12 @@ export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 	return (
 		<DataTable
 			label="Webhooks"
-			columns={columns(projectId)}
+			columns={columns}
 			rows={rows}
-			rowKey={({ webhook }) => webhook.id}
+			rowKey={keyOf}
 			skeletonRows={3}
-			fixed
+			uniform
+			rowHeight={ROW_HEIGHT}
 			dense
 			minWidth={700}
 			onOpen={(row) => void navigate(placeOf(row))}

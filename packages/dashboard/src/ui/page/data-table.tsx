@@ -51,12 +51,14 @@ interface DataTableProps<Item> {
 	/** Columns without a width share the remaining space, regardless of their content; longer content is cut. */
 	fixed?: boolean;
 	/**
-	 * Every row has one line, and columns without a width share the remaining space. Long lists only render rows in sight.
+	 * Every row has the same height, and columns without a width share the remaining space. Long lists only render rows in sight.
 	 */
 	uniform?: boolean;
+	/** The height of a uniform table's rows, in pixels. */
+	rowHeight?: number;
 }
 
-/** The height of a uniform table's rows, in pixels; as in the style sheet. */
+/** The height of a uniform table's rows by default, in pixels. */
 const ROW_HEIGHT = 44;
 /** From this many rows on, only those in sight and this many around them are rendered. */
 const MANY = 100;
@@ -128,7 +130,7 @@ const Gap = ({ height, columns }: { height: number; columns: number }) =>
 	);
 
 /** Which rows of a long list to render, and how to scroll to the others. */
-function useWindow(count: number, keep: readonly (number | null)[]) {
+function useWindow(count: number, rowHeight: number, keep: readonly (number | null)[]) {
 	const body = useRef<HTMLTableSectionElement>(null);
 	const [top, setTop] = useState(0);
 	// Content above the list may change its height.
@@ -140,7 +142,7 @@ function useWindow(count: number, keep: readonly (number | null)[]) {
 	const kept = keep.filter((index): index is number => index !== null && index >= 0 && index < count);
 	const virtualizer = useWindowVirtualizer({
 		count,
-		estimateSize: () => ROW_HEIGHT,
+		estimateSize: () => rowHeight,
 		overscan: AROUND,
 		scrollMargin: top,
 		rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), ...kept])].sort((a, b) => a - b),
@@ -151,7 +153,15 @@ function useWindow(count: number, keep: readonly (number | null)[]) {
 /** A dense table whose rows open by click and by keyboard; scrolls on narrow screens. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
 	const { label, columns, rows, rowKey, onOpen, hrefOf, keys, openKey = null, isNew } = props;
-	const { skeletonRows = 6, minWidth = 560, dense = false, cards = false, uniform = false, fixed = uniform } = props;
+	const {
+		skeletonRows = 6,
+		minWidth = 560,
+		dense = false,
+		cards = false,
+		uniform = false,
+		fixed = uniform,
+		rowHeight = ROW_HEIGHT,
+	} = props;
 	const items = rows ?? [];
 	const isLong = uniform && items.length > MANY;
 	const reveal = useRef<(index: number) => void>(() => {});
@@ -164,7 +174,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 		...(keys === undefined ? {} : { keys }),
 	});
 	const openIndex = isLong && openKey !== null ? items.findIndex((item) => rowKey(item) === openKey) : -1;
-	const { body, virtualizer } = useWindow(isLong ? items.length : 0, [active ?? 0, openIndex]);
+	const { body, virtualizer } = useWindow(isLong ? items.length : 0, rowHeight, [active ?? 0, openIndex]);
 	const handlers = useRef({ onOpen, hrefOf });
 	useEffect(() => {
 		handlers.current = { onOpen, hrefOf };
@@ -215,6 +225,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 			<Table
 				className={classes.table}
 				data-uniform={uniform || undefined}
+				style={{ "--row-height": `${rowHeight}px` }}
 				data-fixed={fixed || undefined}
 				layout={fixed ? "fixed" : "auto"}
 				verticalSpacing={uniform ? 0 : 10}

@@ -21,6 +21,8 @@ export interface LogFiltersProps {
 }
 
 const STATE_LABELS = { delivered: "Delivered", waiting: "Waiting", failed: "Failed" } as const;
+/** How many webhooks are offered; others are found by typing. */
+const OPTIONS = 100;
 const RESPONSES = [
 	{
 		group: "Status",
@@ -53,6 +55,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nam
 				{...field("webhook_id", "All webhooks")}
 				aria-label="Webhooks"
 				data={webhookOptions}
+				limit={OPTIONS}
 				maxValues={10}
 				searchable
 			/>

@@ -41,6 +41,8 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 						{nameOf === undefined ? null : (
 							<Anchor
 								size="sm"
+								className={classes.name}
+								title={nameOf(webhook_id)}
 								renderRoot={(props) => (
 									<Link
 										{...props}

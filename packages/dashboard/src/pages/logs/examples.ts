@@ -1,4 +1,5 @@
 import type { AttemptStatus, ListedAttempt } from "../../api/attempts.ts";
+import type { DeliverySummary } from "../../api/deliveries.ts";
 import type { EventType } from "../../api/model.ts";
 
 const NOW = Date.now();
@@ -43,5 +44,20 @@ export const EXAMPLE_ATTEMPTS: readonly ListedAttempt[] = [
 	}),
 	example(3, "customer.created", "delivered", { attempt: 2, response_ms: 61 }),
 ];
+
+/** The same in the list of deliveries. */
+export const EXAMPLE_DELIVERIES: readonly DeliverySummary[] = EXAMPLE_ATTEMPTS.map(({ order_id, ...attempt }) => ({
+	webhook_id: attempt.webhook_id,
+	event_id: attempt.event_id,
+	event_type: attempt.event_type,
+	order_id,
+	replay: attempt.replay,
+	test: attempt.test,
+	state: attempt.status === "retrying" ? "waiting" : attempt.status,
+	attempts: attempt.attempt,
+	last_attempt: attempt,
+	next_retry_at: attempt.next_retry_at,
+	handled: null,
+}));
 
 export const EXAMPLE_WEBHOOK_NAME = "Accounting";

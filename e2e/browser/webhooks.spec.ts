@@ -1,0 +1,80 @@
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+
+const MANY = 130;
+
+test.describe("with many webhooks", () => {
+	test.use({ settings: { POSTHORN_MAX_WEBHOOKS: String(MANY) } });
+
+	// 5,000 of them once took 11 seconds and 245,000 elements.
+	test("a long list of webhooks renders the rows in sight, failing ones first, and is searched", async ({
+		dashboard,
+		page,
+		context,
+	}) => {
+		const faults = watch(context);
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		for (let n = 1; n < MANY; n++)
+			await shop.webhook(`https://example.com/hooks/${n}`, {
+				description: `Customer ${n}`,
+				events: ["customer.created"],
+			});
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(3);
+		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBeGreaterThan(2);
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await page.goto(dashboard.project("/webhooks"));
+		const table = page.getByRole("table", { name: "Webhooks" });
+		await expect(table).toHaveAttribute("aria-rowcount", String(MANY + 1));
+		await expect(table.getByRole("row").nth(1)).toContainText("Accounting");
+		expect(await table.locator("tbody tr").count()).toBeLessThan(60);
+		// "No deliveries yet" was once cut off.
+		const state = table.getByText("No deliveries yet").first();
+		expect(await state.evaluate((element) => element.getBoundingClientRect().right)).toBeLessThanOrEqual(
+			await state.evaluate((element) => element.closest("td")!.getBoundingClientRect().right),
+		);
+		await expectAccessible(page);
+		await expect(async () => {
+			await page.mouse.wheel(0, 20_000);
+			await expect(table.locator(`tr[aria-rowindex="${MANY + 1}"]`)).toBeInViewport({ timeout: 500 });
+		}).toPass();
+
+		await page.getByRole("textbox", { name: "Find a webhook" }).fill("customer 12");
+		await expect(page.getByText(`11 of ${MANY} webhooks match.`)).toBeVisible();
+		await expect(table.getByRole("row")).toHaveCount(1 + 11);
+		await page.reload();
+		await expect(table.getByRole("row")).toHaveCount(1 + 11);
+		await page.getByRole("combobox", { name: "State" }).selectOption("Paused");
+		await expect(page.getByText(`None of ${MANY} webhooks matches.`)).toBeVisible();
+		await expectAccessible(page);
+		await page.getByRole("button", { name: "Clear the filters" }).click();
+		await expect(page).toHaveURL(/\/webhooks$/);
+		await page.setViewportSize({ width: 390, height: 844 });
+		const cards = page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
+		await expect(cards).toHaveCount(50);
+		await page.getByRole("button", { name: "Show 50 more" }).click();
+		await expect(cards).toHaveCount(100);
+		await expectAccessible(page);
+		expect(faults).toEqual([]);
+	});
+});
+
+test("an empty log shows an example of what its view will list", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (const [view, column] of [
+		["deliveries", "State"],
+		["attempts", "Outcome"],
+	] as const) {
+		await page.goto(dashboard.project(`/logs?view=${view}`));
+		await expect(page.getByRole("heading", { name: "Nothing has been sent yet" })).toBeVisible();
+		// The example is hidden from screen readers.
+		await expect(page.locator("[inert] th", { hasText: column })).toBeVisible();
+		await expect(page.locator("[inert] tbody tr")).toHaveCount(3);
+		await expectAccessible(page);
+	}
+});

@@ -1,0 +1,53 @@
+import { listSentence, type WebhookState, webhookName } from "../../lib/health/health.ts";
+import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
+import type { WebhookRow } from "./webhook-cells.tsx";
+
+/** A webhook's state in the list. One without health was just created. */
+export const stateOf = ({ webhook, health }: WebhookRow): WebhookState =>
+	webhook.status === "paused" ? "paused" : (health?.state ?? "idle");
+
+/** A webhook's position in the list by its id. */
+export type Order = ReadonlyMap<string, number>;
+
+/** Those that need attention first, and otherwise in the order of creation. */
+export function orderOf(rows: readonly WebhookRow[]): Order {
+	const rank = (row: WebhookRow) => {
+		const state = stateOf(row);
+		return state === "failing" || state === "unstable" ? WEBHOOK_STATES.indexOf(state) : WEBHOOK_STATES.length;
+	};
+	const sorted = rows.toSorted((a, b) => rank(a) - rank(b));
+	return new Map(sorted.map(({ webhook }, index) => [webhook.id, index]));
+}
+
+/** The webhooks in that order, new ones last, if they match. */
+export function findWebhooks(
+	rows: readonly WebhookRow[],
+	order: Order,
+	{ text = "", state }: WebhooksSearch,
+): readonly WebhookRow[] {
+	const sought = text.trim().toLowerCase();
+	const matches = (row: WebhookRow) => {
+		const { webhook } = row;
+		const words = [webhookName(webhook), webhook.url, webhook.id];
+		return (state === undefined || stateOf(row) === state) && words.some((word) => word.toLowerCase().includes(sought));
+	};
+	const place = ({ webhook }: WebhookRow) => order.get(webhook.id) ?? rows.length;
+	return rows.filter(matches).sort((a, b) => place(a) - place(b));
+}
+
+/** The first line of the list: `4 webhooks, 1 is failing.`, or with a filter `3 of 40 webhooks match.` */
+export function foundSentence(
+	all: readonly WebhookRow[],
+	found: readonly WebhookRow[],
+	search: WebhooksSearch,
+): string {
+	if ((search.text ?? "").trim() === "" && search.state === undefined)
+		return listSentence(
+			all.map((row) => ({ state: stateOf(row) })),
+			all.length,
+		);
+	if (found.length === 0) return `None of ${plural(all.length, "webhook")} matches.`;
+	if (found.length === all.length) return all.length === 1 ? "Your webhook matches." : "All webhooks match.";
+	return `${formatCount(found.length)} of ${plural(all.length, "webhook")} ${found.length === 1 ? "matches" : "match"}.`;
+}

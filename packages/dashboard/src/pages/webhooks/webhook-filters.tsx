@@ -1,0 +1,46 @@
+import { CloseButton, NativeSelect, TextInput } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
+import classes from "./webhooks-page.module.css";
+
+interface WebhookFiltersProps {
+	search: WebhooksSearch;
+	onChange: (search: WebhooksSearch) => void;
+}
+
+const STATE_LABELS = {
+	failing: "Failing",
+	unstable: "Unstable",
+	healthy: "Healthy",
+	idle: "No deliveries yet",
+	paused: "Paused",
+} as const;
+const STATES = WEBHOOK_STATES.map((value) => ({ value, label: STATE_LABELS[value] }));
+
+/** Finds webhooks in a long list. */
+export function WebhookFilters({ search, onChange }: WebhookFiltersProps) {
+	const { text = "", state } = search;
+	const set = ({ text: sought, state: chosen }: { text?: string | undefined; state?: string | undefined }) =>
+		onChange({ text: sought, state: chosen } as WebhooksSearch);
+	return (
+		<search className={classes.filters} aria-label="Filters">
+			<TextInput
+				className={classes.find}
+				aria-label="Find a webhook"
+				placeholder="Name, URL or id"
+				leftSection={<IconSearch size={16} aria-hidden />}
+				rightSection={text === "" ? null : <CloseButton aria-label="Clear" size="sm" onClick={() => set({ state })} />}
+				value={text}
+				onChange={(event) => set({ text: event.currentTarget.value, state })}
+				autoComplete="off"
+				spellCheck={false}
+			/>
+			<NativeSelect
+				aria-label="State"
+				data={[{ value: "", label: "All states" }, ...STATES]}
+				value={state ?? ""}
+				onChange={(event) => set({ text, state: event.currentTarget.value })}
+			/>
+		</search>
+	);
+}
