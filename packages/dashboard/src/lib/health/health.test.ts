@@ -96,6 +96,14 @@ describe("projectSentence", () => {
 		);
 	});
 
+	it("cuts long names, and isolates those that are written from right to left", () => {
+		const named = (description: string) => [{ id: "wh_a", url: "https://a.example", description }];
+		const say = (description: string) => projectSentence(named(description), [{ ...FAILING, webhook_id: "wh_a" }], NOW);
+		expect(say(`${"x".repeat(60)} more`)).toMatch(/^Your webhook is failing: x{60}… has returned/);
+		expect(say(" Accounting ")).toMatch(/^Your webhook is failing: Accounting has returned/);
+		expect(say("محاسبة")).toMatch(/^Your webhook is failing: \u2068محاسبة\u2069 has returned/);
+	});
+
 	it("names up to three failing webhooks", () => {
 		expect(projectSentence(four, healths(FAILING, FAILING, HEALTHY, HEALTHY), NOW)).toBe(
 			"2 of 4 webhooks are failing: Accounting, b.example.",

@@ -33,8 +33,21 @@ export interface HealthFacts {
 
 /** The display name of a webhook: its description, or its host. */
 export function webhookName({ description, url }: Omit<WebhookFacts, "id">): string {
-	if (description.trim() !== "") return description;
+	if (description.trim() !== "") return description.trim();
 	return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/** Longer names are cut in sentences, in characters. */
+const NAME_LENGTH = 60;
+/** Hebrew, Arabic and their neighbors, U+0590 to U+08FF. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
+
+/** The name in a sentence: not too long, and isolated if its direction could reorder what follows it. */
+function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
+	const name = webhookName(webhook);
+	const characters = [...name];
+	const short = characters.length <= NAME_LENGTH ? name : `${characters.slice(0, NAME_LENGTH).join("").trimEnd()}…`;
+	return RIGHT_TO_LEFT.test(short) ? `\u2068${short}\u2069` : short;
 }
 
 /** The display name of a deleted webhook: where its attempts went, if that is known. */
@@ -85,7 +98,7 @@ export function unstableWords(health: HealthFacts, now: number): string {
 
 /** `Accounting has returned 500 since 14:02`. */
 function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
-	const name = webhookName(webhook);
+	const name = nameInSentence(webhook);
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null || first === null || !isDown(health, now)) {
 		const words = recentFailures(health, now);
@@ -120,7 +133,7 @@ export function projectSentence(
 		const who =
 			failing.length === 1 && health !== undefined
 				? hasFailed(first, health, now)
-				: failing.slice(0, 3).map(webhookName).join(", ") + (failing.length > 3 ? " and others" : "");
+				: failing.slice(0, 3).map(nameInSentence).join(", ") + (failing.length > 3 ? " and others" : "");
 		const share = total === 1 ? "Your webhook is failing" : `${shareOf(failing.length, total)} failing`;
 		return `${share}: ${who}.${behindSentence(webhooks, byId, now)}`;
 	}
@@ -140,7 +153,7 @@ export function projectSentence(
 		const names = webhooks
 			.filter(({ id }) => byId.get(id)?.state === "unstable")
 			.slice(0, 3)
-			.map(webhookName)
+			.map(nameInSentence)
 			.join(", ");
 		const share = total === 1 ? "Your webhook is unstable" : `${shareOf(unstable, total)} unstable`;
 		const more = unstable > 3 ? " and others" : "";
@@ -245,10 +258,10 @@ function behindSentence(
 	const [first] = behind;
 	if (first === undefined) return "";
 	if (behind.length === 1)
-		return ` ${webhookName(first.webhook)} is behind: ${backlogSentence(first.health.backlog, now)}.`;
+		return ` ${nameInSentence(first.webhook)} is behind: ${backlogSentence(first.health.backlog, now)}.`;
 	return ` ${behind.length} are behind: ${behind
 		.slice(0, 3)
-		.map(({ webhook }) => webhookName(webhook))
+		.map(({ webhook }) => nameInSentence(webhook))
 		.join(", ")}${behind.length > 3 ? " and others" : ""}.`;
 }
 
