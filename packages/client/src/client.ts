@@ -1,5 +1,6 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { paths } from "../../api-types/src/api.ts";
+import { InvalidCallError } from "./errors.ts";
 import { newEventId } from "./event-id.ts";
 import type { EventPage, LogEvent, NewEvent, Position, PublishedEvent } from "./events.ts";
 import { endOfLog, type FollowOptions, follow, parsePage, type ReadPage } from "./follow.ts";
@@ -31,7 +32,7 @@ export interface Client {
 	 * one before the first try, so retries never publish twice; an `id` of your own also covers a publisher that crashes
 	 * and starts again.
 	 *
-	 * @throws ApiError if the service refuses them, ConnectionError if it can't be reached
+	 * @throws ApiError if the service refuses them, ConnectionError if it can't be reached, InvalidCallError if they aren't events
 	 */
 	publish(event: NewEvent, options?: CallOptions): Promise<PublishedEvent>;
 	/** Yields the log's events in order, then waits for new ones, across restarts of the service. */
@@ -60,13 +61,38 @@ async function complete(response: Response): Promise<Response> {
 	return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }
 
+/** Throws for a URL that no call can be made with. */
+function checkUrl(url: string): void {
+	const { protocol, username, password } = URL.canParse(url) ? new URL(url) : {};
+	const isFit = (protocol === "https:" || protocol === "http:") && username === "" && password === "";
+	if (!isFit) throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
+}
+
+/** Throws for a key that no header can carry, such as one that was copied with an ellipsis. */
+function checkKey(key: string): void {
+	if (!/^[\x21-\x7e]+$/.test(key))
+		throw new TypeError(
+			"createClient got a key with spaces, line breaks or other characters that no key has. Pass all of phk_…, as it was shown.",
+		);
+}
+
+/** Throws unless these can be events; the service checks the rest. */
+function checkEvents(events: readonly unknown[]): void {
+	for (const event of events)
+		if (typeof event !== "object" || event === null || Array.isArray(event))
+			throw new InvalidCallError(
+				`publish got ${Array.isArray(event) ? "an array within an array" : event === null ? "null" : typeof event} instead of an event: ` +
+					'pass one such as { type: "purchase.completed", data: { … } }, or an array of them.',
+			);
+}
+
 /** A client for one project. It has no state and needs no closing. */
 export function createClient({ url, key, project, retry = {}, fetch: doFetch = fetch }: ClientOptions): Client {
 	for (const [name, value] of Object.entries({ url, key, project }))
 		if (typeof value !== "string" || value === "")
 			throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
-	if (!URL.canParse(url))
-		throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
+	checkUrl(url);
+	checkKey(key);
 	const baseUrl = url.replace(/\/+$/, "");
 
 	/** Throws for everything but 2xx, after the retries that the call allows. */
@@ -109,6 +135,7 @@ export function createClient({ url, key, project, retry = {}, fetch: doFetch = f
 		{ signal }: CallOptions = {},
 	): Promise<PublishedEvent | readonly PublishedEvent[]> {
 		const batch = Array.isArray(given);
+		checkEvents(batch ? given : [given]);
 		const named = (batch ? given : [given]).map((event: NewEvent) => ({ ...event, id: event.id ?? newEventId() }));
 		const body = batch ? { events: named } : named[0]!;
 		const { data } = await api.POST(events, { params: { path }, body, ...(signal && { signal }) });

@@ -14,6 +14,11 @@ export class PosthornError extends Error {
 	override readonly name: string = "PosthornError";
 }
 
+/** The call can't be made as it is, so it wasn't sent, and isn't retried: the program has to be corrected. */
+export class InvalidCallError extends PosthornError {
+	override readonly name = "InvalidCallError";
+}
+
 /** The service couldn't be reached, or a response never came. The error's `cause` has the reason. */
 export class ConnectionError extends PosthornError {
 	override readonly name = "ConnectionError";

@@ -1,5 +1,5 @@
 /** Which calls to repeat, when, and how often. */
-import { ConnectionError, errorOf, retryAfter } from "./errors.ts";
+import { ConnectionError, errorOf, InvalidCallError, retryAfter } from "./errors.ts";
 
 export interface RetryOptions {
 	/** How often a call is repeated at most. By default, 5: with the delays below, for about 8 seconds. */
@@ -34,7 +34,7 @@ const TOO_MANY = 429;
  *
  * @param attempt makes the call once
  * @returns a 2xx response, with its body not yet read
- * @throws ApiError, ConnectionError, or the signal's reason
+ * @throws ApiError, ConnectionError, InvalidCallError if it can't be made as it is, or the signal's reason
  */
 export async function withRetries(
 	attempt: (signal: AbortSignal) => Promise<Response>,
@@ -46,6 +46,7 @@ export async function withRetries(
 		const { response, error } = await once(attempt, name, timeoutMs, signal);
 		if (response?.ok) return response;
 		const failure = error ?? (await errorOf(name, response!));
+		if (failure instanceof InvalidCallError) throw failure;
 		const again = response?.status === TOO_MANY || (idempotent && (!response || OUTAGES.has(response.status)));
 		if (!again || tries >= retries) throw failure;
 		const asked = response && retryAfter(response);
@@ -71,9 +72,26 @@ async function once(
 		return { response: await attempt(signal ? AbortSignal.any([signal, timeout]) : timeout) };
 	} catch (cause) {
 		signal?.throwIfAborted();
+		const invalid = invalidIn(cause);
+		if (invalid) return { error: new InvalidCallError(`${name} can't be sent: ${invalid}.`, { cause }) };
 		const why = timeout.aborted ? `no response within ${timeoutMs / 1_000} s` : reasonOf(cause);
 		return { error: new ConnectionError(`${name}: ${why}.`, { cause }) };
 	}
+}
+
+/**
+ * What makes a call impossible, as Node's `fetch` says it: the port is one that the Fetch standard blocks, or the request
+ * has a header or URL that no request can have.
+ */
+function invalidIn(error: unknown): string | undefined {
+	const { name, message = "", cause } = error as Error;
+	if (name !== "TypeError") return undefined;
+	const why = (cause as Error | undefined)?.message ?? "";
+	if (why === "bad port") return "fetch refuses to connect to this port; let the service listen on another one";
+	if (/^(?:unknown scheme|invalid method)/i.test(why)) return why;
+	return /ByteString|invalid header|invalid url|parse url|credentials/i.test(message)
+		? message.replace(/\.$/, "")
+		: undefined;
 }
 
 /** `fetch` only says that it failed; its cause says why, if it has one. */

@@ -1,13 +1,14 @@
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { within } from "@posthorn/testkit";
+import { unusedPort, within } from "@posthorn/testkit";
 import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 import {
 	ApiError,
 	ConnectionError,
 	createClient,
 	type EventPage,
+	InvalidCallError,
 	LogBehindError,
 	type NewEvent,
 	newEventId,
@@ -52,9 +53,42 @@ test("publishes typed events, one or many", async () => {
 	if (event.type === "purchase.completed") expectTypeOf(event.data.amount_cents).toEqualTypeOf<number>();
 });
 
-test("a call that can't be made isn't reported as an outage", async () => {
-	const posthorn = createClient({ url: service.url, key: "phk_…", project: "proj_1", retry: { retries: 0 } });
-	await expect(posthorn.get("evt_1")).rejects.toThrow(/^(?!.*can't be reached).*[^.]\.?$/);
+test("a client that could never make a call isn't created", () => {
+	const options = { url: service.url, key: "phk_1", project: "proj_1" };
+	for (const key of ["phk_…", "phk_1\n", "phk 1"])
+		expect(() => createClient({ ...options, key })).toThrow(/got a key with .* Pass all of phk_…, as it was shown\.$/);
+	for (const url of ["hooks.example.com", "localhost:8420", "ftp://example.com", "https://me:secret@example.com"])
+		expect(() => createClient({ ...options, url })).toThrow("give one such as https://hooks.example.com.");
+});
+
+test("a call that can't be made fails with its reason, without a retry", async () => {
+	let tries = 0;
+	const counting: typeof fetch = (input, init) => {
+		tries++;
+		return fetch(input, init);
+	};
+	const options = { key: "phk_1", project: "proj_1", fetch: counting };
+	const blocked = createClient({ ...options, url: "http://127.0.0.1:6000" });
+	for (const call of [blocked.get("evt_1"), blocked.publish(ORDER), blocked.end(), blocked.follow().next()])
+		await expect(call).rejects.toThrow(/^(?:GET|POST) \S+ can't be sent: fetch refuses to connect to this port; let/);
+	expect(tries).toBe(4);
+	const header: typeof fetch = (input) => fetch(input, { headers: { "X-Trace": "…" } });
+	const wrong = createClient({ ...options, url: service.url, fetch: header });
+	await expect(wrong.get("evt_1")).rejects.toThrow(InvalidCallError);
+	await expect(wrong.get("evt_1")).rejects.toThrow(/^(?!.*can't be reached).* can't be sent: .*[^.]\.$/);
+});
+
+test.each([
+	[null, "null"],
+	[undefined, "undefined"],
+	["purchase.completed", "string"],
+	[[ORDER, null], "null"],
+	[[[ORDER]], "an array within an array"],
+])("publish(%j) says what to pass, and sends nothing", async (given, name) => {
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
+	const published = posthorn.publish(given as unknown as NewEvent);
+	await expect(published).rejects.toThrow(InvalidCallError);
+	await expect(published).rejects.toThrow(`publish got ${name} instead of an event: pass one such as { type: `);
 });
 
 test("a lost response is retried with the same id, and nothing is published twice", async () => {
@@ -126,7 +160,12 @@ test("errors say what is wrong, where, and what to do", async () => {
 	await expect(unknown.publish(ORDER)).rejects.toMatchObject({ status: 401, code: "unauthorized" });
 	const elsewhere = createClient({ url: `${service.url}/elsewhere/`, key: "k", project: "p" });
 	await expect(elsewhere.publish(ORDER)).rejects.toMatchObject({ status: 404 });
-	const nobody = createClient({ url: "http://127.0.0.1:9", key: "k", project: "p", retry: { retries: 1 } });
+	const nobody = createClient({
+		url: `http://127.0.0.1:${await unusedPort()}`,
+		key: "k",
+		project: "p",
+		retry: { retries: 1 },
+	});
 	await expect(nobody.publish(ORDER)).rejects.toThrow(ConnectionError);
 	expect(() => createClient({ url: service.url, key: "", project: "p" })).toThrow(/"key".*environment variable/);
 });
