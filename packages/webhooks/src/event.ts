@@ -14,6 +14,22 @@ declare enum UnknownEventType {
 
 export type { UnknownEventType };
 
+/** A record, so that the compiler finds one that is missing here. */
+const KNOWN: Readonly<Record<EventType, true>> = {
+	"customer.created": true,
+	"purchase.completed": true,
+	"purchase.refunded": true,
+	"delivery.success": true,
+	"delivery.failed": true,
+	"basket.abandoned": true,
+	"subscription.created": true,
+	"subscription.canceled": true,
+	"chargeback.created": true,
+};
+
+/** The event types that this version of the library knows. */
+export const EVENT_TYPES: readonly string[] = Object.keys(KNOWN);
+
 interface Envelope<Type extends string, Data> {
 	/** `evt_…`, unique within its project. Posthorn repeats it in the event id header, which is not signed. */
 	readonly id: string;

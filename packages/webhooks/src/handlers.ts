@@ -1,4 +1,4 @@
-import type { EventOf, EventType, WebhookEvent } from "./event.ts";
+import { EVENT_TYPES, type EventOf, type EventType, type WebhookEvent } from "./event.ts";
 import { Lease } from "./lease.ts";
 import type { Store } from "./store.ts";
 
@@ -20,6 +20,40 @@ export type Handler = (event: WebhookEvent, context: HandlerContext) => unknown;
 export function handlerOf(handlers: Handlers, { type }: WebhookEvent): Handler | undefined {
 	const own = Object.hasOwn(handlers, type) ? (handlers[type as EventType] as Handler | undefined) : undefined;
 	return own ?? handlers["*"];
+}
+
+/** Throws a TypeError for a handler that would never be called, such as one of a misspelled type. */
+export function checkHandlers(handlers: unknown): void {
+	if (typeof handlers !== "object" || handlers === null)
+		throw new TypeError('on is missing: pass the handlers, such as { "purchase.completed": async (event) => … }.');
+	for (const [type, handler] of Object.entries(handlers)) {
+		if (type !== "*" && !EVENT_TYPES.includes(type))
+			throw new TypeError(
+				`on has a handler for "${type}", which is no event type of this version. Did you mean "${nearest(type)}"? ` +
+					'For types that are newer than this package, use "*" and look at event.type.',
+			);
+		if (handler !== undefined && typeof handler !== "function")
+			throw new TypeError(`on["${type}"] isn't a function; give one that takes the event.`);
+	}
+}
+
+function nearest(type: string): string {
+	const distances = new Map(EVENT_TYPES.map((known) => [known, distance(type.toLowerCase(), known)]));
+	return EVENT_TYPES.reduce((best, known) => (distances.get(known)! < distances.get(best)! ? known : best));
+}
+
+/** How many characters to insert, delete or replace (Levenshtein). */
+function distance(from: string, to: string): number {
+	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+	for (const [index, character] of Array.from(from).entries()) {
+		const next = [index + 1];
+		for (let column = 1; column <= to.length; column++) {
+			const replaced = row[column - 1]! + (character === to[column - 1] ? 0 : 1);
+			next.push(Math.min(replaced, row[column]! + 1, next[column - 1]! + 1));
+		}
+		row = next;
+	}
+	return row.at(-1)!;
 }
 
 export interface HeldEvent {

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from "./event.ts";
-import type { Handlers } from "./handlers.ts";
+import { checkHandlers, type Handlers } from "./handlers.ts";
 import type { Store } from "./store.ts";
 import { checkedOptions, checkedSecrets, type VerifyOptions } from "./verify.ts";
 
@@ -34,6 +34,7 @@ export type Settings = ReturnType<typeof settingsOf>;
 export function settingsOf(options: ReceiverOptions) {
 	const { on, name, maxBytes = MAX_BYTES } = options;
 	const prefix = name === undefined ? "" : `${name}/`;
+	checkHandlers(on);
 	return {
 		on,
 		maxBytes,

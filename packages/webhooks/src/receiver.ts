@@ -21,7 +21,7 @@ import { type Receiver, type Reply, receive, refuse } from "./request.ts";
  * Verifies requests, skips duplicates and runs a handler for each event. Connect it to a server with `fetchHandler`,
  * `nodeHandler` or `fastifyWebhooks`.
  *
- * @throws {TypeError | RangeError} if the secret is empty, the store is missing, or an option is out of range
+ * @throws {TypeError | RangeError} if the secret is empty, the store is missing, a handler is for no known type, or an option is out of range
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
 	const { store } = options;

@@ -31,6 +31,7 @@ export async function verify(
 ): Promise<WebhookEvent> {
 	const secrets = checkedSecrets(secret);
 	const { tolerance, now, brand } = checkedOptions(options);
+	checkHeaders(headers);
 	const names = headerNames(brand);
 	const timestamp = readTimestamp(headers, names.timestamp, tolerance, now);
 	const signature = readSignature(headers, names.signature);
@@ -63,6 +64,15 @@ export function checkedOptions({
 		throw new RangeError(`tolerance is ${tolerance}; give a number of seconds from 0.`);
 	}
 	return { tolerance, now, brand };
+}
+
+/** Programs in JavaScript may leave them out, or pass a property that their server does not have. */
+function checkHeaders(headers: unknown): void {
+	if (typeof headers === "object" && headers !== null) return;
+	throw new WebhookError(
+		"headers_not_passed",
+		"verify got no headers. Pass the request's, as its second argument: request.headers, as an object or Headers.",
+	);
 }
 
 function readTimestamp(headers: HeadersInput, name: string, tolerance: number, now: number | (() => number)): string {

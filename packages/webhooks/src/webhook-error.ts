@@ -1,5 +1,6 @@
 /** Why a request was refused, and the HTTP status to refuse it with. The codes are stable. */
 const STATUS = {
+	headers_not_passed: 400,
 	timestamp_missing: 400,
 	timestamp_repeated: 400,
 	timestamp_malformed: 400,

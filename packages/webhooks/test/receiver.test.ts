@@ -1,6 +1,9 @@
+import { DatabaseSync } from "node:sqlite";
+import { EVENT_TYPES } from "@posthorn/protocol";
 import { Signal, until } from "@posthorn/testkit";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
+	createInbox,
 	createReceiver,
 	memoryStore,
 	type ReceiverOptions,
@@ -8,9 +11,11 @@ import {
 	type Store,
 	type WebhookEvent,
 } from "../src/index.ts";
+import { sqliteStore } from "../src/stores/sqlite.ts";
 import { sampleEvent, signEvent, type TestEvent } from "../src/testing.ts";
 
 const SECRET = "whsec_test";
+const inboxStore = sqliteStore(new DatabaseSync(":memory:"));
 
 /** A receiver, what it reported, and requests for it. */
 function setUp(options: Partial<ReceiverOptions> = {}) {
@@ -25,6 +30,24 @@ function setUp(options: Partial<ReceiverOptions> = {}) {
 it("can't be created without a store", () => {
 	// @ts-expect-error: programs in JavaScript can leave it out.
 	expect(() => createReceiver({ secret: SECRET, on: {} })).toThrow(/^store is missing: pass memoryStore\(\)/);
+});
+
+it.each(["purchase.complete", "Purchase.Completed", "purchase_completed", "purchase.completed "])(
+	"can't be created with a handler for %j, which would never run",
+	(type) => {
+		for (const create of [createReceiver, createInbox])
+			expect(() => create({ secret: SECRET, store: inboxStore, on: { [type]: () => undefined } })).toThrow(
+				`on has a handler for "${type}", which is no event type of this version. Did you mean "purchase.completed"?`,
+			);
+	},
+);
+
+it("can't be created without handlers, or with one that isn't a function", () => {
+	// @ts-expect-error: programs in JavaScript can leave it out.
+	expect(() => createReceiver({ secret: SECRET, store: memoryStore() })).toThrow(/^on is missing: pass the handlers/);
+	for (const type of ["purchase.completed", "*"])
+		expect(() => setUp({ on: { [type]: "handle" } })).toThrow(`on["${type}"] isn't a function`);
+	expect(() => setUp({ on: Object.fromEntries(EVENT_TYPES.map(({ type }) => [type, () => undefined])) })).not.toThrow();
 });
 
 const event = { ...sampleEvent("purchase.refunded"), id: "evt_1" };

@@ -98,6 +98,15 @@ describe("signature vectors", () => {
 });
 
 describe("verify", () => {
+	it.each([undefined, null, "X-Service-Signature: 1", 7])(
+		"says what to pass instead of %j as headers",
+		async (headers) => {
+			const error = await refusal(purchase("{}"), headers as never);
+			expect([error.code, error.status]).toEqual(["headers_not_passed", 400]);
+			expect(error.message).toContain("Pass the request's, as its second argument");
+		},
+	);
+
 	it("returns the event with its raw text, which copies and logs leave out", async () => {
 		const body = purchase('{"order_id":"ord_1","amount_cents":12345678901234567890}');
 		const event = await verify(body, signed(body), SECRET, AT);
