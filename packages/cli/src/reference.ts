@@ -22,7 +22,8 @@ development](local-development.md) shows the commands for developers at work.
 
 Results go to standard output, everything else to standard error. With \`--json\` results are JSON, one value a line.
 Colors are used at a terminal, unless \`NO_COLOR\` is set. \`--env-file FILE\` reads variables for any command; those of the
-environment take precedence. Commands that talk to a service take \`--url\` and \`--project\`, then \`POSTHORN_URL\`,
+environment take precedence. If the file is missing, Node finds that out first when it starts \`npx posthorn\`: it prints
+\`node: FILE: not found\` and ends with 9. Commands that talk to a service take \`--url\` and \`--project\`, then \`POSTHORN_URL\`,
 \`POSTHORN_API_KEY\` and \`POSTHORN_PROJECT\`, then what \`posthorn login\` stored.
 
 | what a command does | the scope that its API key needs |
