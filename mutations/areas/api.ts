@@ -46,7 +46,7 @@ export const API = [
 	...of("server/src/api/server.ts", inApi("deferred-rights"), [
 		{
 			name: "late-body-outlives-rights",
-			find: "\t\tif (incomplete.delete(request)) await authorizeAgain(request, route, parts);\n",
+			find: "\t\tif (request.arrivedLater) await authorizeAgain(request, route, parts);\n",
 			replace: "",
 			only: "while a body arrives",
 			why: "A member who is removed creates an API key with a request that was begun before.",

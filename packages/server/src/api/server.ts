@@ -32,6 +32,13 @@ import {
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
+declare module "fastify" {
+	interface FastifyRequest {
+		/** Whether it was authorized before its whole body had arrived. */
+		arrivedLater: boolean;
+	}
+}
+
 const refuseSchemas = (): never => {
 	throw new Error("Routes must not name schemas to Fastify.");
 };
@@ -72,6 +79,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	await app.register(cookie);
 	app.decorateRequest("principal", null);
 	app.decorateRequest("countsAsRead", false);
+	app.decorateRequest("arrivedLater", false);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
@@ -137,9 +145,6 @@ const ENDS_RIGHTS: ReadonlySet<string> = new Set([
 	"member.role_changed",
 ]);
 
-/** Requests that were authorized before their whole body had arrived. */
-const incomplete = new WeakSet<FastifyRequest>();
-
 interface Noted {
 	readonly by: Actor;
 	readonly note: AuditNote;
@@ -192,7 +197,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			admission.count(request, route);
 			await requireApp(request, route, parts);
 			// The client decides when the rest arrives.
-			if (route.access !== "open" && request.raw.complete === false) incomplete.add(request);
+			if (route.access !== "open" && request.raw.complete === false) request.arrivedLater = true;
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body without a Content-Encoding: none is supported.");
@@ -209,7 +214,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 
 	async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
 		// The right to do this may have ended while the body was arriving.
-		if (incomplete.delete(request)) await authorizeAgain(request, route, parts);
+		if (request.arrivedLater) await authorizeAgain(request, route, parts);
 		checkBody(route, request.body);
 		const query = readQuery(route.query, request.query as Record<string, unknown>);
 		// Health checks and scrapers may add any parameters.
