@@ -15,6 +15,19 @@ export const STORAGE_SQLITE = [
 			},
 		],
 	),
+	...of(
+		"server/src/storage/sqlite/connection/files.ts",
+		["server/src/storage/sqlite/files.test.ts"],
+		[
+			{
+				name: "sqlite-lock-by-name",
+				find: "targetOf(databasePath)",
+				replace: "databasePath",
+				only: "symbolic link",
+				why: "Two services run one database, each under another name, and send each delivery twice.",
+			},
+		],
+	),
 	...of("server/src/storage/sqlite/lanes/settle.ts", SQLITE, [
 		{
 			name: "sqlite-settle-any-generation",

@@ -1,10 +1,10 @@
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { StorageError } from "../port.ts";
-import { backupSqlite } from "./connection/backup.ts";
+import { backupSqlite, restoreSqlite } from "./connection/backup.ts";
 import { openSqliteStorage } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };
@@ -68,6 +68,25 @@ test("makes the files of earlier versions private", async () => {
 	const storage = await open();
 	expect(await modes()).toEqual(new Set(["600"]));
 	await storage.close();
+});
+
+// Two services once ran the same database, each under another name, and sent each delivery twice.
+test("a symbolic link is the same database, even if that doesn't exist yet", async () => {
+	const link = join(directory, "link.db");
+	await symlink("posthorn.db", link);
+	const storage = await open(link);
+	expect(await refusal()).toMatchObject({ code: "in_use" });
+	await storage.close();
+	const again = await open();
+	expect(await refusal(link)).toMatchObject({ code: "in_use" });
+	await again.close();
+	expect((await readdir(directory)).sort()).toEqual(["link.db", "posthorn.db", "posthorn.db.lock"]);
+
+	const copy = join(directory, "copy.db");
+	await backupSqlite(path, copy);
+	await restoreSqlite(copy, link);
+	expect((await lstat(link)).isSymbolicLink()).toBe(true);
+	expect((await readdir(directory)).filter((name) => name.startsWith("link.db"))).toEqual(["link.db"]);
 });
 
 test("a file that isn't a database is refused as such, and left unchanged", async () => {

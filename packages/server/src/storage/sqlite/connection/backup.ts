@@ -9,7 +9,7 @@ import { APPLICATION_ID, migrate } from "../migrations/index.ts";
 import { runVerb } from "../verbs.ts";
 import { Connection } from "./connection.ts";
 import { isDamage, storageError } from "./errors.ts";
-import { ExclusiveLock, makeFile, makeFolder } from "./files.ts";
+import { ExclusiveLock, makeFile, makeFolder, targetOf } from "./files.ts";
 
 /** Other connections hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -90,7 +90,7 @@ export interface RestoredFile {
  */
 export async function restoreSqlite(backupPath: string, databasePath: string): Promise<RestoredFile> {
 	const backup = resolve(backupPath);
-	const path = resolve(databasePath);
+	const path = targetOf(resolve(databasePath));
 	if (!existsSync(backup)) throw new StorageError("unusable", `There is no backup at ${backup}.`);
 	if (existsSync(path) && statSync(backup).ino === statSync(path).ino && statSync(backup).dev === statSync(path).dev)
 		throw new StorageError("unusable", `${backup} is the database itself: name a backup of it.`);
@@ -101,7 +101,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 		copyDatabase(backup, draft);
 		const backupAt = prepare(draft, backup);
 		await flush(draft);
-		giveToOwner(draft, path);
+		giveToOwner(path, draft, lock.path);
 		const replaced = existsSync(path) ? freeName(path) : null;
 		if (replaced !== null) setAside(path, replaced);
 		renameSync(draft, path);
@@ -134,10 +134,10 @@ function prepare(draft: string, backup: string): number | null {
 }
 
 /** Run as root, the service's user must be able to open it. */
-function giveToOwner(draft: string, path: string): void {
+function giveToOwner(path: string, ...files: readonly string[]): void {
 	if (process.getuid?.() !== 0) return;
 	const { uid, gid } = statSync(existsSync(path) ? path : dirname(path));
-	for (const each of [draft, `${path}.lock`]) chownSync(each, uid, gid);
+	for (const each of files) chownSync(each, uid, gid);
 }
 
 function freeName(path: string): string {

@@ -1,6 +1,6 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
 import { isBusy } from "./errors.ts";
@@ -14,13 +14,15 @@ const LOCK_WAIT_MS = 250;
  * dies, so it's never stale, and the name stays readable.
  */
 export class ExclusiveLock {
+	/** Its file. */
+	readonly path: string;
 	readonly #db: DatabaseSync;
 
 	/** Throws a StorageError `in_use` that names the holder if another process or connection has the lock. */
 	constructor(databasePath: string) {
-		const path = `${databasePath}.lock`;
-		makeFile(path);
-		this.#db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+		this.path = `${targetOf(databasePath)}.lock`;
+		makeFile(this.path);
+		this.#db = new DatabaseSync(this.path, { timeout: LOCK_WAIT_MS });
 		try {
 			this.#db.exec("CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT)");
 			this.#db.exec("BEGIN IMMEDIATE; DELETE FROM holder");
@@ -41,6 +43,13 @@ export class ExclusiveLock {
 	release(): void {
 		this.#db.close();
 	}
+}
+
+/** The file that a path leads to, even if it doesn't exist yet: a symbolic link is another name of the same database. */
+export function targetOf(path: string): string {
+	if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
+	const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+	return isLink ? targetOf(resolve(dirname(path), readlinkSync(path))) : path;
 }
 
 function describeHolder(db: DatabaseSync): string {
