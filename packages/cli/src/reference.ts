@@ -35,7 +35,7 @@ environment take precedence. If the file is missing, Node finds that out first w
 \`trigger --to\` and \`verify\` without \`--event\` need no key.
 
 Completions, for the current shell: \`source <(posthorn complete bash)\`, \`source <(posthorn complete zsh)\`,
-\`posthorn complete fish | source\`.
+\`posthorn complete fish | source\`. Bash's needs the package \`bash-completion\`.
 `;
 
 /** The page docs/guides/cli.md. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import {
 	copyFileSync,
 	existsSync,
+	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { flagOf, hasFlag, SETTINGS, variableOf } from "@posthorn/server/config";
 import { Posthorn, until, unusedPort } from "@posthorn/testkit";
@@ -294,7 +295,12 @@ test("the operator's commands print JSON, one value a line, and serve starts wit
 		service.kill();
 		await closed;
 	}
-	expect(JSON.parse((await run(["logout", "--json"], { HOME: cwd }, cwd)).out)).toEqual({
-		deleted: join(cwd, ".config/posthorn/login.json"),
-	});
+	const stored = join(cwd, ".config/posthorn/login.json");
+	mkdirSync(dirname(stored), { recursive: true });
+	writeFileSync(stored, "{}");
+	const logout = () => run(["logout", "--json"], { HOME: cwd }, cwd);
+	expect(JSON.parse((await logout()).out)).toEqual({ deleted: stored });
+	const again = await logout();
+	expect([again.code, JSON.parse(again.out)]).toEqual([0, { deleted: null }]);
+	expect(again.err).toContain("Nothing was stored, so nothing was deleted.");
 });

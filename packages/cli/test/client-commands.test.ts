@@ -8,6 +8,7 @@ import {
 	settingsOfNodes,
 	startRawReceiver,
 	startReceiver,
+	unusedPort,
 	writeCaFile,
 } from "@posthorn/testkit";
 import type { Command } from "commander";
@@ -150,6 +151,9 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 	const pretty = await verify(JSON.stringify(JSON.parse(event.raw), null, 2), "--event", id);
 	expect([pretty.code, pretty.out]).toEqual([1, expect.stringContaining("first at byte 1:")]);
 	expect(pretty.out).toContain("body_reserialized");
+	expect(pretty.out).toMatch(/ sent +\{"id":.*… /);
+	expect(pretty.out).toMatch(/ given +\{␊ {2}"id":.*… /);
+	expect((await verify(`\ufeff${event.raw}`, "--event", id)).out).toMatch(/ given +<byte order mark>\{"id"/);
 	const json = JSON.parse((await verify(`${event.raw}\n`, "--event", id, "--json")).out);
 	expect(json).toMatchObject({ valid: false, code: "body_reserialized", same_bytes: false });
 	expect(json.first_difference).toMatchObject({ byte: Buffer.byteLength(event.raw) });
@@ -402,6 +406,13 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 		request_body: expect.any(String),
 	});
 	expect(byEvent.err).toContain("posthorn logs list --event evt_3");
+	const ofWebhook = await user.run(["logs", "get", "evt_3", "--webhook", newest.webhook_id, "--json"]);
+	expect(JSON.parse(ofWebhook.out).id).toBe(newest.id);
+	expect((await user.run(["logs", "get", "evt_3", "--webhook", "wh_none"])).code).toBe(1);
+	expect(await user.run(["logs", "get", newest.id, "--webhook", newest.webhook_id])).toMatchObject({
+		code: 2,
+		err: expect.stringMatching(/^--webhook needs an event/),
+	});
 	expect(await user.run(["logs", "get", "evt_none"])).toMatchObject({
 		code: 1,
 		err: expect.stringMatching(/no attempt/),
@@ -498,7 +509,7 @@ test.each([
 
 test("says in plain words why a call failed, and when there is nothing to show", async () => {
 	const away = await user.run(["webhooks", "pause", "wh_1", "--project", project.id], {
-		env: { POSTHORN_URL: "http://127.0.0.1:1" },
+		env: { POSTHORN_URL: `http://127.0.0.1:${await unusedPort()}` },
 	});
 	expect(away).toMatchObject({
 		code: 1,

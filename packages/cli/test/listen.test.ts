@@ -193,6 +193,10 @@ test("begins at the given position: now, at an event, or at a time", async () =>
 		await receiver.until("the events", () => arrived().length === expected.length);
 		await listening.end("SIGTERM");
 		expect(arrived(), args.join(" ")).toEqual(expected);
+		const [flag, value] = args;
+		expect(listening.errors).toContain(
+			`Beginning with ${flag === "--since" ? "the events of the last " : ""}${value}.`,
+		);
 	}
 	receiver.received.length = 0;
 	await project.publish(event("evt_missed"));

@@ -54,7 +54,8 @@ Examples:
   posthorn logs tail
   posthorn logs tail --webhook wh_… --status failed
   posthorn logs list --since 1h --limit 200 --json
-  posthorn logs get att_…`,
+  posthorn logs get att_…
+  posthorn logs get evt_… --webhook wh_…`,
 	replay: `
 Shows how many deliveries match and asks. By default, failed (dead-lettered) ones. Receivers get the same event ids, so
 one that skips duplicates won't handle again what it has handled.
@@ -172,9 +173,9 @@ export function addClientCommands(program: Command): void {
 		.option("--limit <count>", "how many", "50")
 		.action(async (_, self: Command) => (await import("./logs.ts")).listLogs(self.optsWithGlobals()));
 
-	withConnection(command("get <id>", "Show an attempt in full, or an event's newest one.", logs)).action(
-		async (id: string, _, self: Command) => (await import("./logs.ts")).getLog(id, self.optsWithGlobals()),
-	);
+	withConnection(command("get <id>", "Show an attempt in full, or an event's newest one.", logs))
+		.option("--webhook <id>", "with an event: its newest attempt for this webhook")
+		.action(async (id: string, _, self: Command) => (await import("./logs.ts")).getLog(id, self.optsWithGlobals()));
 
 	withConnection(command("replay", "Send finished deliveries again."))
 		.option("--webhook <id>", "only this webhook's")

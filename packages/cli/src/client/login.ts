@@ -1,4 +1,5 @@
 /** `posthorn login` and `posthorn logout`. */
+import { existsSync } from "node:fs";
 import { ApiError, createClient } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
 import { checkedUrl, projectsOf, warnIfReadable } from "./connection.ts";
@@ -47,9 +48,14 @@ async function mayRead(login: Login): Promise<boolean> {
 }
 
 export function logout(options: Pick<LoginOptions, "json">): void {
+	const wasStored = existsSync(loginFile());
 	forget(loginFile());
-	if (options.json) printJson({ deleted: loginFile() });
-	note(`Deleted ${loginFile()}. The key itself stays valid: delete it in the dashboard, under API keys.`);
+	if (options.json) printJson({ deleted: wasStored ? loginFile() : null });
+	note(
+		wasStored
+			? `Deleted ${loginFile()}. The key itself stays valid: delete it in the dashboard, under API keys.`
+			: "Nothing was stored, so nothing was deleted.",
+	);
 }
 
 async function askUrl(known: string): Promise<string> {

@@ -159,9 +159,12 @@ const seriesOf = ({ attempt, replay }: Pick<Attempt, "attempt" | "replay">): str
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 
 /** One attempt in full, or an event's newest one: the request, the response, and what follows. */
-export async function getLog(id: string, options: ConnectionOptions): Promise<void> {
+export async function getLog(id: string, options: ConnectionOptions & { readonly webhook?: string }): Promise<void> {
+	const { webhook } = options;
+	if (webhook !== undefined && !id.startsWith("evt_"))
+		throw new UsageError(["--webhook needs an event, evt_…: an attempt is of one webhook anyway."]);
 	const { client, project } = await connect(options);
-	const attemptId = id.startsWith("evt_") ? await newestOf(client, project, id) : id;
+	const attemptId = id.startsWith("evt_") ? await newestOf(client, project, id, webhook) : id;
 	const { data } = await client.api.GET("/v1/projects/{project_id}/attempts/{attempt_id}", {
 		params: { path: { project_id: project, attempt_id: attemptId } },
 	});
@@ -205,11 +208,14 @@ function showCertificate(certificate: Certificate): void {
 	printFields(Object.entries(certificateFields(certificate)).map(([name, value]) => [name, clean(value)]));
 }
 
-async function newestOf(client: Client, project: string, eventId: string): Promise<string> {
-	const [attempt] = (await attempts(client, project, { event_id: eventId, limit: 1 })).data;
-	if (attempt === undefined) throw new CommandError([`There is no attempt of ${eventId} in the delivery log.`], 1);
+async function newestOf(client: Client, project: string, eventId: string, webhook?: string): Promise<string> {
+	const filter = { event_id: eventId, ...(webhook !== undefined && { webhook_id: [webhook] }) };
+	const [attempt] = (await attempts(client, project, { ...filter, limit: 1 })).data;
+	const where = webhook === undefined ? "" : ` for ${webhook}`;
+	if (attempt === undefined)
+		throw new CommandError([`There is no attempt of ${eventId}${where} in the delivery log.`], 1);
 	const { id } = attempt;
-	note(`This is its newest attempt. All of them: posthorn logs list --event ${eventId}`);
+	note(`This is its newest attempt${where}. All of them: posthorn logs list --event ${eventId}`);
 	return id;
 }
 

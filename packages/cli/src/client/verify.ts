@@ -134,9 +134,19 @@ export function firstDifference(sent: Uint8Array, given: Uint8Array): Difference
 	return { byte, sent: around(sent), given: around(given), sent_length: sent.length, given_length: given.length };
 }
 
+/** Shows what is otherwise invisible and often is the difference: line breaks, tabs and a byte order mark. */
+const pictured = (text: string): string =>
+	text.replaceAll(/[\t\n\r]/g, (one) => PICTURES[one]!).replaceAll("\ufeff", "<byte order mark>");
+
+const PICTURES: Readonly<Record<string, string>> = { "\t": "␉", "\n": "␊", "\r": "␍" };
+
 function showDifference({ byte, sent, given, sent_length, given_length }: Difference): void {
 	console.log(`${colors.red("✘")} The body differs from what was sent, first at byte ${byte}:`);
-	console.log(`  ${colors.dim("sent  ")} …${clean(sent)}…  ${colors.dim(`(${sent_length} bytes in all)`)}`);
-	console.log(`  ${colors.dim("given ")} …${clean(given)}…  ${colors.dim(`(${given_length} bytes in all)`)}`);
+	const excerpt = (text: string, length: number) => {
+		const [start, end] = [byte > CONTEXT_BYTES ? "…" : "", byte + CONTEXT_BYTES < length ? "…" : ""];
+		return `${start}${clean(pictured(text))}${end}  ${colors.dim(`(${length} bytes in all)`)}`;
+	};
+	console.log(`  ${colors.dim("sent  ")} ${excerpt(sent, sent_length)}`);
+	console.log(`  ${colors.dim("given ")} ${excerpt(given, given_length)}`);
 	if (given_length === sent_length + 1) note("One byte more: often a line break that an editor or echo has added.");
 }

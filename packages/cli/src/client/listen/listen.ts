@@ -45,7 +45,8 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	const types = checkedTypes(options.events);
 	if (options.since !== undefined && options.from !== undefined)
 		throw new UsageError(["--since and --from exclude each other."]);
-	const span = options.since === undefined ? null : parseSpan(options.since);
+	const { since } = options;
+	const span = since === undefined ? null : { text: since, ms: parseSpan(since) };
 	const connection = await connect(options);
 	const progress = new ProgressFile(connection.url, connection.project, target, types ?? null);
 	const start = await startingPoint(connection, progress, options.from, span);
@@ -145,10 +146,12 @@ async function startingPoint(
 	{ client }: Connection,
 	progress: ProgressFile,
 	from: string | undefined,
-	span: number | null,
+	span: { readonly text: string; readonly ms: number } | null,
 ): Promise<Start> {
-	if (span !== null)
-		return { position: await positionSince(client, Date.now() - span), told: "Beginning with the events since then." };
+	if (span !== null) {
+		const position = await positionSince(client, Date.now() - span.ms);
+		return { position, told: `Beginning with the events of the last ${span.text}.` };
+	}
 	if (from === "now") return { position: await client.end(), told: "Beginning now." };
 	if (from !== undefined) return { position: await positionBefore(client, from), told: `Beginning with ${from}.` };
 	const stored = progress.read();
