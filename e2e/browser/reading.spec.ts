@@ -34,6 +34,24 @@ test("a long log only renders the rows in sight, by scrolling and by keyboard", 
 	}).toPass();
 	expect(await table.locator("tbody tr").count()).toBeLessThan(120);
 
+	// Rows come and go a few at a time, because each change makes the browser lay out the table.
+	const changes = await page.evaluate(`new Promise((resolve) => {
+		window.scrollTo(0, 2_000);
+		const body = document.querySelector("tbody");
+		const seen = new MutationObserver(() => changes++);
+		let changes = 0;
+		let steps = 0;
+		const step = () => {
+			if (steps === 3) seen.observe(body, { childList: true });
+			if (steps++ === 43) return resolve(changes);
+			window.scrollBy(0, 44);
+			requestAnimationFrame(step);
+		};
+		requestAnimationFrame(step);
+	})`);
+	expect(changes).toBeGreaterThan(0);
+	expect(changes).toBeLessThan(30);
+
 	// The keyboard continues at the row it was on, however far away that is.
 	const first = table.locator('tr[aria-rowindex="2"]');
 	await first.focus();

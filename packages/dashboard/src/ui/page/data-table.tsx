@@ -1,5 +1,5 @@
 import { Skeleton, Table, VisuallyHidden } from "@mantine/core";
-import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, type Range, useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
 	type MouseEvent,
 	memo,
@@ -62,7 +62,9 @@ interface DataTableProps<Item> {
 const ROW_HEIGHT = 44;
 /** From this many rows on, only those in sight and this many around them are rendered. */
 const MANY = 100;
-const AROUND = 15;
+const AROUND = 8;
+/** Rows come and go this many at a time: each time, the browser lays out the table, which takes longer than a row does. */
+const TOGETHER = 4;
 
 /** Whether a click was meant for something inside the row rather than for the row. */
 const isForPart = (event: MouseEvent<HTMLElement>) =>
@@ -129,23 +131,39 @@ const Gap = ({ height, columns }: { height: number; columns: number }) =>
 		</tr>
 	);
 
+/** A range that only changes every few rows. */
+const together = ({ startIndex, endIndex, ...range }: Range): Range => ({
+	...range,
+	startIndex: Math.floor(startIndex / TOGETHER) * TOGETHER,
+	endIndex: Math.min(range.count - 1, Math.ceil((endIndex + 1) / TOGETHER) * TOGETHER - 1),
+});
+
 /** Which rows of a long list to render, and how to scroll to the others. */
 function useWindow(count: number, rowHeight: number, keep: readonly (number | null)[]) {
 	const body = useRef<HTMLTableSectionElement>(null);
 	const [top, setTop] = useState(0);
-	// Content above the list may change its height.
+	// Not with each render: that would lay out the page for each step of scrolling.
 	useLayoutEffect(() => {
-		if (count === 0 || body.current === null) return;
-		const next = Math.round(body.current.getBoundingClientRect().top + window.scrollY);
-		if (Math.abs(next - top) > 1) setTop(next);
-	});
+		if (count === 0) return;
+		const measure = () => {
+			const place = body.current?.getBoundingClientRect().top;
+			if (place === undefined) return;
+			const next = Math.round(place + window.scrollY);
+			setTop((before) => (Math.abs(next - before) > 1 ? next : before));
+		};
+		measure();
+		// Content above the list may change its height.
+		const observer = new ResizeObserver(measure);
+		observer.observe(document.body);
+		return () => observer.disconnect();
+	}, [count]);
 	const kept = keep.filter((index): index is number => index !== null && index >= 0 && index < count);
 	const virtualizer = useWindowVirtualizer({
 		count,
 		estimateSize: () => rowHeight,
 		overscan: AROUND,
 		scrollMargin: top,
-		rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), ...kept])].sort((a, b) => a - b),
+		rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(together(range)), ...kept])].sort((a, b) => a - b),
 	});
 	return { body, virtualizer };
 }
