@@ -179,9 +179,11 @@ export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 		steps.push({ id: steps.length, at: Math.round(at), ...deed });
 	};
 	addOwners(shape, stream(seed, "plan", "owners"), add);
-	if (shape.name === "scarce") addRecovery(shape, stream(seed, "plan", "recovery"), add);
-	else addEpisodes(shape, seed, add);
-	if (shape.name !== "scarce") addCoincidences(shape, stream(seed, "plan", "coincidences"), add);
+	if (shape.name === "scarce" || shape.name === "recovery") addRecovery(shape, stream(seed, "plan", "recovery"), add);
+	else {
+		addEpisodes(shape, seed, add);
+		addCoincidences(shape, stream(seed, "plan", "coincidences"), add);
+	}
 	addRetries(shape, stream(seed, "plan", "retries"), add);
 	return { seed, shape, steps: steps.sort((a, b) => a.at - b.at || a.id - b.id) };
 }
@@ -191,7 +193,7 @@ type Add = (at: number, deed: Deed) => void;
 // ── shapes ──
 
 /** By how often they are drawn. */
-const DRAWN = ["long", "long", "long", "shop", "shared", "churn", "crowd", "fan", "scarce"] as const;
+const DRAWN = ["long", "long", "long", "shop", "shared", "churn", "crowd", "fan", "scarce", "recovery"] as const;
 export const STYLES = [...new Set(DRAWN)];
 
 function withNodes(shape: Shape, nodes: Nodes | undefined): Shape {
@@ -251,6 +253,13 @@ function makeShape(random: Random, style?: string): Shape {
 			return {
 				...{ ...common, name, nodes: 1, projects: random.between(1, 2), webhooksPerProject: random.between(1, 3) },
 				...{ retryDelaysMs: REAL_DELAYS, attemptTimeoutMs: 5_000, sendsInFlight: 8, durationMs: HOUR / 2 },
+			};
+		case "recovery":
+			// The same with slots for all: only the limits of each webhook count.
+			return {
+				...{ ...common, name, nodes: 1, projects: random.between(1, 2), webhooksPerProject: random.between(1, 3) },
+				...{ retryDelaysMs: random.pick([REAL_DELAYS, SHORT_DELAYS]), attemptTimeoutMs: 5_000 },
+				...{ sendsInFlight: null, durationMs: HOUR / 2 },
 			};
 		case "fan":
 			return {
@@ -406,6 +415,9 @@ function addRecovery(shape: Shape, random: Random, add: Add): void {
 	for (let n = 0; n < 12; n++) {
 		const of = { project: random.between(0, projects - 1), webhook: random.between(0, webhooksPerProject - 1) };
 		add(5 * MINUTE + random.between(0, 10 * MINUTE), { do: "test", ...of });
+		// Many at once, where slots allow it.
+		if (shape.name === "recovery")
+			add(5 * MINUTE + random.between(0, 10 * MINUTE), { do: random.pick(["replay failed", "retry all"]), ...of });
 	}
 }
 

@@ -2,7 +2,7 @@ import type { Check, Witness } from "./check.ts";
 import { isFirst, widestSince } from "./ledger.ts";
 
 /** Attempts started before a lane was narrowed are written within an attempt's timeout plus this, milliseconds. */
-const CONNECTING_MS = 15_000;
+export const CONNECTING_MS = 15_000;
 /** How much earlier than its time the new owner may count a handed-over attempt as ended, milliseconds. */
 const CLOCKS_MS = 1_500;
 

@@ -20,6 +20,7 @@ import { sound } from "./promises/sound.ts";
 import { targets } from "./promises/targets.ts";
 import { terms } from "./promises/terms.ts";
 import { type Patience, waiting } from "./promises/waiting.ts";
+import { queued } from "./queued.ts";
 import { Wire } from "./wire.ts";
 
 /** A promise that was broken, and how. */
@@ -81,7 +82,7 @@ export class Oracle {
 		this.#waiting = waiting(witness, options.patience);
 		this.#delivered = delivered(witness);
 		this.#checks = [
-			...[sound, acknowledged, terms, series, replays, targets, secrets, delays, order, inFlight].map((make) =>
+			...[sound, acknowledged, terms, series, replays, targets, secrets, delays, order, inFlight, queued].map((make) =>
 				make(witness),
 			),
 			...[this.#waiting, logged(witness), this.#delivered],

@@ -12,7 +12,7 @@ export interface Transfer {
 	readonly sentAt: number;
 	readonly webhook: LedgerWebhook | null;
 	/** The attempt that it is, by what was settled when it was sent; null if no attempt was due. */
-	readonly attempt: { readonly series: number; readonly number: number } | null;
+	readonly attempt: { readonly series: number; readonly number: number; readonly requested: boolean } | null;
 	readonly seq: number | null;
 	receivedAt: number | null;
 	endedAt: number | null;
@@ -123,7 +123,10 @@ export class Wire {
 			...{ request, eventId, webhook, sentAt: at },
 			signature: headers.get(`x-${this.#brand}-signature`) ?? "",
 			timestamp: headers.get(`x-${this.#brand}-timestamp`) ?? "",
-			attempt: delivery && delivery.next !== null ? { series: delivery.series, number: delivery.next } : null,
+			attempt:
+				delivery && delivery.next !== null
+					? { series: delivery.series, number: delivery.next, requested: delivery.requested }
+					: null,
 			seq: event?.seq ?? null,
 			...{ receivedAt: null, endedAt: null, status: 0, logged: false, endedBy: null },
 		};
