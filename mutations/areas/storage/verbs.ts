@@ -57,6 +57,20 @@ export const STORAGE_VERBS = [
 			why: "The last owner of a project is removed.",
 		},
 		{
+			name: "verbs-removed-owner-invites",
+			find: "\tyield* endInvitationsOf(project, accountId);\n",
+			replace: "",
+			only: "members and invitations",
+			why: "An owner who was removed comes back as an owner with a link of their own.",
+		},
+		{
+			name: "verbs-demoted-owner-invites",
+			find: '\tif (p.role !== "owner") yield* endInvitationsOf(project, p.accountId);\n',
+			replace: "",
+			only: "members and invitations",
+			why: "An owner who was made a viewer becomes an owner again with a link of their own.",
+		},
+		{
 			name: "verbs-invitation-lowers-role",
 			find: "mayAs(member.role, role)",
 			replace: "mayAs(role, member.role)",

@@ -1195,14 +1195,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Remove a member
-         * @description Owners may remove anyone, and members may leave. It applies from the next request on.
+         * @description Owners may remove anyone, and members may leave. It applies from the next request on. Open invitations that the member created end.
          */
         readonly delete: operations["removeMember"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change a member's role
-         * @description It applies from the next request on.
+         * @description It applies from the next request on. Open invitations that the member created end, unless they remain an owner.
          */
         readonly patch: operations["updateMember"];
         readonly trace?: never;

@@ -16,7 +16,13 @@ export const membersQuery = (projectId: string) =>
 		queryFn: ({ signal }) => api.get(MEMBERS, { path: { project_id: projectId }, query: { limit: 200 }, signal }),
 	});
 
-const refresh = (projectId: string) => queryClient.invalidateQueries({ queryKey: projectKey(projectId, "members") });
+/** The invitations that an owner created end when they aren't one any longer. */
+const refresh = (projectId: string) =>
+	Promise.all(
+		(["members", "invitations"] as const).map((list) =>
+			queryClient.invalidateQueries({ queryKey: projectKey(projectId, list) }),
+		),
+	);
 
 export async function changeRole(projectId: string, accountId: string, role: Role): Promise<void> {
 	await api.patch(`${MEMBERS}/{account_id}`, {

@@ -206,6 +206,29 @@ test("an invitation is revoked, by an owner of its own project", async () => {
 	expect(refused.json.detail).toMatch(/was accepted or revoked/);
 });
 
+// An owner who expected to be removed could come back with a link of their own.
+test("the links of an owner who is removed or demoted end", async () => {
+	const change = async (ada: Browser, method: string, role?: string) => {
+		const body = role === undefined ? {} : { body: { role } };
+		const { status } = await owner.call(method, `${project}/members/${ada.accountId}`, body);
+		expect(status).toBe(method === "DELETE" ? 204 : 200);
+	};
+	const { url: others } = (await create({ role: "viewer" })).json;
+	for (const [method, role] of [
+		["PATCH", "developer"],
+		["DELETE", undefined],
+	] as const) {
+		const ada = await member(api, project, "owner", `ada${++people}`);
+		const { url } = (await create({ role: "owner" }, ada)).json;
+		await change(ada, "PATCH", "owner");
+		expect((await look(tokenOf(url))).status).toBe(200);
+		await change(ada, method, role);
+		expect((await look(tokenOf(url))).status).toBe(404);
+		expect((await accept(ada, { token: tokenOf(url) })).status).toBe(404);
+	}
+	expect((await look(tokenOf(others))).status).toBe(200);
+});
+
 test("an invitation expires after a week", async () => {
 	const { json } = await create({ role: "viewer" });
 	clock.advance(WEEK_MS - 1);

@@ -70,24 +70,37 @@ export function* getMember({ projectId, accountId }: MemberOf): Steps<Member | n
 	return found === undefined ? null : toMember(found);
 }
 
-/** `last_owner`: refused, because the project would have no owner left. */
+/**
+ * An owner who isn't one any longer loses the invitations that they created: their links could bring them back.
+ *
+ * `last_owner`: refused, because the project would have no owner left.
+ */
 export function* setRole(p: MemberOf & { readonly role: Role }): Steps<"changed" | "no_member" | "last_owner"> {
 	const project = yield* findProject(p.projectId);
 	const member = yield* holdMember(project, p.accountId);
 	if (member === null) return "no_member";
 	if (member.isLastOwner && p.role !== "owner") return "last_owner";
 	yield* changeRole(project, p.accountId, p.role);
+	if (p.role !== "owner") yield* endInvitationsOf(project, p.accountId);
 	return "changed";
 }
 
-/** `last_owner`: refused, because the project would have no owner left. */
+/** Like {@link setRole}. */
 export function* removeMember({ projectId, accountId }: MemberOf): Steps<"removed" | "no_member" | "last_owner"> {
 	const project = yield* findProject(projectId);
 	const member = yield* holdMember(project, accountId);
 	if (member === null) return "no_member";
 	if (member.isLastOwner) return "last_owner";
 	yield* row(sql`DELETE FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}`);
+	yield* endInvitationsOf(project, accountId);
 	return "removed";
+}
+
+/** Ends the project's invitations that an account created. */
+function* endInvitationsOf(project: number | null, accountId: string): Steps<void> {
+	yield* row(sql`
+		DELETE FROM posthorn.invitations
+		WHERE project_no = ${project} AND inviter_kind = 'account' AND inviter_id = ${accountId}`);
 }
 
 /** Makes the account a member, or raises its role; a higher role stays. */

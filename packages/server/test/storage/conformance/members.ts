@@ -164,6 +164,34 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.getMember({ projectId: project, accountId: world.id("account") })).toBeNull();
 		});
 
+		test("the invitations of an owner who is removed or demoted end, in this project only", async () => {
+			const { storage } = world;
+			const [project, other] = [await world.project(), await world.project()];
+			const [ada, grace] = [await makeAccount(world, "ada@a.example"), await makeAccount(world, "grace@a.example")];
+			const open = async (of: string) =>
+				(await storage.listInvitations({ projectId: of, at: START })).map(({ id }) => id);
+			const invite = async (of: string, id: string) => {
+				const invitation = invitationTo(of, "owner", { invitedBy: { kind: "account", id, name: "Ada" } });
+				await storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id) });
+				return invitation.id;
+			};
+			await join(project, grace, "owner");
+			await join(project, ada, "owner");
+			const [elsewhere, of, first] = [
+				await invite(other, ada.id),
+				await invite(project, grace.id),
+				await invite(project, ada.id),
+			];
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "owner" })).toBe("changed");
+			expect(await open(project)).toEqual([of, first]);
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "developer" })).toBe("changed");
+			expect(await open(project)).toEqual([of]);
+			await invite(project, ada.id);
+			expect(await storage.removeMember({ projectId: project, accountId: ada.id })).toBe("removed");
+			expect(await open(project)).toEqual([of]);
+			expect(await open(other)).toEqual([elsewhere]);
+		});
+
 		test("a project keeps its last owner", async () => {
 			const { storage } = world;
 			const project = await world.project();

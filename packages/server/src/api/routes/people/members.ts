@@ -103,7 +103,8 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 		}),
 		route("PATCH", one, "updateMember", {
 			summary: "Change a member's role",
-			description: "It applies from the next request on.",
+			description:
+				"It applies from the next request on. Open invitations that the member created end, unless they remain an owner.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
@@ -126,7 +127,8 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 		}),
 		route("DELETE", one, "removeMember", {
 			summary: "Remove a member",
-			description: "Owners may remove anyone, and members may leave. It applies from the next request on.",
+			description:
+				"Owners may remove anyone, and members may leave. It applies from the next request on. Open invitations that the member created end.",
 			access: "project",
 			role: "viewer",
 			peopleOnly: true,
