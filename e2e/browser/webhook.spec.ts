@@ -191,6 +191,29 @@ test.describe("with retries that wait for an hour", () => {
 		await expect(page.getByText(/and none for a retry/)).toBeVisible();
 	});
 
+	// Replay, which skips pending deliveries, was the highlighted one.
+	test("the highlighted action suits the selected deliveries", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const [broken, sound] = [await shop.receiver(), await shop.receiver()];
+		broken.respondWith(() => ({ status: 500 }));
+		await shop.webhook(broken.url("/hooks"), { description: "Accounting" });
+		await shop.webhook(sound.url("/hooks"), { description: "Chat" });
+		await dashboard.setUp();
+		await dashboard.signIn(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
+		await page.goto(dashboard.project("/logs"));
+		const row = (name: string) => page.getByRole("row", { name: new RegExp(name) }).getByRole("checkbox");
+		const button = (name: string) => page.getByRole("button", { name, exact: true });
+		const toolbar = page.getByText("1 selected").locator("..");
+		await row("Accounting").check();
+		await expect(toolbar.getByRole("button", { name: "Retry now" })).toHaveAttribute("data-variant", "filled");
+		await expect(button("Replay")).toHaveAttribute("data-variant", "default");
+		await row("Chat").check();
+		await expect(page.getByText("2 selected")).toBeVisible();
+		await expect(button("Replay")).toHaveAttribute("data-variant", "filled");
+	});
+
 	test("a retry is made from the drawer, and keeps its number", async ({ dashboard, page }) => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();

@@ -18,8 +18,9 @@ interface Action {
 interface LogToolbarProps {
 	selection: Selection;
 	still: boolean;
-	/** The main one last. */
 	actions: readonly Action[];
+	/** The label of the action that suits the selection best; the last one by default. */
+	main?: string;
 	/** What the actions do with several, such as "sent". */
 	done: string;
 	/** In place of the selection, if nothing is selected. */
@@ -27,7 +28,14 @@ interface LogToolbarProps {
 }
 
 /** Above the rows: the selection and its actions, or whether the list updates live. */
-export function LogToolbar({ selection, still, actions, done, children }: LogToolbarProps) {
+export function LogToolbar({
+	selection,
+	still,
+	actions,
+	main = actions.at(-1)?.label,
+	done,
+	children,
+}: LogToolbarProps) {
 	const { size, deliveries } = selection;
 	const tooMany = deliveries.length > MAX_NAMED;
 	return (
@@ -47,12 +55,12 @@ export function LogToolbar({ selection, still, actions, done, children }: LogToo
 				<TailButton still={still} />
 			) : (
 				<Group gap={6} wrap="nowrap">
-					{actions.map(({ label, Icon, act }, i) => (
+					{actions.map(({ label, Icon, act }) => (
 						<ForRole key={label} needs="developer">
 							{(disabled) => (
 								<Button
 									size="compact-sm"
-									variant={i === actions.length - 1 ? "filled" : "default"}
+									variant={label === main ? "filled" : "default"}
 									leftSection={<Icon size={14} aria-hidden />}
 									disabled={disabled || tooMany}
 									onClick={() => act(deliveries)}

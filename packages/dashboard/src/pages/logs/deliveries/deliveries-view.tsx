@@ -76,6 +76,8 @@ export function DeliveriesView() {
 		askToReplay(row);
 	};
 
+	const selected = rows?.filter(({ last_attempt }) => last_attempt !== null && selection.has(last_attempt.id)) ?? [];
+	const onlyWaiting = selected.every(({ state }) => state === "waiting");
 	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
 	const deliveries: DeliveriesProps = {
 		rows,
@@ -111,6 +113,7 @@ export function DeliveriesView() {
 						{ label: "Retry now", Icon: IconPlayerTrackNext, act: (chosen) => void retry(chosen) },
 						{ label: "Replay", Icon: IconReload, act: replaySelected },
 					]}
+					main={onlyWaiting ? "Retry now" : "Replay"}
 					done="changed"
 				/>
 			}
