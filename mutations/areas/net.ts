@@ -77,6 +77,13 @@ export const NET = [
 			why: "Allowing a translation such as NAT64 opens the private addresses behind it.",
 		},
 		{
+			name: "guard-isatap",
+			find: "isIsatap || ",
+			replace: "",
+			only: "ISATAP",
+			why: "Where a machine has an ISATAP interface, a webhook reaches private IPv4 addresses through it.",
+		},
+		{
 			name: "guard-ipv6-outside-global",
 			find: "if (!holds(globalIpv6, address)) return false;",
 			replace: "",

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -269,6 +269,12 @@ test("creates a private seal key once, and refuses a readable or damaged one", (
 	chmodSync(file, 0o600);
 	writeFileSync(file, "AAAA\n");
 	expect(() => readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toThrow("damaged");
+});
+
+test("says that the seal key is a link that leads nowhere", () => {
+	const file = join(folder, "link.sealkey");
+	symlinkSync(join(folder, "absent.sealkey"), file);
+	expect(() => readOrMakeSealKey(file, join(folder, "linked.db"))).toThrow(`${file} is a link to a file`);
 });
 
 // With a new key, no webhook's secret in an existing database could be opened.

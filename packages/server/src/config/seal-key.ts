@@ -35,7 +35,11 @@ export function readOrMakeSealKey(
 	const existing = readSealKey(file, database, begun);
 	if (existing) return { key: existing, made: false };
 	const made = makeSealKey(file);
-	return { key: readKeyFile(file)!, made };
+	const key = readKeyFile(file);
+	// Its name exists, so it wasn't created, and leads nowhere.
+	if (key === null)
+		throw new Error(`The seal key ${file} is a link to a file that doesn't exist: restore that, or delete the link.`);
+	return { key, made };
 }
 
 /**

@@ -258,6 +258,17 @@ describe("ranges that the operator allows", () => {
 		expect(open.refusal(translated)).toBeNull();
 	});
 
+	test("an address of ISATAP, which any prefix may have, is public only if its IPv4 address is", () => {
+		for (const prefix of ["2600:1f00::5efe", "2600:1f00::200:5efe"]) {
+			for (const ipv4 of ["10.1.2.3", "127.0.0.1", "169.254.169.254"])
+				expect(guard.refusal(`${prefix}:${ipv4}`)).toBe("address_not_public");
+			expect(guard.refusal(`${prefix}:8.8.8.8`)).toBeNull();
+		}
+		expect(createGuard({ allow: [], deny: ["8.8.8.0/24"] }).refusal("2600:1f00::5efe:8.8.8.8")).toBe(
+			"address_not_allowed",
+		);
+	});
+
 	test("allowing translations keeps those of public addresses", () => {
 		const open = createGuard({ allow: ["64:ff9b::/96", "2002::/16", "2001::/32", "::ffff:0:0/96"] });
 		for (const address of ["64:ff9b::808:808", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7", "::ffff:8.8.8.8"])

@@ -205,7 +205,9 @@ function embeddedIpv4(address: Address): ipaddr.IPv4[] {
 	if (holds(SIX_TO_FOUR, address)) return [at(1)];
 	// Teredo contains its server, and the client with its bits flipped (RFC 4380, 4).
 	if (holds(TEREDO, address)) return [at(2), at(6, 0xffff)];
-	return LAST_32_BITS.some((range) => holds(range, address)) ? [at(6)] : [];
+	// ISATAP, in any prefix (RFC 5214, 6.1).
+	const isIsatap = (parts[4]! & 0xfdff) === 0 && parts[5] === 0x5efe;
+	return isIsatap || LAST_32_BITS.some((range) => holds(range, address)) ? [at(6)] : [];
 }
 
 function holds([base, bits]: Range, address: Address): boolean {
