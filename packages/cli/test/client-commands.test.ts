@@ -507,6 +507,14 @@ test.each([
 	expect([code, err]).toEqual([2, expect.stringMatching(message)]);
 });
 
+test("says that a key was copied wrongly, without a call", async () => {
+	for (const args of [["events", "list", "--project", project.id], ["events", "list"], ["login"]])
+		expect(await user.run(args, { env: { POSTHORN_API_KEY: "phk_…" } }), args.join(" ")).toMatchObject({
+			code: 2,
+			err: expect.stringMatching(/^The API key has characters that no key has: copy all of it/),
+		});
+});
+
 test("says in plain words why a call failed, and when there is nothing to show", async () => {
 	const away = await user.run(["webhooks", "pause", "wh_1", "--project", project.id], {
 		env: { POSTHORN_URL: `http://127.0.0.1:${await unusedPort()}` },

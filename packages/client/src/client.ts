@@ -68,12 +68,14 @@ function checkUrl(url: string): void {
 	if (!isFit) throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
 }
 
-/** Throws for a key that no header can carry, such as one that was copied with an ellipsis. */
-function checkKey(key: string): void {
+/** The key without a line break that a file has at its end. Throws for one that no header can carry. */
+function checkedKey(text: string): string {
+	const key = text.trim();
 	if (!/^[\x21-\x7e]+$/.test(key))
 		throw new TypeError(
 			"createClient got a key with spaces, line breaks or other characters that no key has. Pass all of phk_…, as it was shown.",
 		);
+	return key;
 }
 
 /** Throws unless these can be events; the service checks the rest. */
@@ -87,12 +89,18 @@ function checkEvents(events: readonly unknown[]): void {
 }
 
 /** A client for one project. It has no state and needs no closing. */
-export function createClient({ url, key, project, retry = {}, fetch: doFetch = fetch }: ClientOptions): Client {
-	for (const [name, value] of Object.entries({ url, key, project }))
+export function createClient({
+	url,
+	key: givenKey,
+	project,
+	retry = {},
+	fetch: doFetch = fetch,
+}: ClientOptions): Client {
+	for (const [name, value] of Object.entries({ url, key: givenKey, project }))
 		if (typeof value !== "string" || value === "")
 			throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
 	checkUrl(url);
-	checkKey(key);
+	const key = checkedKey(givenKey);
 	const baseUrl = url.replace(/\/+$/, "");
 
 	/** Throws for everything but 2xx, after the retries that the call allows. */

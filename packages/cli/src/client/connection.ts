@@ -42,7 +42,7 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 	const sameKey = key === login?.key;
 	const given = options.project ?? (env.POSTHORN_PROJECT || (sameKey ? login?.project : undefined));
 	const project = given ?? (await onlyProject(url, key));
-	return { url, project, client: createClient({ url, key, project }) };
+	return { url, project, client: clientFor({ url, key, project }) };
 }
 
 /**
@@ -73,7 +73,7 @@ export function connectAsOperator(
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY (in a file, with --env-file), or run "posthorn login" with it and name the service with --url.`,
 		]);
 	warnIfReadable(url);
-	return { url, client: createClient({ url, key, project: "proj_unknown" }) };
+	return { url, client: clientFor({ url, key, project: "proj_unknown" }) };
 }
 
 function readKeyFile(path: string): string | undefined {
@@ -96,6 +96,15 @@ export function checkedUrl(text: string | undefined): string {
 	return text.replace(/\/+$/, "");
 }
 
+/** @throws UsageError if the key can't be one */
+export function clientFor(login: Login): Client {
+	if (!/^\s*[\x21-\x7e]+\s*$/.test(login.key))
+		throw new UsageError([
+			"The API key has characters that no key has: copy all of it (phk_…), without a space or line break.",
+		]);
+	return createClient(login);
+}
+
 export interface KnownProject {
 	readonly id: string;
 	readonly name: string;
@@ -103,7 +112,7 @@ export interface KnownProject {
 
 /** The projects that a key can see: its own, or for the operator's key all. */
 export async function projectsOf(url: string, key: string): Promise<readonly KnownProject[]> {
-	const { api } = createClient({ url, key, project: "proj_unknown" });
+	const { api } = clientFor({ url, key, project: "proj_unknown" });
 	const { data } = await api.GET("/v1/projects", { params: { query: { limit: 200 } } });
 	return data?.data ?? [];
 }

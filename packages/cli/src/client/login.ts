@@ -1,8 +1,8 @@
 /** `posthorn login` and `posthorn logout`. */
 import { existsSync } from "node:fs";
-import { ApiError, createClient } from "@posthorn/client";
+import { ApiError } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
-import { checkedUrl, projectsOf, warnIfReadable } from "./connection.ts";
+import { checkedUrl, clientFor, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
 
@@ -38,7 +38,7 @@ export async function login(options: LoginOptions): Promise<void> {
 /** Every key can list its project, regardless of scopes, so only a read shows this. */
 async function mayRead(login: Login): Promise<boolean> {
 	try {
-		await createClient(login).end();
+		await clientFor(login).end();
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
 		// Other refusals have nothing to do with the key.
