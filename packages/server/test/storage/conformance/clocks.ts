@@ -32,6 +32,21 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 			return node;
 		};
 
+		// For a node whose clock was ahead, its alarm came to be before 0, which counts neither as news nor as overdue: the
+		// project wasn't taken until something was published.
+		test("a project that is released before its queues were read is due immediately", async () => {
+			for (const aheadMs of [HOUR, -1_000]) {
+				const storage = await openNode(aheadMs);
+				const world = await worldOn(storage);
+				const project = await world.project();
+				const lease = await world.lease(project);
+				const { seen } = await storage.loadLanes({ projectId: project });
+				await storage.releaseLease({ lease, wakeAt: 0, seen });
+				const taken = await storage.acquireLeases({ holder: "another node", limit: 10 });
+				expect(taken.map(({ projectId }) => projectId)).toContain(project);
+			}
+		});
+
 		// A retry used to be due by the clock of the node that stored it: for a node an hour behind, an hour late.
 		test("a time stored by one node is due at that time for all others, whatever their clocks say", async () => {
 			const offsets = [HOUR, -HOUR, 0];

@@ -144,7 +144,7 @@ export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight =
 	const time = node.time();
 	const { lastSeq, revision } = node.tables.logs.get(held.projectNo)!;
 	const hasNews = lastSeq > seen.lastSeq || revision !== seen.revision;
-	const later = wakeAt === null ? null : time.database + Math.ceil(wakeAt - time.node);
+	const later = wakeAt === null ? null : Math.max(0, time.database + Math.ceil(wakeAt - time.node));
 	const next = hasNews ? 0 : later;
 	node.tables.leases.put({ ...held, holder: null, until: null, wakeAt: next });
 	handOver(node, held, inFlight);

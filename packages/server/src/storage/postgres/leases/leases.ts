@@ -244,7 +244,8 @@ async function renewOn(
 const RELEASE = sql(`
 	UPDATE posthorn.leases l
 	SET holder = NULL, until = NULL,
-		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0 ELSE ${NOW} + $6::bigint END
+		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0
+			WHEN $6::bigint IS NOT NULL THEN greatest(0, ${NOW} + $6::bigint) END
 	FROM posthorn.logs g
 	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL
 	RETURNING coalesce(l.wake_at <= ${NOW} + ${HINTED_MS}, false) AS is_due_soon`);
