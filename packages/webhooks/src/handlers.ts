@@ -29,31 +29,12 @@ export function checkHandlers(handlers: unknown): void {
 	for (const [type, handler] of Object.entries(handlers)) {
 		if (type !== "*" && !EVENT_TYPES.includes(type))
 			throw new TypeError(
-				`on has a handler for "${type}", which is no event type of this version. Did you mean "${nearest(type)}"? ` +
+				`on has a handler for "${type}", which is no event type of this version. The types are ${EVENT_TYPES.join(", ")}. ` +
 					'For types that are newer than this package, use "*" and look at event.type.',
 			);
 		if (handler !== undefined && typeof handler !== "function")
 			throw new TypeError(`on["${type}"] isn't a function; give one that takes the event.`);
 	}
-}
-
-function nearest(type: string): string {
-	const distances = new Map(EVENT_TYPES.map((known) => [known, distance(type.toLowerCase(), known)]));
-	return EVENT_TYPES.reduce((best, known) => (distances.get(known)! < distances.get(best)! ? known : best));
-}
-
-/** How many characters to insert, delete or replace (Levenshtein). */
-function distance(from: string, to: string): number {
-	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-	for (const [index, character] of Array.from(from).entries()) {
-		const next = [index + 1];
-		for (let column = 1; column <= to.length; column++) {
-			const replaced = row[column - 1]! + (character === to[column - 1] ? 0 : 1);
-			next.push(Math.min(replaced, row[column]! + 1, next[column - 1]! + 1));
-		}
-		row = next;
-	}
-	return row.at(-1)!;
 }
 
 export interface HeldEvent {
