@@ -33,10 +33,7 @@ export class ExclusiveLock {
 			const holder = isBusy(error) ? describeHolder(this.#db) : null;
 			this.#db.close();
 			if (holder === null) throw error;
-			throw new StorageError(
-				"in_use",
-				`${databasePath} is in use by ${holder}: stop it, or use another database here.`,
-			);
+			throw new StorageError("in_use", `${databasePath} is in use by ${holder}: stop it, or name another database.`);
 		}
 	}
 
