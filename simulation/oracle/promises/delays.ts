@@ -10,23 +10,45 @@ const NOTICED_MS = 60_000;
 /** Two nodes take clocks that differ by half a second for one (storage/shared/leases.ts). Twice that, and the way. */
 const MEASURED_MS = 1_500;
 
+/** What a look at a node's clock showed. */
+interface Reading {
+	/** Its distance from true time, milliseconds. */
+	readonly aheadMs: number;
+	/** The same before it was last found to have been set back, and when that was, by true time. */
+	readonly beforeMs: number;
+	readonly setBackAt: number;
+}
+
 /**
  * No attempt is made before it is due, by the clock of the node that makes it, unless clocks disagree or a user made it
  * early.
  */
 export function delays(witness: Witness): Check {
-	/** By node, its clock's distance from true time when it was last looked at. */
-	const aheadMs = new Map<string, number>();
+	/** By node. */
+	const clocks = new Map<string, Reading>();
 	/** When a clock was last found to have been set, by true time. */
 	let setAt = Number.NEGATIVE_INFINITY;
 	/** By webhook and number, when the next attempt is due, by true time: nodes convert times to their own clocks. */
 	const dueAt = new Map<string, number>();
 
 	function readClock(node: string): void {
-		const ahead = witness.nodeNow(node) - witness.now();
-		const before = aheadMs.get(node);
-		if (before === undefined || Math.abs(ahead - before) > SET_MS) setAt = witness.now();
-		aheadMs.set(node, ahead);
+		const now = witness.now();
+		const aheadMs = witness.nodeNow(node) - now;
+		const known = clocks.get(node);
+		if (known === undefined || Math.abs(aheadMs - known.aheadMs) > SET_MS) setAt = now;
+		const isSetBack = known !== undefined && aheadMs < known.aheadMs;
+		clocks.set(node, {
+			aheadMs,
+			beforeMs: isSetBack ? known.aheadMs : (known?.beforeMs ?? aheadMs),
+			setBackAt: isSetBack ? now : (known?.setBackAt ?? now),
+		});
+	}
+
+	/** The latest time that a node's clock may have shown when it began an attempt that it sends now. */
+	function latestNow(node: string): number {
+		const { aheadMs, beforeMs, setBackAt } = clocks.get(node)!;
+		const mayHaveBegunBefore = witness.now() - setBackAt <= witness.facts.attemptTimeoutMs;
+		return witness.now() + (mayHaveBegunBefore ? Math.max(aheadMs, beforeMs) : aheadMs);
 	}
 
 	return {
@@ -45,7 +67,7 @@ export function delays(witness: Witness): Check {
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
 			if (!webhook || !delivery || delivery.next === null || delivery.requested || delivery.early) return;
 			const about = { projectId: webhook.projectId, webhookId: webhook.id, eventId };
-			const earlyMs = delivery.dueAt - witness.nodeNow(request.node);
+			const earlyMs = delivery.dueAt - latestNow(request.node);
 			const last = lastOf(delivery);
 			if (earlyMs <= 0 || witness.isUnsettled(webhook.projectId, request.node)) return;
 			const hasLearnt = delivery.since > setAt + NOTICED_MS;
