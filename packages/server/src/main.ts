@@ -124,7 +124,7 @@ async function build(
 	const { logRetentionMs: retentionMs } = config;
 	const retention = await RetentionClock.start({ storage, clock, logger, retentionMs, databaseAheadMs });
 	undo.push(() => retention.stop());
-	metrics.watchClock(() => retention.hold !== null);
+	metrics.watchClock(() => retention.hold !== null, databaseAheadMs);
 	const quarantine = await Quarantine.start({ storage, clock, logger });
 	undo.push(() => quarantine.stop());
 	metrics.watchQuarantine(() => quarantine.mark !== null);
@@ -235,6 +235,9 @@ async function build(
 		retention: {
 			get hold() {
 				return retention.hold;
+			},
+			get notice() {
+				return retention.notice;
 			},
 			async confirm() {
 				await retention.confirm();

@@ -33,8 +33,8 @@ export interface Metrics {
 	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
 	/** Adds gauges of this node's shortages. */
 	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
-	/** Adds a gauge of whether nothing ages because the clock isn't trusted. */
-	watchClock(isOnHold: () => boolean): void;
+	/** Adds gauges of whether nothing ages because the clock isn't trusted, and of how far it differs from the database's. */
+	watchClock(isOnHold: () => boolean, databaseAheadMs: () => number): void;
 	watchQuarantine(isQuarantined: () => boolean): void;
 	/** Adds a counter of costly handshakes with receivers. */
 	watchHandshakes(handshakes: Pick<Handshakes, "costly">): void;
@@ -155,10 +155,12 @@ export function createMetrics(): Metrics {
 				SHORTAGES.map((kind) => [{ kind }, Number(shortages.lasts(kind))]),
 			);
 		},
-		watchClock(isOnHold) {
+		watchClock(isOnHold, databaseAheadMs) {
 			const help =
 				"1 while the clock is too far ahead to be trusted, so that nothing is deleted or dead-lettered for its age; else 0.";
 			show.gauge("posthorn_clock_hold", help, () => Number(isOnHold()));
+			const ahead = "How far the database's clock is ahead of this node's; 0 within half a second, and on SQLite.";
+			show.gauge("posthorn_database_clock_ahead_seconds", ahead, () => databaseAheadMs() / 1_000);
 		},
 		watchQuarantine(isQuarantined) {
 			const help = "1 while the database was restored and not released yet, so that nothing is sent; else 0.";

@@ -278,7 +278,7 @@ export interface ApiParts {
 	/** This node's current shortages, for readiness. */
 	readonly shortages?: Pick<Shortages, "current">;
 	/** Whether retention trusts the clock; by default, it does. */
-	readonly retention?: Pick<RetentionClock, "hold" | "confirm">;
+	readonly retention?: Pick<RetentionClock, "hold" | "notice" | "confirm">;
 	/** Whether a restored database waits for an operator; by default, it doesn't. */
 	readonly quarantine?: Pick<Quarantine, "mark" | "read" | "release">;
 	/** Whether the engine accepts work; by default, it does. */

@@ -1,7 +1,7 @@
-/** Nodes don't depend on each other's clocks, but users compare their times. */
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
+import { apartText } from "../engine/retention-clock.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
 import {
@@ -15,7 +15,6 @@ import {
 	warning,
 } from "./local.ts";
 
-const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
 const CONNECTIONS_OF_A_NODE = DATABASE_CONNECTIONS.lasting + DATABASE_CONNECTIONS.brief;
 
@@ -31,7 +30,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN, CLOCK_JUMPED, QUARANTINE]);
 		const { version, pooled, clockDifferenceMs, connections } = facts;
 		const left = connections.most - connections.used;
-		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
+		const apart = apartText(clockDifferenceMs);
 		return [
 			facts.readOnly
 				? fault(
@@ -52,12 +51,9 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 						`${left} of ${connections.most} are left; a node may open ${CONNECTIONS_OF_A_NODE}: raise max_connections.`,
 					)
 				: ok("Connections", `${left} of ${connections.most} are left.`),
-			Math.abs(clockDifferenceMs) > CLOCK_TOLERANCE_MS
-				? warning(
-						"Clock",
-						`This machine and the database are ${apart} apart: deliveries continue, but times and signatures will be wrong. Synchronize the clocks with NTP.`,
-					)
-				: ok("Clock", `Within ${apart} of the database's.`),
+			apart === null
+				? ok("Clock", `Within ${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s of the database's.`)
+				: warning("Clock", apart),
 		];
 	} catch (error) {
 		return [fault("Database", adviceAtStart(error as Error))];

@@ -189,3 +189,21 @@ test("compares the clock once a minute, and continues after storage failed", asy
 	machine.advance(40 * DAY);
 	expect(clock.now()).toBe(machine.now());
 });
+
+// A node ten minutes off once said that all was well, while receivers refused its signatures.
+test.each([
+	[600_000, "600.0 s behind the database's"],
+	[-600_000, "600.0 s ahead of the database's"],
+])("says once that the database's clock is %i ms ahead, and that it no longer is", async (aheadMs, text) => {
+	let databaseAheadMs = aheadMs > 0 ? 5_000 : -5_000;
+	const clock = await start(machine, { databaseAheadMs: () => databaseAheadMs });
+	expect(clock.notice).toBeNull();
+	databaseAheadMs = aheadMs;
+	expect(clock.notice).toContain(text);
+	expect(clock.hold).toBeNull();
+	for (const _ of Array(2)) await clock.observe();
+	databaseAheadMs = 0;
+	for (const _ of Array(2)) await clock.observe();
+	expect(clock.notice).toBeNull();
+	expect(logs).toEqual([expect.stringContaining(text), "the clocks of this node and the database agree again"]);
+});

@@ -9,6 +9,11 @@ const STEP_MS = 7 * DAY_MS;
 const OBSERVE_EVERY_MS = 60_000;
 /** How far the wall clock may run ahead of the monotonic one between two observations. */
 const SLACK_MS = 60_000;
+/**
+ * Clocks of this node and the database that differ by more than this are reported, milliseconds. Nodes don't depend on
+ * each other's clocks, but people compare their times, and receivers check them.
+ */
+const APART_MS = 5_000;
 /** Where retention doesn't advance, nothing is old. */
 const NEVER = Number.NEGATIVE_INFINITY;
 
@@ -49,6 +54,8 @@ export class RetentionClock {
 	/** When the clock was last trusted. */
 	#trusted: Moment | null = null;
 	#ahead: ClockHold | null = null;
+	/** Whether the clocks were found to differ when they were last compared. */
+	#isApart = false;
 	#timer: Timer | null = null;
 	#observing: Promise<void> = Promise.resolve();
 	#stopped = false;
@@ -82,8 +89,17 @@ export class RetentionClock {
 	};
 
 	get hold(): ClockHold | null {
-		const aheadMs = this.#options.databaseAheadMs?.() ?? 0;
+		const aheadMs = this.#databaseAheadMs;
 		return aheadMs > this.#stepMs ? { kind: "apart", aheadMs } : this.#ahead;
+	}
+
+	/** What is wrong with the clock, and what to do; null if nothing is. */
+	get notice(): string | null {
+		return this.hold === null ? apartText(this.#databaseAheadMs) : holdText(this.hold);
+	}
+
+	get #databaseAheadMs(): number {
+		return this.#options.databaseAheadMs?.() ?? 0;
 	}
 
 	/** Compares the clock with the record now. */
@@ -97,6 +113,17 @@ export class RetentionClock {
 		if (!isAhead) this.#trusted = at;
 		if (this.hold !== null) logger.error(this.hold, holdText(this.hold));
 		else if (wasAhead) logger.warn({}, "the clock is trusted again: expired rows will be deleted");
+		this.#reportApart();
+	}
+
+	#reportApart(): void {
+		const { logger } = this.#options;
+		const aheadMs = this.#databaseAheadMs;
+		const text = apartText(aheadMs);
+		if (text !== null && !this.#isApart) logger.warn({ aheadMs }, text);
+		if (text === null && this.#isApart)
+			logger.warn({ aheadMs }, "the clocks of this node and the database agree again");
+		this.#isApart = text !== null;
 	}
 
 	/** Trusts the time that the clock shows: an operator has confirmed it. */
@@ -138,6 +165,16 @@ export function holdText(hold: ClockHold): string {
 	return (
 		`This node's clock shows ${new Date(now).toISOString()}, ${days(now - seenAt)} after the last time that was recorded${earlier}. ` +
 		`${nothing} If the clock is wrong, set it. If it is right, because the service was off, confirm it with POST /v1/clock/confirm.`
+	);
+}
+
+/** The same for clocks that differ too much; null if they don't. @param aheadMs how far the database's clock is ahead */
+export function apartText(aheadMs: number): string | null {
+	if (Math.abs(aheadMs) <= APART_MS) return null;
+	const which = aheadMs > 0 ? "behind" : "ahead of";
+	return (
+		`This machine's clock is ${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${which} the database's. Deliveries continue, but the clock that ` +
+		"is wrong makes times wrong, and receivers may refuse signatures. Synchronize both with NTP."
 	);
 }
 

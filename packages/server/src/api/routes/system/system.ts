@@ -110,12 +110,8 @@ export function systemRoutes(parts: SystemParts): Route[] {
 				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
-				const hold = retention?.hold ?? null;
 				const mark = quarantine?.mark ?? null;
-				const notices = [
-					...(mark === null ? [] : [quarantineNotice(mark)]),
-					...(hold === null ? [] : [holdText(hold)]),
-				];
+				const notices = [mark && quarantineNotice(mark), retention?.notice ?? null].filter((text) => text !== null);
 				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
 			},
 		}),
