@@ -952,7 +952,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Get the health of each webhook */
+        /**
+         * Get the health of each webhook
+         * @description Projects with many webhooks should pass `hours=false` unless they need the counts by the hour.
+         */
         readonly get: operations["listWebhookHealth"];
         readonly put?: never;
         readonly post?: never;
@@ -3736,7 +3739,7 @@ export interface components {
                 /** @description When the oldest of them was published. */
                 readonly oldest_at: string | null;
             };
-            /** @description The totals of the 24 `hours`. */
+            /** @description The totals of the last 24 hours, as in `hours`. */
             readonly day: {
                 /** @description Attempts that were delivered, without test events. */
                 readonly delivered: number;
@@ -3749,7 +3752,7 @@ export interface components {
                 /** @description The time within which 95% of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             };
-            /** @description 24 hours, oldest first; the last one is in progress. */
+            /** @description 24 hours, oldest first; the last one is in progress. Empty with `hours=false`. */
             readonly hours: readonly {
                 /**
                  * Format: date-time
@@ -7094,7 +7097,10 @@ export interface operations {
     };
     readonly listWebhookHealth: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description `false` leaves `hours` empty, which makes the response several times smaller. The default is `true`. */
+                readonly hours?: "true" | "false";
+            };
             readonly header?: never;
             readonly path: {
                 /** @description The project's identifier. */

@@ -24,6 +24,17 @@ export const healthQuery = (projectId: string) =>
 		refetchInterval: REFRESH_MS,
 	});
 
+/** The health of all webhooks of a project with empty `hours`: with thousands of webhooks, they are most of the response. */
+export const healthWithoutHoursQuery = (projectId: string) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "health", "without hours"),
+		queryFn: async ({ signal }) => {
+			const path = { project_id: projectId };
+			return (await api.get(`${PROJECT}/webhooks/health`, { path, query: { hours: "false" }, signal })).data;
+		},
+		refetchInterval: REFRESH_MS,
+	});
+
 /** Pending retries and replays of a webhook or of the project, soonest first. */
 export const waitingQuery = (projectId: string, { webhookId, limit }: { webhookId?: string; limit: number }) =>
 	queryOptions({

@@ -24,6 +24,21 @@ const summaries = async (project: string, of = api) =>
 		.toReversed()
 		.map(({ order_id: _, ...attempt }) => attempt);
 
+test("the hours can be left out, and the rest stays the same", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await api.publish(project);
+	await api.attempted();
+	const list = async (query: string) => (await api.call("GET", `${project}/webhooks/health${query}`)).json.data;
+	const hours = { length: 24 };
+	expect(await list("")).toMatchObject([{ day: { delivered: 1 }, hours }]);
+	const [full] = await list("?hours=true");
+	expect(full).toMatchObject({ day: { delivered: 1 }, hours });
+	const recent = { since: expect.any(String), delivered: 1, failed: 0 };
+	expect(await list("?hours=false")).toEqual([{ ...full, recent, hours: [] }]);
+	expect((await api.call("GET", `${project}/webhooks/health?hours=no`)).status).toBe(422);
+});
+
 test("a webhook is idle until its first attempt", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project, { events: ["purchase.refunded"] });
