@@ -4,6 +4,9 @@
 
 /** Longest wait, milliseconds. Less than a test's timeout, so that the test reports what it waited for. */
 const PATIENCE_MS = 50_000;
+/** How often {@link until} asks without a pause in between, and its longest pause, milliseconds. */
+const EAGER_ASKS = 8;
+const PAUSE_MS = 16;
 
 /**
  * Polls until the result is neither false, null nor undefined, and resolves to it. For conditions without a signal,
@@ -13,12 +16,13 @@ const PATIENCE_MS = 50_000;
  */
 export async function until<T>(what: string, ask: () => T | Promise<T>): Promise<NonNullable<Exclude<T, false>>> {
 	const stillInTime = patience(what);
-	for (;;) {
+	for (let asks = 1; ; asks++) {
 		const answer = await ask();
 		if (answer !== false && answer !== null && answer !== undefined) return answer as NonNullable<Exclude<T, false>>;
 		stillInTime();
-		// Others may run in between, even if the result came immediately.
-		await new Promise((resolve) => setImmediate(resolve));
+		// Others may run in between, even if the result came immediately. What takes longer gets the processor for itself.
+		const pauseMs = Math.min(PAUSE_MS, 2 ** (asks - EAGER_ASKS));
+		await new Promise<void>((resolve) => (asks < EAGER_ASKS ? setImmediate(resolve) : setTimeout(resolve, pauseMs)));
 	}
 }
 
