@@ -231,9 +231,9 @@ function matches(pattern: readonly string[], parts: readonly string[]): boolean 
 
 /** Whether `one` has a name where `other` has its first parameter that differs. */
 function isMoreSpecific(one: string, other: string): boolean {
-	const [ones, others] = [one.split("/"), other.split("/")];
-	const first = ones.findIndex((part, i) => part !== others[i]);
-	return others[first]?.startsWith("{") === true && ones[first]?.startsWith("{") === false;
+	let at = 0;
+	while (at < one.length && one[at] === other[at]) at++;
+	return other[at] === "{" && one[at - 1] === "/";
 }
 
 /** What the API is built from. */
