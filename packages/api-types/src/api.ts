@@ -7098,7 +7098,7 @@ export interface operations {
     readonly listWebhookHealth: {
         readonly parameters: {
             readonly query?: {
-                /** @description `false` leaves `hours` empty, which makes the response several times smaller. The default is `true`. */
+                /** @description `false` leaves `hours` empty, which makes the response much smaller. The default is `true`. */
                 readonly hours?: "true" | "false";
             };
             readonly header?: never;

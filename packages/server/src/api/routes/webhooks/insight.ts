@@ -227,8 +227,7 @@ const HealthQuery = Type.Object(
 		hours: Type.Optional(
 			Type.Enum(["true", "false"], {
 				type: "string",
-				description:
-					"`false` leaves `hours` empty, which makes the response several times smaller. The default is `true`.",
+				description: "`false` leaves `hours` empty, which makes the response much smaller. The default is `true`.",
 			}),
 		),
 	},
