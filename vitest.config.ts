@@ -22,7 +22,7 @@ export default defineConfig({
 		retry: 0,
 		sequence: { sequencer: LongestFirst },
 		// The long ones wait for processes, disks and clocks most of the time.
-		maxWorkers: Math.max(4, availableParallelism()),
+		maxWorkers: Math.max(3, availableParallelism()),
 		projects: [
 			{ extends: true, test: { name: "shared", include: SHARED, isolate: false } },
 			{
