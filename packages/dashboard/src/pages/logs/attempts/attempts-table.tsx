@@ -55,7 +55,7 @@ export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, 
 
 /** All columns except the one for selecting, which changes far more often. */
 const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 90 },
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 102 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
 	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 176 },
 	{

@@ -89,7 +89,7 @@ const columnsOf = (
 		header: "Last attempt",
 		render: ({ last_attempt }) =>
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
-		width: 90,
+		width: 102,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 110 },
 	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 176 },
@@ -113,7 +113,7 @@ const columnsOf = (
 			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),
 		align: "right",
-		width: 184,
+		width: 172,
 	},
 ];
 
