@@ -12,6 +12,7 @@ import { delays } from "./promises/delays.ts";
 import { type Delivered, delivered } from "./promises/delivered.ts";
 import { checkFigures, FIGURES } from "./promises/figures.ts";
 import { order } from "./promises/order.ts";
+import { queued } from "./promises/queued.ts";
 import { Quiet, RECOVERY_MS } from "./promises/quiet.ts";
 import { replays } from "./promises/replays.ts";
 import { secrets } from "./promises/secrets.ts";
@@ -20,7 +21,6 @@ import { sound } from "./promises/sound.ts";
 import { targets } from "./promises/targets.ts";
 import { terms } from "./promises/terms.ts";
 import { type Patience, waiting } from "./promises/waiting.ts";
-import { queued } from "./queued.ts";
 import { Wire } from "./wire.ts";
 
 /** A promise that was broken, and how. */

@@ -10,13 +10,12 @@ const NOTICED_MS = 60_000;
 /** Two nodes take clocks that differ by half a second for one (storage/shared/leases.ts). Twice that, and the way. */
 const MEASURED_MS = 1_500;
 
-/** What a look at a node's clock showed. */
+/** What a node's clock showed. */
 interface Reading {
+	/** Since when, by true time. */
+	readonly at: number;
 	/** Its distance from true time, milliseconds. */
 	readonly aheadMs: number;
-	/** The same before it was last found to have been set back, and when that was, by true time. */
-	readonly beforeMs: number;
-	readonly setBackAt: number;
 }
 
 /**
@@ -24,8 +23,8 @@ interface Reading {
  * early.
  */
 export function delays(witness: Witness): Check {
-	/** By node. */
-	const clocks = new Map<string, Reading>();
+	/** By node, each time that it differed by a millisecond: all that applied within an attempt's timeout, the latest last. */
+	const readings = new Map<string, Reading[]>();
 	/** When a clock was last found to have been set, by true time. */
 	let setAt = Number.NEGATIVE_INFINITY;
 	/** By webhook and number, when the next attempt is due, by true time: nodes convert times to their own clocks. */
@@ -34,22 +33,20 @@ export function delays(witness: Witness): Check {
 	function readClock(node: string): void {
 		const now = witness.now();
 		const aheadMs = witness.nodeNow(node) - now;
-		const known = clocks.get(node);
-		if (known === undefined || Math.abs(aheadMs - known.aheadMs) > SET_MS) setAt = now;
-		const isSetBack = known !== undefined && aheadMs < known.aheadMs;
-		clocks.set(node, {
-			aheadMs,
-			beforeMs: isSetBack ? known.aheadMs : (known?.beforeMs ?? aheadMs),
-			setBackAt: isSetBack ? now : (known?.setBackAt ?? now),
-		});
+		const recent = readings.get(node) ?? [];
+		const last = recent.at(-1);
+		if (last === undefined || Math.abs(aheadMs - last.aheadMs) > SET_MS) setAt = now;
+		if (last === undefined || Math.abs(aheadMs - last.aheadMs) >= 1) recent.push({ at: now, aheadMs });
+		while (recent.length > 1 && recent[1]!.at < now - witness.facts.attemptTimeoutMs) recent.shift();
+		readings.set(node, recent);
 	}
 
-	/** The latest time that a node's clock may have shown when it began an attempt that it sends now. */
-	function latestNow(node: string): number {
-		const { aheadMs, beforeMs, setBackAt } = clocks.get(node)!;
-		const mayHaveBegunBefore = witness.now() - setBackAt <= witness.facts.attemptTimeoutMs;
-		return witness.now() + (mayHaveBegunBefore ? Math.max(aheadMs, beforeMs) : aheadMs);
-	}
+	/**
+	 * The latest time that a node's clock may have shown when it began an attempt that it sends now: the clock may have
+	 * been set back since.
+	 */
+	const latestNow = (node: string): number =>
+		Math.max(witness.nodeNow(node), ...readings.get(node)!.map(({ aheadMs }) => witness.now() + aheadMs));
 
 	return {
 		promise: "the delays between attempts are as configured",

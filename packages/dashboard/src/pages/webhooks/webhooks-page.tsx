@@ -43,7 +43,7 @@ export function WebhooksPage() {
 			resetScroll: false,
 		});
 	const rows = useMemo(() => joined(webhooks.data, health.data), [webhooks.data, health.data]);
-	// Rows keep their place while the page is open.
+	// Rows stay where they are while the page is open.
 	const [kept, setKept] = useState<{ readonly projectId: string; readonly order: Order } | null>(null);
 	const order = kept?.projectId === projectId ? kept.order : null;
 	if (order === null && rows !== undefined) setKept({ projectId, order: orderOf(rows) });
