@@ -10,6 +10,8 @@ export interface Patience {
 	readonly hearingMs: number;
 	/** The same for what a person asked for: a test event, or the replay of one delivery. */
 	readonly requestMs: number;
+	/** Requests of people that all projects together have slots for, where slots are few; null where they are not. */
+	readonly requestSlots: number | null;
 	/** Until its project has its turn, where more have work than a node runs at once. */
 	readonly turnMs: number;
 }
@@ -32,7 +34,7 @@ const OWN_REQUESTS = 4;
  */
 export function waiting(
 	witness: Witness,
-	{ hearingMs, requestMs, turnMs }: Patience,
+	{ hearingMs, requestMs, requestSlots, turnMs }: Patience,
 ): Check & { readonly longestMs: number } {
 	const { quiet } = witness;
 	/** By webhook, when an attempt of it last ended; and when one did while it had as many in flight as it allows. */
@@ -40,8 +42,9 @@ export function waiting(
 	const roomSince = new Map<string, number>();
 	/** By webhook, when a first attempt was last sent. Invisible ones that are still connecting hold slots, too. */
 	const firstSentAt = new Map<string, number>();
-	/** By project, when a person's request was last settled. */
+	/** When a person's request was last settled: by project, and of any. */
 	const requestEndedAt = new Map<string, number>();
+	let lastRequestEndedAt = 0;
 	/** By project, when it was served last. */
 	const served = new Map<string, number>();
 	let longestMs = 0;
@@ -82,11 +85,13 @@ export function waiting(
 		const { webhook, event, series } = delivery;
 		const wasSent = witness.wire.of(webhook.id, event.id).some(({ attempt }) => attempt?.series === series);
 		if (wasSent || isHandedOver(webhook, nodeNow)) return;
+		const { webhooks, projects } = witness.ledger;
+		const isShared = requestSlots !== null;
 		let requests = 0;
-		for (const { open } of witness.ledger.projects.get(webhook.projectId)!.webhooks.values())
+		for (const { open } of (isShared ? webhooks : projects.get(webhook.projectId)!.webhooks).values())
 			for (const { requested } of open.values()) if (requested) requests += 1;
-		if (requests > OWN_REQUESTS) return;
-		const endedAt = requestEndedAt.get(webhook.projectId) ?? 0;
+		if (requests > (requestSlots ?? OWN_REQUESTS)) return;
+		const endedAt = isShared ? lastRequestEndedAt : (requestEndedAt.get(webhook.projectId) ?? 0);
 		const since = Math.max(delivery.since, quiet.since, webhook.activeSince, endedAt);
 		if (since <= now) judge(delivery, since, now);
 	}
@@ -131,7 +136,10 @@ export function waiting(
 			if (happening.kind === "settled")
 				for (const { webhookId, seq } of happening.settlement.attempts) {
 					const { narrowest = 1, deliveries } = witness.ledger.webhooks.get(webhookId) ?? {};
-					if (deliveries?.get(seq)?.requested) requestEndedAt.set(happening.settlement.projectId, happening.at);
+					if (deliveries?.get(seq)?.requested) {
+						requestEndedAt.set(happening.settlement.projectId, happening.at);
+						lastRequestEndedAt = happening.at;
+					}
 					endedAt.set(webhookId, happening.at);
 					if (witness.wire.unsettledFirst(webhookId) >= narrowest) roomSince.set(webhookId, happening.at);
 				}
@@ -160,5 +168,7 @@ export function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, 
 	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
 	// Where slots are few, receivers that hang may hold all of them, except those for requests.
 	const hearingMs = sendsInFlight === null ? HEARING_MS : HEARING_MS + 6 * attemptTimeoutMs;
-	return { hearingMs, requestMs: HEARING_MS, turnMs };
+	// A node reserves an eighth of its slots for requests.
+	const requestSlots = sendsInFlight === null ? null : Math.min(OWN_REQUESTS, Math.floor(sendsInFlight / 8));
+	return { hearingMs, requestMs: HEARING_MS, requestSlots, turnMs };
 }
