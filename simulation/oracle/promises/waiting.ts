@@ -19,6 +19,12 @@ export interface Patience {
 /** The time until a project's owner has learned of new work, milliseconds. */
 const HEARING_MS = 5_000;
 
+/** The same for what a person asked for, milliseconds. */
+const REQUEST_MS = 1_000;
+/** Messages over the network before a request is received on a new connection, and calls of the database, at most. */
+const MESSAGES = 8;
+const CALLS = 8;
+
 /** From this many webhooks on, the limit applies to the project rather than to each webhook. */
 const MANY_WEBHOOKS = 50;
 
@@ -163,12 +169,14 @@ export function waiting(
 }
 
 /** The bound on how long a project waits; docs/simulation.md says why. */
-export function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, sendsInFlight }: Shape): Patience {
+export function patienceOf(shape: Shape): Patience {
+	const { projects, activeProjects, nodes, attemptTimeoutMs, sendsInFlight } = shape;
 	const turns = activeProjects === null ? 0 : 4 * Math.ceil(projects / (activeProjects * nodes));
 	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
 	// Where slots are few, receivers that hang may hold all of them, except those for requests.
 	const hearingMs = sendsInFlight === null ? HEARING_MS : HEARING_MS + 6 * attemptTimeoutMs;
 	// A node reserves an eighth of its slots for requests.
 	const requestSlots = sendsInFlight === null ? null : Math.min(OWN_REQUESTS, Math.floor(sendsInFlight / 8));
-	return { hearingMs, requestMs: HEARING_MS, requestSlots, turnMs };
+	const requestMs = REQUEST_MS + MESSAGES * shape.networkLatencyMs + CALLS * shape.databaseLatencyMs;
+	return { hearingMs, requestMs, requestSlots, turnMs };
 }
