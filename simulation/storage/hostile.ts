@@ -55,6 +55,8 @@ export class HostileStorage {
 	/** As the node's engine sees it. */
 	readonly seen: Storage;
 	#faults: Active[] = [];
+	/** How often the node has cut its connections, as it does when it meets another history. */
+	#cuts = 0;
 
 	constructor(storage: Storage, options: HostileOptions) {
 		this.#storage = storage;
@@ -101,6 +103,7 @@ export class HostileStorage {
 					return (listener: () => void, keeper?: EpochKeeper) =>
 						peers.onEpoch(
 							() => {
+								this.#cuts += 1;
 								if (!host.isDead) listener();
 							},
 							keeper && {
@@ -133,14 +136,16 @@ export class HostileStorage {
 			if (host.isDead && (epoch !== restores() || random.chance(0.3))) return;
 			if (host.isFrozen && epoch !== restores()) host.run(reachDatabase);
 			else if (way.isLost) answer(lost);
-			else
+			else {
+				const cuts = this.#cuts;
 				hold(run()).then(
 					(result) => {
 						observe(host.name, [method, args, result], tell);
-						answer(way.isAnswerLost ? lost : () => resolve(result));
+						answer(() => (way.isAnswerLost || cuts !== this.#cuts ? lost() : resolve(result)));
 					},
 					(error: unknown) => answer(() => reject(error)),
 				);
+			}
 		};
 		timeline.after(way.thereMs, reachDatabase);
 		return promise;
