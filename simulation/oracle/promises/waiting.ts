@@ -168,7 +168,7 @@ export function waiting(
 	};
 }
 
-/** The bound on how long a project waits; docs/simulation.md says why. */
+/** The bound on how long a project waits; docs/simulation-limits.md says why. */
 export function patienceOf(shape: Shape): Patience {
 	const { projects, activeProjects, nodes, attemptTimeoutMs, sendsInFlight } = shape;
 	const turns = activeProjects === null ? 0 : 4 * Math.ceil(projects / (activeProjects * nodes));
