@@ -1,7 +1,25 @@
+import type { Page } from "@playwright/test";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 
 const MANY = 130;
+
+/** The webhooks whose health a page requests, none for all of them, and whether with hours. */
+function healthRequests(page: Page) {
+	const asked: { ids: string[]; hours: boolean }[] = [];
+	page.on("request", (request) => {
+		const { pathname, searchParams } = new URL(request.url());
+		if (!pathname.endsWith("/webhooks/health")) return;
+		const ids = searchParams.getAll("webhook_id");
+		const hours = searchParams.get("hours") !== "false";
+		asked.push({ ids, hours });
+	});
+	return {
+		ids: () => asked.map(({ ids }) => ids),
+		withHours: () => asked.filter(({ hours }) => hours).map(({ ids }) => ids),
+		clear: () => void asked.splice(0),
+	};
+}
 
 test.describe("with many webhooks", () => {
 	test.use({ settings: { POSTHORN_MAX_WEBHOOKS: String(MANY) } });
@@ -27,6 +45,7 @@ test.describe("with many webhooks", () => {
 		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBeGreaterThan(2);
 		await dashboard.setUp();
 		await dashboard.signIn(page);
+		const health = healthRequests(page);
 		await page.goto(dashboard.project("/webhooks"));
 		const table = page.getByRole("table", { name: "Webhooks" });
 		await expect(table).toHaveAttribute("aria-rowcount", String(MANY + 1));
@@ -37,11 +56,20 @@ test.describe("with many webhooks", () => {
 		expect(await state.evaluate((element) => element.getBoundingClientRect().right)).toBeLessThanOrEqual(
 			await state.evaluate((element) => element.closest("td")!.getBoundingClientRect().right),
 		);
+		// Hours are most of the health's bytes, so they are only fetched for the rows in sight.
+		const barsOf = (n: number) =>
+			table.locator(`tr[aria-rowindex="${n}"]`).getByRole("img", { name: /The last 24 hours/ });
+		await expect(barsOf(2)).toBeVisible();
+		const inSight = health.withHours().flat();
+		expect(inSight.length).toBeGreaterThan(5);
+		expect(inSight.length).toBeLessThan(60);
 		await expectAccessible(page);
 		await expect(async () => {
 			await page.mouse.wheel(0, 20_000);
 			await expect(table.locator(`tr[aria-rowindex="${MANY + 1}"]`)).toBeInViewport({ timeout: 500 });
 		}).toPass();
+		await expect(barsOf(MANY + 1)).toBeVisible();
+		for (const { length } of health.withHours()) expect(length > 0 && length <= 50, `${length} webhooks`).toBe(true);
 
 		await page.getByRole("textbox", { name: "Find a webhook" }).fill("customer 12");
 		await expect(page.getByText(`11 of ${MANY} webhooks match.`)).toBeVisible();
@@ -59,6 +87,15 @@ test.describe("with many webhooks", () => {
 		await page.getByRole("button", { name: "Show 50 more" }).click();
 		await expect(cards).toHaveCount(100);
 		await expectAccessible(page);
+		// A webhook's own page asks for nothing about the others.
+		health.clear();
+		await page.getByRole("link", { name: "Accounting" }).click();
+		await expect(page.getByRole("heading", { name: "Accounting" })).toBeVisible();
+		await page.reload();
+		await expect(page.getByText("Failing", { exact: true }).first()).toBeVisible();
+		const ownId = new URL(page.url()).pathname.split("/").at(-1);
+		expect(health.ids()).toContainEqual([ownId]);
+		expect(health.ids().filter((ids) => ids.length !== 1)).toEqual([]);
 		expect(faults).toEqual([]);
 	});
 });

@@ -954,7 +954,7 @@ export interface paths {
         };
         /**
          * Get the health of each webhook
-         * @description Projects with many webhooks should pass `hours=false` unless they need the counts by the hour.
+         * @description Projects with many webhooks should pass `hours=false`, and ask for the counts by the hour only of the webhooks that they show.
          */
         readonly get: operations["listWebhookHealth"];
         readonly put?: never;
@@ -7098,6 +7098,8 @@ export interface operations {
     readonly listWebhookHealth: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only these webhooks; ids of none are ignored. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
                 /** @description `false` leaves `hours` empty, which makes the response much smaller. The default is `true`. */
                 readonly hours?: "true" | "false";
             };
@@ -7110,7 +7112,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The health of every webhook, oldest first. */
+            /** @description The health of the webhooks, oldest first. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

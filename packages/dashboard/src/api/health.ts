@@ -2,10 +2,12 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
+import { queryClient } from "./client/query-client.ts";
 
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
 export type WebhookState = Health["state"];
+export type WebhookHours = Pick<Health, "webhook_id" | "hours">;
 /** A pending retry or replay. */
 export type Waiting = Schemas["WaitingAttempt"];
 
@@ -13,27 +15,49 @@ const PROJECT = "/v1/projects/{project_id}";
 /** Hours pass without any hint, so poll at this interval, in milliseconds. */
 const REFRESH_MS = 60_000;
 
-/** The health of all webhooks of a project. */
+/** The health of all webhooks of a project, with empty `hours`: with thousands of webhooks, they'd be most of the response. */
 export const healthQuery = (projectId: string) =>
 	queryOptions({
-		queryKey: projectKey(projectId, "health"),
-		queryFn: async ({ signal }) => {
-			const path = { project_id: projectId };
-			return (await api.get(`${PROJECT}/webhooks/health`, { path, signal })).data;
-		},
+		queryKey: projectKey(projectId, "health", "all"),
+		queryFn: ({ signal }) => healthOf(projectId, { hours: "false" }, signal),
 		refetchInterval: REFRESH_MS,
 	});
 
-/** The health of all webhooks of a project with empty `hours`: with thousands of webhooks, they are most of the response. */
-export const healthWithoutHoursQuery = (projectId: string) =>
+/** The health of one webhook, with empty `hours`; null if there is none. */
+export const webhookHealthQuery = (projectId: string, webhookId: string) =>
 	queryOptions({
-		queryKey: projectKey(projectId, "health", "without hours"),
-		queryFn: async ({ signal }) => {
-			const path = { project_id: projectId };
-			return (await api.get(`${PROJECT}/webhooks/health`, { path, query: { hours: "false" }, signal })).data;
-		},
+		queryKey: projectKey(projectId, "health", "of", webhookId),
+		queryFn: async ({ signal }) =>
+			(await healthOf(projectId, { webhook_id: [webhookId], hours: "false" }, signal))[0] ?? null,
 		refetchInterval: REFRESH_MS,
 	});
+
+/** The last day of some webhooks by the hour. */
+export const hoursQuery = (projectId: string, webhookIds: readonly string[]) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "health", "hours", ...webhookIds),
+		queryFn: async ({ signal }): Promise<readonly WebhookHours[]> =>
+			(await healthOf(projectId, { webhook_id: webhookIds }, signal)).map(({ webhook_id, hours }) => ({
+				webhook_id,
+				hours,
+			})),
+		refetchInterval: REFRESH_MS,
+	});
+
+/** Those that are already known, of any webhooks of the project. */
+export const knownHours = (projectId: string): readonly WebhookHours[] =>
+	queryClient
+		.getQueriesData<readonly WebhookHours[]>({ queryKey: projectKey(projectId, "health", "hours") })
+		.flatMap(([, known]) => known ?? []);
+
+async function healthOf(
+	projectId: string,
+	query: { readonly webhook_id?: readonly string[]; readonly hours?: "false" },
+	signal: AbortSignal,
+): Promise<readonly Health[]> {
+	const path = { project_id: projectId };
+	return (await api.get(`${PROJECT}/webhooks/health`, { path, query, signal })).data;
+}
 
 /** Pending retries and replays of a webhook or of the project, soonest first. */
 export const waitingQuery = (projectId: string, { webhookId, limit }: { webhookId?: string; limit: number }) =>

@@ -39,6 +39,25 @@ test("the hours can be left out, and the rest stays the same", async () => {
 	expect((await api.call("GET", `${project}/webhooks/health?hours=no`)).status).toBe(422);
 });
 
+test("the health of single webhooks is what the list says of them", async () => {
+	const project = await api.project();
+	const [first, second, third] = [await api.webhook(project), await api.webhook(project), await api.webhook(project)];
+	await api.publish(project);
+	for (const _ of [first, second, third]) await api.attempted();
+	const list = async (query: string) => (await api.call("GET", `${project}/webhooks/health${query}`)).json.data;
+	const all = (await list("")).map(({ recent: _, ...health }) => expect.objectContaining(health));
+	expect(all).toHaveLength(3);
+	expect(await list(`?webhook_id=${idOf(third)}`)).toEqual([all[2]]);
+	expect(await list(`?webhook_id=${idOf(second)},${idOf(first)}&webhook_id=${idOf(first)}`)).toEqual(all.slice(0, 2));
+	expect(await list(`?webhook_id=${idOf(second)}&hours=false`)).toMatchObject([
+		{ webhook_id: idOf(second), hours: [] },
+	]);
+	const elsewhere = await api.webhook(await api.project());
+	expect(await list(`?webhook_id=${idOf(elsewhere)},wh_none`)).toEqual([]);
+	const tooMany = Array.from({ length: 101 }, (_, n) => `wh_${n}`).join();
+	expect((await api.call("GET", `${project}/webhooks/health?webhook_id=${tooMany}`)).status).toBe(422);
+});
+
 test("a webhook is idle until its first attempt", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project, { events: ["purchase.refunded"] });

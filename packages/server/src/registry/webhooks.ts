@@ -201,10 +201,18 @@ export class Webhooks {
 
 	async list(projectId: string, page: Page): Promise<WebhookView[]> {
 		const { storage } = this.#options;
-		const webhooks = await storage.listWebhooks({ projectId, ...page });
-		if (webhooks.length === 0) return [];
-		const backlogs = await storage.readBacklogs({ projectId, webhookIds: webhooks.map(({ id }) => id) });
-		return webhooks.map((webhook) => ({ webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG }));
+		return this.#views(projectId, await storage.listWebhooks({ projectId, ...page }));
+	}
+
+	/** Those of these webhooks that exist, oldest first. */
+	async some(projectId: string, webhookIds: readonly string[]): Promise<WebhookView[]> {
+		const { storage } = this.#options;
+		const ids = [...new Set(webhookIds)].sort();
+		const webhooks = await Promise.all(ids.map((webhookId) => storage.getWebhook({ projectId, webhookId })));
+		return this.#views(
+			projectId,
+			webhooks.filter((webhook) => webhook !== null),
+		);
 	}
 
 	/** All of a project's webhooks, oldest first. */
@@ -268,10 +276,13 @@ export class Webhooks {
 	}
 
 	async #view(webhook: Webhook): Promise<WebhookView> {
-		const backlogs = await this.#options.storage.readBacklogs({
-			projectId: webhook.projectId,
-			webhookIds: [webhook.id],
-		});
-		return { webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG };
+		return (await this.#views(webhook.projectId, [webhook]))[0]!;
+	}
+
+	async #views(projectId: string, webhooks: readonly Webhook[]): Promise<WebhookView[]> {
+		if (webhooks.length === 0) return [];
+		const webhookIds = webhooks.map(({ id }) => id);
+		const backlogs = await this.#options.storage.readBacklogs({ projectId, webhookIds });
+		return webhooks.map((webhook) => ({ webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG }));
 	}
 }

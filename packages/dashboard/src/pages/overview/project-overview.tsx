@@ -2,7 +2,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { newestAttemptsQuery } from "../../api/attempts.ts";
-import { type Health, healthWithoutHoursQuery, type Incident, waitingQuery } from "../../api/health.ts";
+import { type Health, healthQuery, type Incident, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { projectSentence, webhookName } from "../../lib/health/health.ts";
@@ -32,7 +32,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const { range = "day" } = validateOverviewSearch({ ...useSearch({ from: "/signed-in/p/$projectId/" }) });
 	const navigate = useNavigate({ from: "/p/$projectId" });
 	const webhooks = useQuery(webhooksQuery(projectId));
-	const healths = useQuery(healthWithoutHoursQuery(projectId));
+	const healths = useQuery(healthQuery(projectId));
 	const stats = useQuery(statsQuery(projectId, { range }));
 	const incidents = useIncidents(projectId, { limit: INCIDENTS_SHOWN }, healths.data);
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { healthQuery } from "../../api/health.ts";
+import { webhookHealthQuery } from "../../api/health.ts";
 import { useProjectId } from "../../api/session.ts";
 import { webhookQuery } from "../../api/webhooks.ts";
 
@@ -9,9 +9,6 @@ export function useWebhook() {
 	const projectId = useProjectId();
 	const { webhookId } = useParams({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" });
 	const webhook = useQuery(webhookQuery(projectId, webhookId));
-	const health = useQuery({
-		...healthQuery(projectId),
-		select: (all) => all.find(({ webhook_id }) => webhook_id === webhookId),
-	});
+	const health = useQuery(webhookHealthQuery(projectId, webhookId));
 	return { projectId, webhookId, webhook, health };
 }

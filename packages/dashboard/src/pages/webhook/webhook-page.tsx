@@ -42,7 +42,9 @@ export function WebhookPage() {
 		);
 	}
 	if (webhook.data === undefined) return <WebhookSkeleton />;
-	return <Loaded projectId={projectId} webhook={webhook.data} health={health.data} healthError={health.error} />;
+	return (
+		<Loaded projectId={projectId} webhook={webhook.data} health={health.data ?? undefined} healthError={health.error} />
+	);
 }
 
 interface LoadedProps {

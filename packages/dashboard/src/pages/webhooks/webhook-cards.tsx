@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { formatMs, formatRate } from "../../lib/text/numbers.ts";
-import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { SkeletonRows } from "../../ui/page/states.tsx";
 import { stateOf } from "./find-webhooks.ts";
-import { NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
+import { HoursContext, useHours } from "./use-hours.ts";
+import { HoursCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
 import classes from "./webhooks-page.module.css";
 
 interface WebhookCardsProps {
@@ -20,9 +20,10 @@ const AT_ONCE = 50;
 /** Webhooks as cards, for narrow screens. */
 export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 	const [shown, setShown] = useState(AT_ONCE);
+	const hours = useHours(projectId, rows, { first: 0, last: shown - 1 });
 	if (rows === undefined) return <SkeletonRows count={3} height={230} />;
 	return (
-		<>
+		<HoursContext value={hours}>
 			<ul className={classes.cards} aria-label="Webhooks">
 				{rows.slice(0, shown).map(({ webhook, health }) => (
 					<li key={webhook.id} className={classes.card}>
@@ -35,7 +36,9 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 						<dl className={classes.figures}>
 							<div>
 								<dt>Last 24 hours</dt>
-								<dd>{health === undefined ? "–" : <OutcomeBars hours={health.hours} />}</dd>
+								<dd>
+									<HoursCell webhook={webhook} health={health} />
+								</dd>
 							</div>
 							<div>
 								<dt>Success, p95</dt>
@@ -65,6 +68,6 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 					Show {Math.min(AT_ONCE, rows.length - shown)} more
 				</Button>
 			)}
-		</>
+		</HoursContext>
 	);
 }

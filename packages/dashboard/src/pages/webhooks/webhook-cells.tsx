@@ -1,5 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useContext } from "react";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
@@ -7,8 +8,10 @@ import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { compactCount, formatMs, formatRate, plural } from "../../lib/text/numbers.ts";
 import { coarseSpan } from "../../lib/text/time.ts";
+import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { When } from "../../ui/when.tsx";
+import { HoursContext } from "./use-hours.ts";
 import classes from "./webhooks-page.module.css";
 
 /** A webhook and its health, which isn't known yet if the webhook was just created. */
@@ -42,6 +45,14 @@ export function EventsCell({ webhook: { events } }: { webhook: Webhook }) {
 			<span>{plural(events.length, "type")}</span>
 		</Tooltip>
 	);
+}
+
+/** The last day by the hour. */
+export function HoursCell({ webhook, health }: WebhookRow) {
+	const known = useContext(HoursContext);
+	if (health === undefined) return <span className={classes.quiet}>–</span>;
+	const hours = health.hours.length > 0 ? health.hours : known.get(webhook.id);
+	return hours === undefined ? <div className={classes.hours} /> : <OutcomeBars hours={hours} />;
 }
 
 /** How much of the last day was delivered, and the response times. */

@@ -1,10 +1,18 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import { useMemo } from "react";
-import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
+import { useMemo, useState } from "react";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { stateOf } from "./find-webhooks.ts";
-import { DayCell, EventsCell, NameCell, ResponseCell, WaitingCell, type WebhookRow } from "./webhook-cells.tsx";
+import { HoursContext, type Sight, useHours } from "./use-hours.ts";
+import {
+	DayCell,
+	EventsCell,
+	HoursCell,
+	NameCell,
+	ResponseCell,
+	WaitingCell,
+	type WebhookRow,
+} from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {
 	projectId: string;
@@ -24,7 +32,7 @@ const columnsOf = (projectId: string): readonly Column<WebhookRow>[] => [
 	{
 		key: "day",
 		header: "Last 24 hours",
-		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
+		render: (row) => <HoursCell {...row} />,
 		width: 158,
 		from: "lg",
 	},
@@ -53,19 +61,24 @@ export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
 		params: { projectId, webhookId: webhook.id },
 		search: {},
 	});
+	const [sight, setSight] = useState<Sight>({ first: 0, last: 0 });
+	const hours = useHours(projectId, rows, sight);
 	return (
-		<DataTable
-			label="Webhooks"
-			columns={columns}
-			rows={rows}
-			rowKey={keyOf}
-			skeletonRows={3}
-			uniform
-			rowHeight={ROW_HEIGHT}
-			dense
-			minWidth={700}
-			onOpen={(row) => void navigate(placeOf(row))}
-			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
-		/>
+		<HoursContext value={hours}>
+			<DataTable
+				label="Webhooks"
+				columns={columns}
+				rows={rows}
+				rowKey={keyOf}
+				skeletonRows={3}
+				uniform
+				rowHeight={ROW_HEIGHT}
+				dense
+				minWidth={700}
+				onOpen={(row) => void navigate(placeOf(row))}
+				hrefOf={(row) => router.buildLocation(placeOf(row)).href}
+				onSight={setSight}
+			/>
+		</HoursContext>
 	);
 }

@@ -56,6 +56,8 @@ interface DataTableProps<Item> {
 	uniform?: boolean;
 	/** The height of a uniform table's rows, in pixels. */
 	rowHeight?: number;
+	/** Called with the indices of the first and the last row in sight when they change. */
+	onSight?: (rows: { readonly first: number; readonly last: number }) => void;
 }
 
 /** The height of a uniform table's rows by default, in pixels. */
@@ -170,7 +172,7 @@ function useWindow(count: number, rowHeight: number, keep: readonly (number | nu
 
 /** A dense table whose rows open by click and by keyboard; scrolls on narrow screens. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
-	const { label, columns, rows, rowKey, onOpen, hrefOf, keys, openKey = null, isNew } = props;
+	const { label, columns, rows, rowKey, onOpen, hrefOf, keys, openKey = null, isNew, onSight } = props;
 	const {
 		skeletonRows = 6,
 		minWidth = 560,
@@ -193,6 +195,10 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 	});
 	const openIndex = isLong && openKey !== null ? items.findIndex((item) => rowKey(item) === openKey) : -1;
 	const { body, virtualizer } = useWindow(isLong ? items.length : 0, rowHeight, [active ?? 0, openIndex]);
+	const { startIndex: first, endIndex: last } = (isLong ? virtualizer.range : { endIndex: items.length - 1 }) ?? {};
+	useEffect(() => {
+		if (last !== undefined) onSight?.({ first: first ?? 0, last });
+	}, [onSight, first, last]);
 	const handlers = useRef({ onOpen, hrefOf });
 	useEffect(() => {
 		handlers.current = { onOpen, hrefOf };

@@ -307,8 +307,11 @@ export interface InsightStorage {
 	 * The health of the project's webhooks, without deleted ones, by webhook id.
 	 *
 	 * @param since a whole minute of the last 48 hours, milliseconds since the Unix epoch
+	 * @param webhookIds only these webhooks; all by default
 	 */
-	readHealth(p: ProjectRef & { readonly since: number }): Promise<WebhookHealth[]>;
+	readHealth(
+		p: ProjectRef & { readonly since: number; readonly webhookIds?: readonly string[] },
+	): Promise<WebhookHealth[]>;
 	/** Pending retries and replays of a webhook, or of the whole project without one, soonest first. */
 	listWaitingRetries(
 		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },

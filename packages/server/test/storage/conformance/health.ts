@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AttemptStatus } from "../../../src/storage/port.ts";
+import type { AttemptStatus, WebhookHealth } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -36,7 +36,7 @@ export function describeHealth(harness: StorageHarness): void {
 				[[F, D, R, F, R], 2, 1],
 				[[D, D, F], 2, 1],
 			];
-			const wanted: object[] = [];
+			const wanted: WebhookHealth[] = [];
 			for (const [statuses, failingSince, lastDelivered] of courses) {
 				const webhook = await world.webhook(project, ["a", "b"]);
 				const events = await world.publish(project, ...statuses.map((_, i) => (i % 2 === 0 ? "a" : "b")));
@@ -64,6 +64,10 @@ export function describeHealth(harness: StorageHarness): void {
 				});
 			}
 			expect(await world.storage.readHealth({ projectId: project, since: START })).toEqual(wanted);
+			const [one, other] = [wanted[2]!, wanted[0]!];
+			const webhookIds = [one.webhookId, other.webhookId, one.webhookId, "wh_none"];
+			expect(await world.storage.readHealth({ projectId: project, since: START, webhookIds })).toEqual([other, one]);
+			expect(await world.storage.readHealth({ projectId: project, since: START, webhookIds: [] })).toEqual([]);
 		});
 
 		test("attempts of test events are left out, except for when the last one was delivered", async () => {

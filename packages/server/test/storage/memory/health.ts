@@ -15,10 +15,11 @@ import { findLive, liveWebhooks } from "./registry.ts";
 import { queueHeads, walkQueue } from "./retries.ts";
 import type { AttemptRow } from "./rows.ts";
 
-export function readHealth(node: MemoryNode, { projectId, since }: Params<"readHealth">): WebhookHealth[] {
+export function readHealth(node: MemoryNode, { projectId, since, webhookIds }: Params<"readHealth">): WebhookHealth[] {
 	const project = node.database.project(projectId);
 	if (project === undefined) return [];
-	return liveWebhooks(node, project.no).map(({ no, id }) => {
+	const wanted = liveWebhooks(node, project.no).filter(({ id }) => webhookIds?.includes(id) ?? true);
+	return wanted.map(({ no, id }) => {
 		const { retriesWaiting, deadLetters } = node.tables.lanes.get(no)!;
 		const due = queueHeads(node, no).map(({ dueAt }) => dueAt);
 		const nextAt = due.length === 0 ? null : node.offset.toNode(Math.min(...due));

@@ -187,6 +187,7 @@ export async function readAll(storage: Storage, project: string, webhook: string
 		deliveries: [{ webhookId: webhook, seq: event!.seq }],
 	});
 	await storage.readHealth({ projectId: project, since: Number.MAX_SAFE_INTEGER });
+	await storage.readHealth({ projectId: project, since: Number.MAX_SAFE_INTEGER, webhookIds: [webhook] });
 	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });
 	await storage.listUnattempted({ projectId: project, limit: 10 });
 	await storage.listUnattempted({ projectId: project, webhookIds: [webhook], limit: 10 });

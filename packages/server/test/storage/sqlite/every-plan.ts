@@ -122,6 +122,7 @@ function runEveryOperation(c: Connection): void {
 	verbs.dismissDeliveries({ projectId: "p", deliveries: [{ webhookId: "w", eventId: "evt_1" }], at: 1 });
 	verbs.readLatest({ projectId: "p", deliveries: [{ webhookId: "w", seq: 1 }] });
 	verbs.readHealth({ projectId: "p", since: 0 });
+	verbs.readHealth({ projectId: "p", since: 0, webhookIds: ["w"] });
 	verbs.listWaitingRetries({ projectId: "p", webhookId: null, limit: 10 });
 	verbs.listWaitingRetries({ projectId: "p", webhookId: "w", limit: 10 });
 	for (const stepMs of [60_000, 3_600_000])

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { healthQuery } from "../../../api/health.ts";
+import { webhookHealthQuery } from "../../../api/health.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -12,10 +12,7 @@ import type { SettingsProps } from "./settings-props.ts";
 export function StateSection({ projectId, webhook }: SettingsProps) {
 	const [opened, setOpened] = useState(false);
 	const paused = webhook.status === "paused";
-	const { data: health } = useQuery({
-		...healthQuery(projectId),
-		select: (all) => all.find(({ webhook_id }) => webhook_id === webhook.id),
-	});
+	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
 	const waiting = pendingOf(webhook, health);
 	const dialog = { projectId, webhook, opened, onClose: () => setOpened(false) };
 	return (

@@ -11,8 +11,9 @@ import { principalName } from "../../auth/callers.ts";
 import { EVENT_STREAM } from "../../changes.ts";
 import { comeAgain, notFound, RETRY_S } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
-import { EventTypeName, id, Limit, PAGE_LIMIT, Time, TimeOrNull, Type } from "../../schema.ts";
+import { EventTypeName, id, Limit, PAGE_LIMIT, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
+import { SEVERAL } from "../log/log-filters.ts";
 import { EventId } from "../publishing/events.ts";
 import { Backlog } from "./webhooks.ts";
 
@@ -222,8 +223,18 @@ const StatsQuery = Type.Object(
 	},
 	{ additionalProperties: false },
 );
+/** Webhooks whose health a request may ask for by their ids. */
+const MAX_SOUGHT = 100;
+
 const HealthQuery = Type.Object(
 	{
+		webhook_id: Type.Optional(
+			Type.Array(soughtId("A webhook."), {
+				minItems: 1,
+				maxItems: MAX_SOUGHT,
+				description: `Only these webhooks; ids of none are ignored. ${SEVERAL}`,
+			}),
+		),
 		hours: Type.Optional(
 			Type.Enum(["true", "false"], {
 				type: "string",
@@ -268,18 +279,21 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 		}),
 		route("GET", `${project}/webhooks/health`, "listWebhookHealth", {
 			summary: "Get the health of each webhook",
-			description: "Projects with many webhooks should pass `hours=false` unless they need the counts by the hour.",
+			description:
+				"Projects with many webhooks should pass `hours=false`, and ask for the counts by the hour only of the webhooks that they show.",
 			access: "developer",
 			query: HealthQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "The health of every webhook, oldest first.", schema: WebhookHealthList },
+			success: { status: 200, description: "The health of the webhooks, oldest first.", schema: WebhookHealthList },
 			async handler({ params: { project_id }, query }) {
 				const now = clock.now();
 				const { since, until, stepMs } = statsSpan("day", now);
+				const sought = query.webhook_id;
+				const which = sought === undefined ? {} : { webhookIds: sought };
 				const [views, healths] = await Promise.all([
-					webhooks.all(project_id),
-					storage.readHealth({ projectId: project_id, since: healthWindowStart(now) }),
+					sought === undefined ? webhooks.all(project_id) : webhooks.some(project_id, sought),
+					storage.readHealth({ projectId: project_id, since: healthWindowStart(now), ...which }),
 				]);
 				const byId = new Map(healths.map((health) => [health.webhookId, health]));
 				const present = async (view: WebhookView) => {

@@ -12,11 +12,14 @@ const nextOf = (queue: number) => `
 		ORDER BY due_at, seq LIMIT 1
 	)`;
 
+/** Whether a webhook is among those in a parameter, which is null for all. */
+const wanted = (ids: string) => `(${ids}::text[] IS NULL OR w.id = ANY (${ids}))`;
+
 const WEBHOOKS = sql(`
 	SELECT w.id, l.retries_waiting, l.dead_letters,
 		least(${Object.values(QUEUE_CODE).map(nextOf).join(", ")}) AS next_at
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
-	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$2")} ORDER BY w.id`);
 
 /** The next range of `attempts_by_webhook`: one step in the index of each day. */
 const nextKind = (webhook: string, behind: string) => `
@@ -49,7 +52,7 @@ const DECIDING = sql(
 		WITH RECURSIVE kind (webhook_no, status, type) AS (
 			SELECT w.no, first.status, first.type
 			FROM posthorn.webhooks w CROSS JOIN LATERAL (${nextKind("w.no", "(0::smallint, 0)")}) first
-			WHERE w.project_no = $1 AND w.deleted_at IS NULL
+			WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$2")}
 			UNION ALL
 			SELECT kind.webhook_no, next.status, next.type
 			FROM kind CROSS JOIN LATERAL (${nextKind("kind.webhook_no", "(kind.status, kind.type)")}) next
@@ -109,17 +112,21 @@ const RECENT = sql(`
 		UNION ALL
 		SELECT status, n FROM gathered WHERE webhook_no = w.no
 	) counts
-	WHERE w.project_no = $1 AND w.deleted_at IS NULL
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$3")}
 	GROUP BY w.id`);
 
 /** From one state of the database. */
-export async function readHealth(c: Session, { projectId, since }: Params<"readHealth">): Promise<WebhookHealth[]> {
+export async function readHealth(
+	c: Session,
+	{ projectId, since, webhookIds }: Params<"readHealth">,
+): Promise<WebhookHealth[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
+	const only = webhookIds ?? null;
 	const [webhooks, rows, counts] = await Promise.all([
-		c.rows(WEBHOOKS, project),
-		c.rows(DECIDING, project),
-		c.rows(RECENT, project, Math.ceil(since / MINUTE)),
+		c.rows(WEBHOOKS, project, only),
+		c.rows(DECIDING, project, only),
+		c.rows(RECENT, project, Math.ceil(since / MINUTE), only),
 	]);
 	const deciding = new Map(rows.map((row) => [`${row.deciding} ${row.webhook_id}`, row]));
 	const recent = new Map(counts.map((row) => [row.id, row]));

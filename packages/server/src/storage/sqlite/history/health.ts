@@ -18,12 +18,13 @@ interface Kind {
 	readonly type: number;
 }
 
-export function readHealth(c: Connection, { projectId, since }: Params<"readHealth">): WebhookHealth[] {
+export function readHealth(c: Connection, { projectId, since, webhookIds }: Params<"readHealth">): WebhookHealth[] {
+	const only = webhookIds === undefined ? "" : "AND w.id IN (SELECT value FROM json_each(?))";
 	return c
 		.sql(`
 			SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
-			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
-		.all(c.names.project(projectId))
+			WHERE w.project_no = ? AND w.deleted_at IS NULL ${only} ORDER BY w.id`)
+		.all(c.names.project(projectId), ...(webhookIds === undefined ? [] : [JSON.stringify(webhookIds)]))
 		.map((row) => {
 			const webhook = row.no as number;
 			return {
