@@ -228,3 +228,28 @@ test("attempts of a deleted webhook say where they went", async ({ dashboard, pa
 	await page.goto(dashboard.project(`/logs?view=attempts&webhook_id=${id}`));
 	await expect(page.getByText(`1 attempt to ${name}.`)).toBeVisible();
 });
+
+test.describe("with a retry in an hour", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+	for (const minutes of [-10, 10]) {
+		test(`a browser whose clock is ${minutes} minutes off reads the service's times`, async ({ dashboard, page }) => {
+			const { shop } = dashboard;
+			const receiver = await shop.receiver();
+			receiver.respondWith(() => ({ status: 500 }));
+			await shop.webhook(receiver.url("/hooks"));
+			await shop.post(shop.path("/events"), purchase(1));
+			await receiver.count(1);
+			await expect.poll(async () => (await shop.get(shop.path("/attempts"))).body.data.length).toBe(1);
+			await dashboard.setUp();
+			await page.addInitScript(`{ const now = Date.now; Date.now = () => now() + ${minutes * 60_000}; }`);
+			await dashboard.signIn(page);
+			await page.goto(dashboard.project("/logs?view=attempts&span=hour"));
+			const row = page.getByRole("table", { name: "Attempts" }).getByRole("row").nth(1);
+			await expect(row).toContainText(/just now|\d+ s ago/);
+			await expect(row).toContainText(/in (59|60) min|in 1 h/);
+			await page.goto(dashboard.project("/webhooks"));
+			await expect(page.getByRole("table", { name: "Webhooks" })).toContainText(/just now|\d+ s ago/);
+		});
+	}
+});

@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { serverNow } from "../lib/text/server-time.ts";
 import { api, callUrl } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
@@ -78,7 +79,7 @@ export function fixedFilter<Filter extends CommonFilter>({ span, ...filter }: Mo
 
 const asked = (projectId: string, filter: LogFilter, limit?: number) => ({
 	path: { project_id: projectId },
-	query: { ...fixedFilter(filter, Date.now()), limit },
+	query: { ...fixedFilter(filter, serverNow()), limit },
 });
 
 /** The log, newest first, page by page. */
@@ -101,7 +102,7 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 /** Where what a filter matches is downloaded. */
 export const attemptsExportUrl = (projectId: string, filter: LogFilter, format: "csv" | "jsonl") =>
 	callUrl(`${ATTEMPTS}/export.${format}`, {
-		...{ path: { project_id: projectId }, query: { ...fixedFilter<AttemptFilter>(filter, Date.now()) } },
+		...{ path: { project_id: projectId }, query: { ...fixedFilter<AttemptFilter>(filter, serverNow()) } },
 	});
 
 export type AttemptCount = Schemas["AttemptCount"];

@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { serverNow } from "../lib/text/server-time.ts";
 import { type AttemptFilter, attemptQuery, type CommonFilter, fixedFilter, type Moving } from "./attempts.ts";
 import { api, callUrl } from "./client/client.ts";
 import { isStatus } from "./client/error.ts";
@@ -42,7 +43,7 @@ export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter
 		LIST,
 		{
 			path: { project_id: projectId },
-			query: { ...fixedFilter<DeliveryFilter>(filter, Date.now()), limit: ROWS },
+			query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()), limit: ROWS },
 		},
 		LATER_ROWS,
 	);
@@ -50,7 +51,7 @@ export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter
 /** Where what a filter matches is downloaded. */
 export const deliveriesExportUrl = (projectId: string, filter: Moving<DeliveryFilter>, format: "csv" | "jsonl") =>
 	callUrl(`${LIST}/export.${format}`, {
-		...{ path: { project_id: projectId }, query: { ...fixedFilter<DeliveryFilter>(filter, Date.now()) } },
+		...{ path: { project_id: projectId }, query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()) } },
 	});
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";

@@ -1,4 +1,4 @@
-import { exactLocal, exactUtc, isLocalUtc, relativeTime, shortTime } from "../lib/text/time.ts";
+import { exactLocal, exactUtc, isLocalUtc, shortTime, timeAgo } from "../lib/text/time.ts";
 import { useNow } from "./hooks/use-now.ts";
 import classes from "./when.module.css";
 
@@ -7,7 +7,7 @@ interface WhenProps {
 	at: string | number;
 	/** The time of day, with the date if it is another day, instead of a relative time. */
 	clock?: boolean;
-	/** Words for it, relative to now. */
+	/** Words for it, relative to now; by default for something that has happened. */
 	words?: (at: number, now: number) => string;
 }
 
@@ -15,7 +15,7 @@ interface WhenProps {
  * A time relative to now; the exact local time and UTC on hover and in the element itself. Long lists have one per row,
  * so it has no tooltip of its own, only the browser's.
  */
-export function When({ at, clock = false, words = relativeTime }: WhenProps) {
+export function When({ at, clock = false, words = timeAgo }: WhenProps) {
 	const ms = typeof at === "number" ? at : Date.parse(at);
 	const now = useNow(ms);
 	return (

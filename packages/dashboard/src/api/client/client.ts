@@ -1,3 +1,4 @@
+import { noteServerTime } from "../../lib/text/server-time.ts";
 import { csrfToken, forgetSession } from "../session-cache.ts";
 import { ApiError, type Fault, OFFLINE, type ProblemBody, UNREACHABLE } from "./error.ts";
 import { holding } from "./gate.ts";
@@ -43,6 +44,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 	if (token !== null) headers.set("x-csrf-token", token);
 	if (options.body !== undefined) headers.set("content-type", "application/json");
 	if (method === "GET" && template.startsWith(OF_PROJECT)) await holding();
+	const sentAt = Date.now();
 	const response = await fetch(callUrl(template, options), {
 		method,
 		headers,
@@ -54,6 +56,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 		if (options.signal?.aborted === true) throw error;
 		throw new ApiError(navigator.onLine === false ? OFFLINE : UNREACHABLE);
 	});
+	noteServerTime(response.headers.get("date"), sentAt, Date.now());
 	if (!response.ok) {
 		const error = await readProblem(response);
 		if (error.status === 401 && csrfToken() !== null) forgetSession();

@@ -1,5 +1,6 @@
 import { type Certificate, dnsText } from "@posthorn/protocol";
 import { formatMs } from "../text/numbers.ts";
+import { serverNow } from "../text/server-time.ts";
 import { dateUtc } from "../text/time.ts";
 import { ADVICE_RULES, type Advice, type Failure, SETTINGS } from "./advice-rules.ts";
 import { type ResponseFacts, statusText } from "./attempt-words.ts";
@@ -317,7 +318,7 @@ function explain(attempt: AdviceFacts, isRetried: boolean): Advice {
 	const { status, status_code, error_code, url, response_ms, response_body: body = "" } = attempt;
 	const { response_headers: headers = {}, dns = null, certificate = null } = attempt;
 	const about = { url, host: hostOf(url), took: formatMs(response_ms) };
-	const startedAt = attempt.started_at === undefined ? Date.now() : Date.parse(attempt.started_at);
+	const startedAt = attempt.started_at === undefined ? serverNow() : Date.parse(attempt.started_at);
 	const failure: Failure = { ...about, isRetried, body, headers, dns, certificate, startedAt };
 	if (status === "delivered") {
 		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;

@@ -1,7 +1,7 @@
 import { type ResponseFacts, responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
 import { formatCount, plural } from "../text/numbers.ts";
-import { coarseSpan, relativeTime, shortTime } from "../text/time.ts";
+import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
 
 interface AttemptFacts extends ResponseFacts {
 	readonly started_at: string;
@@ -212,7 +212,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 		}
 		case "idle":
 			if (backlog.events === 0 && health.last_delivered_at !== null) {
-				const at = relativeTime(Date.parse(health.last_delivered_at), now);
+				const at = timeAgo(Date.parse(health.last_delivered_at), now);
 				return { text: `Tested: it accepted a test event ${at}. No event has been sent to it yet.`, action: null };
 			}
 			return backlog.events === 0
@@ -220,9 +220,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
 		case "healthy": {
 			const last =
-				health.last_delivered_at === null
-					? ""
-					: `, the last ${relativeTime(Date.parse(health.last_delivered_at), now)}`;
+				health.last_delivered_at === null ? "" : `, the last ${timeAgo(Date.parse(health.last_delivered_at), now)}`;
 			const accepted =
 				day.delivered === 0
 					? `Healthy. Its last event was accepted${last === "" ? "" : last.replace(", the last", "")}.`

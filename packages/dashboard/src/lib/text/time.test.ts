@@ -7,8 +7,9 @@ import {
 	exactLocal,
 	exactUtc,
 	refreshAfter,
-	relativeTime,
 	shortTime,
+	timeAgo,
+	timeUntil,
 } from "./time.ts";
 
 const NOW = Date.parse("2026-11-21T14:02:11.123Z");
@@ -33,28 +34,29 @@ it("says when a retry is sent, and never that it was due in the past", () => {
 	expect(dueWords(NOW - 9_000, NOW, { paused: true })).toBe("when resumed");
 });
 
-describe("relativeTime", () => {
+describe("timeAgo and timeUntil", () => {
 	it.each([
-		[-2_000, "just now"],
-		[-45_000, "45 s ago"],
-		[-4 * MINUTE, "4 min ago"],
-		[-3 * HOUR, "3 h ago"],
-		[-12 * 24 * HOUR, "12 d ago"],
-		[30_000, "in 30 s"],
-		[3_000, "in 3 s"],
-		[2 * MINUTE, "in 2 min"],
-	])("says %i ms from now as %s", (ms, words) => {
-		expect(relativeTime(NOW + ms, NOW)).toBe(words);
+		[-2_000, "just now", "just now"],
+		[-45_000, "45 s ago", "45 s ago"],
+		[-4 * MINUTE, "4 min ago", "4 min ago"],
+		[-3 * HOUR, "3 h ago", "3 h ago"],
+		[-12 * 24 * HOUR, "12 d ago", "12 d ago"],
+		[-40 * 24 * HOUR, "12 Oct 2026", "12 Oct 2026"],
+		[1_000, "just now", "just now"],
+		[3_000, "just now", "in 3 s"],
+		[30_000, "just now", "in 30 s"],
+		[2 * MINUTE, "just now", "in 2 min"],
+		[40 * 24 * HOUR, "just now", "31 Dec 2026"],
+	])("%i ms from now was %s or will be %s", (ms, ago, until) => {
+		expect(timeAgo(NOW + ms, NOW)).toBe(ago);
+		expect(timeUntil(NOW + ms, NOW)).toBe(until);
 	});
 
-	it("shows the date after 30 days", () => {
-		expect(relativeTime(NOW - 40 * 24 * HOUR, NOW)).toBe("12 Oct 2026");
-	});
-
-	it("never confuses past and future", () => {
+	it("never confuse past and future", () => {
 		fc.assert(
 			fc.property(fc.integer({ min: -29 * 24 * HOUR, max: 29 * 24 * HOUR }), (ms) => {
-				const words = relativeTime(NOW + ms, NOW);
+				expect(timeAgo(NOW + ms, NOW)).toMatch(ms <= -5_000 ? / ago$/ : /^just now$/);
+				const words = timeUntil(NOW + ms, NOW);
 				expect(words.startsWith("in ")).toBe(ms > 1_000);
 				expect(words.endsWith(" ago")).toBe(ms <= -5_000);
 			}),
@@ -66,6 +68,7 @@ it("writes a span in one unit", () => {
 	expect(coarseSpan(59_999)).toBe("59 s");
 	expect(coarseSpan(47 * HOUR)).toBe("47 h");
 	expect(coarseSpan(48 * HOUR)).toBe("2 d");
+	expect(coarseSpan(-5 * MINUTE)).toBe("0 s");
 });
 
 it("writes the exact time in UTC and locally, to the millisecond", () => {

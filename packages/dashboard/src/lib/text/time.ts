@@ -11,7 +11,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** A span in its largest unit, rounded down: `45 s`, `4 min`, `3 h`, `12 d`. */
 export function coarseSpan(ms: number): string {
-	const span = Math.abs(ms);
+	const span = Math.max(0, ms);
 	if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
 	if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
 	if (span < 2 * DAY) return `${Math.floor(span / HOUR)} h`;
@@ -32,18 +32,25 @@ export function aboutSpan(ms: number): string {
 	return `about ${words.join(" ")}`;
 }
 
-/** `just now`, `4 min ago`, `in 30 s`; beyond 30 days the date. Both in milliseconds since 1970. */
-export function relativeTime(at: number, now: number): string {
-	const ms = at - now;
-	if (Math.abs(ms) >= 30 * DAY) return calendarDay(at);
-	if (Math.abs(ms) < 5 * SECOND) return ms > SECOND ? `in ${coarseSpan(ms)}` : "just now";
-	return ms < 0 ? `${coarseSpan(ms)} ago` : `in ${coarseSpan(ms)}`;
+/**
+ * When something happened: `just now`, `4 min ago`; after 30 days the date. Clocks differ, but nothing that happened is in
+ * the future. Both in milliseconds since 1970.
+ */
+export function timeAgo(at: number, now: number): string {
+	if (now - at >= 30 * DAY) return calendarDay(at);
+	return now - at < 5 * SECOND ? "just now" : `${coarseSpan(now - at)} ago`;
+}
+
+/** When something planned happens: `in 30 s`, beyond 30 days the date; once it has, like {@link timeAgo}. */
+export function timeUntil(at: number, now: number): string {
+	if (at - now >= 30 * DAY) return calendarDay(at);
+	return at - now > SECOND ? `in ${coarseSpan(at - now)}` : timeAgo(at, now);
 }
 
 /** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` if its webhook is paused. */
 export function dueWords(at: number, now: number, { paused = false }: { paused?: boolean } = {}): string {
 	if (paused) return "when resumed";
-	return at - now <= SECOND ? "being sent" : relativeTime(at, now);
+	return at - now <= SECOND ? "being sent" : timeUntil(at, now);
 }
 
 /** The local day: `21 Nov 2026`. */

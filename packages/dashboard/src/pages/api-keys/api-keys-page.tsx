@@ -6,6 +6,7 @@ import { apiKeysQuery } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
 import { hasExpired } from "../../lib/account/key-scopes.ts";
 import { plural } from "../../lib/text/numbers.ts";
+import { serverNow } from "../../lib/text/server-time.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
@@ -28,7 +29,7 @@ export function ApiKeysPage() {
 	);
 	const keys = data?.data;
 	const valid =
-		keys?.filter(({ expires_at }) => expires_at === null || !hasExpired(expires_at, Date.now())).length ?? 0;
+		keys?.filter(({ expires_at }) => expires_at === null || !hasExpired(expires_at, serverNow())).length ?? 0;
 	return (
 		<Page>
 			<PageHeader title="API Keys" actions={keys?.length === 0 ? null : newKey}>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type ApiKey, revokeApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
 import { hasExpired, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
+import { timeUntil } from "../../lib/text/time.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
@@ -22,7 +23,7 @@ function Expiry({ at }: { at: string }) {
 	const now = useNow(Date.parse(at));
 	return (
 		<Group gap={6}>
-			<When at={at} />
+			<When at={at} words={timeUntil} />
 			{hasExpired(at, now) ? <Badge color="red">Expired</Badge> : null}
 		</Group>
 	);

@@ -11,6 +11,7 @@ import {
 	keyTrial,
 	SCOPE_WORDS,
 } from "../../lib/account/key-scopes.ts";
+import { serverNow } from "../../lib/text/server-time.ts";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -69,7 +70,7 @@ function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
 		},
 	});
 	const { busy, problem, submit } = useSubmit(form, async ({ name, scopes, days }) => {
-		const expiry = expiryAfter(days === "null" ? null : Number(days), Date.now());
+		const expiry = expiryAfter(days === "null" ? null : Number(days), serverNow());
 		onCreated(await createApiKey(projectId, { name: name.trim(), scopes, ...expiry }));
 	});
 	return (

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { auditQuery } from "../../api/members.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { byDay } from "../../lib/text/by-day.ts";
+import { serverNow } from "../../lib/text/server-time.ts";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
@@ -36,7 +37,7 @@ function Entries() {
 	const days = byDay(
 		data.pages.flatMap((page) => page.data),
 		({ at }) => Date.parse(at),
-		Date.now(),
+		serverNow(),
 	);
 	if (days.length === 0) {
 		return (

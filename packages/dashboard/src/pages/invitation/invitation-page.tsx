@@ -5,6 +5,7 @@ import { isStatus } from "../../api/client/error.ts";
 import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
+import { timeUntil } from "../../lib/text/time.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
 import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
@@ -57,7 +58,7 @@ function Invited({ token }: { token: string }) {
 					<JoinAs token={token} account={session.account} projectId={project.id} />
 				)}
 				<Text size="xs" c="dimmed">
-					The invitation ends <When at={expires_at} />.
+					The invitation ends <When at={expires_at} words={timeUntil} />.
 				</Text>
 			</Stack>
 		</AuthCard>

@@ -5,6 +5,7 @@ import { type CreatedInvitation, invite } from "../../api/invitations.ts";
 import { useProject } from "../../api/session.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
 import { ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
+import { timeUntil } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
@@ -44,7 +45,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 				<Text size="sm">
 					Send it to {created.email ?? "the person"} over a channel you trust. Posthorn doesn't send e-mail. The person
 					who opens it joins as {created.role === "owner" ? "an" : "a"} {ROLE_WORDS[created.role].label.toLowerCase()}.
-					It works once and expires <When at={created.expires_at} />.
+					It works once and expires <When at={created.expires_at} words={timeUntil} />.
 				</Text>
 				<Group justify="flex-end">
 					<Button onClick={onClose}>Done</Button>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { brandQuery, eventTypesQuery } from "../../api/event-types.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { retryRule } from "../../lib/attempts/track.ts";
+import { serverNow } from "../../lib/text/server-time.ts";
 import classes from "./request-preview.module.css";
 
 /** What a receiver gets: a sample request with the sample of an event type. */
@@ -13,7 +14,7 @@ export function RequestPreview({ url, type, standard }: { url: string; type: str
 	const { data: brand = DEFAULT_BRAND } = useQuery(brandQuery);
 	const sample = entries?.find((entry) => entry.type === type)?.sample ?? {};
 	const event = { id: "evt_…", type, created_at: new Date().toISOString(), project_id: projectId, data: sample };
-	const timestamp = String(Math.floor(Date.now() / 1_000));
+	const timestamp = String(Math.floor(serverNow() / 1_000));
 	const headers = [
 		["Content-Type", "application/json"],
 		["User-Agent", `${brand}-Webhooks/1.0`],

@@ -8,6 +8,7 @@ import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { formatMs, plural } from "../../lib/text/numbers.ts";
+import { dueWords } from "../../lib/text/time.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
@@ -171,7 +172,7 @@ function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: s
 				{next_retry_at === null ? null : (
 					<>
 						{" "}
-						Next retry <When at={next_retry_at} />.
+						Next retry: <When at={next_retry_at} words={dueWords} />.
 					</>
 				)}
 			</Text>

@@ -1,6 +1,7 @@
 import { type Attempt, attemptQuery } from "../../../api/attempts.ts";
 import { queryClient } from "../../../api/client/query-client.ts";
 import { curlCommand, type SentRequest, signedUntil } from "../../../lib/attempts/curl.ts";
+import { serverNow } from "../../../lib/text/server-time.ts";
 import { timeOfDay } from "../../../lib/text/time.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 
@@ -29,7 +30,7 @@ export async function copyCurl(projectId: string, attemptId: string): Promise<vo
 		const request = requestOf(await queryClient.fetchQuery(attemptQuery(projectId, attemptId)));
 		if (request === null) return notifyUndone("Nothing was sent, so there's no request to copy.");
 		await navigator.clipboard.writeText(curlCommand(request));
-		notifyDone(`Copied as a curl command. ${signatureWords(request, Date.now())}`);
+		notifyDone(`Copied as a curl command. ${signatureWords(request, serverNow())}`);
 	} catch (error) {
 		if (error instanceof DOMException) notifyUndone("The browser doesn't allow copying here.");
 		else notifyProblem(error);

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { attemptsExportUrl } from "../../../api/attempts.ts";
 import { deliveriesExportUrl } from "../../../api/deliveries.ts";
 import { useRole } from "../../../api/session.ts";
+import { serverNow } from "../../../lib/text/server-time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import { attemptFilter, deliveryFilter, type LogsSearch, viewOf } from "../search.ts";
@@ -28,7 +29,7 @@ export function LogActions({ projectId, search, nameOf, offered }: LogActionsPro
 	const [asked, setAsked] = useState<"replay" | "dismiss" | null>(null);
 	const [request, setRequest] = useState<MatchingRequest | null>(null);
 	const ask = (what: "replay" | "dismiss") => {
-		setRequest(matchingOf(search, Date.now()));
+		setRequest(matchingOf(search, serverNow()));
 		setAsked(what);
 	};
 	const close = () => setAsked(null);

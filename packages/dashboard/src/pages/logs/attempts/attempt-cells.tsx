@@ -3,6 +3,7 @@ import { memo } from "react";
 import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
+import { timeUntil } from "../../../lib/text/time.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -106,7 +107,7 @@ export function NextRetryCell({ at, label }: NextRetryProps) {
 	if (ms < now) return <span className={classes.quiet}>{label === undefined ? "was due" : "retry was due"}</span>;
 	return (
 		<span>
-			{label} <When at={at} />
+			{label} <When at={at} words={timeUntil} />
 		</span>
 	);
 }

@@ -4,6 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import { type DeliveryId, retryDeliveries } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
+import { serverNow } from "../../../lib/text/server-time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
@@ -40,7 +41,8 @@ export function AttemptsView() {
 	};
 	const replay = ({ webhook_id, event_id, event_type, next_retry_at }: ListedAttempt) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
-		if (next_retry_at !== null && Date.parse(next_retry_at) > Date.now()) return void retry([{ webhook_id, event_id }]);
+		if (next_retry_at !== null && Date.parse(next_retry_at) > serverNow())
+			return void retry([{ webhook_id, event_id }]);
 		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
 	};
 	const replaySelected = (deliveries: readonly DeliveryId[]) =>
