@@ -60,8 +60,9 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-old-generation",
-			find: "get generation() {\n\t\t\treturn lease.generation;\n\t\t},",
-			replace: "generation: lease.generation,",
+			find: "\t\tfor (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {\n\t\t\tconst settlements = groups.map(settlementNow);\n",
+			replace:
+				"\t\tconst settlements = groups.map(settlementNow);\n\t\tfor (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {\n",
 			why: "Outcomes that waited through a failover are refused, and their events are sent again.",
 		},
 		{
@@ -72,13 +73,13 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-refuses-all",
-			find: "if (settlements.length > 1) for (const one of settlements)",
-			replace: "if (settlements.length < 1) for (const one of settlements)",
+			find: "if (groups.length > 1) for (const one of groups)",
+			replace: "if (groups.length < 1) for (const one of groups)",
 			why: "One project's refused outcome has those of all others in its commit refused.",
 		},
 		{
 			name: "settler-locked-waits-for-all",
-			find: 'if (error.code === "locked") return this.#findLocked(settlements, apart);',
+			find: 'if (error.code === "locked") return this.#findLocked(groups, apart);',
 			replace: "",
 			why: "One locked row that no statement looks for holds up the commits of all projects.",
 		},

@@ -135,8 +135,7 @@ export class Settler {
 	async #commit(batch: SettleItem[], apart: boolean): Promise<SettleItem[]> {
 		const groups = groupByLease(batch);
 		const tried = groups.filter(({ lease }) => !this.#ended.has(lease));
-		const settlements = tried.map((group) => group.settlement);
-		const verdicts = settlements.length === 0 ? [] : await this.#settle(settlements, apart);
+		const verdicts = tried.length === 0 ? [] : await this.#settle(tried, apart);
 		const results = new Map(tried.map((group, i) => [group, verdicts[i]!]));
 		const locked: SettleItem[] = [];
 		for (const group of groups) {
@@ -179,14 +178,15 @@ export class Settler {
 		}
 	}
 
-	async #settle(settlements: Settlement[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
+	async #settle(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
 		for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+			const settlements = groups.map(settlementNow);
 			try {
 				return await this.#storage.settle({ settlements, waits: apart });
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
-				if (!(error instanceof StorageError)) return this.#refused(settlements, apart, error);
-				if (error.code === "locked") return this.#findLocked(settlements, apart);
+				if (!(error instanceof StorageError)) return this.#refused(groups, apart, error);
+				if (error.code === "locked") return this.#findLocked(groups, apart);
 				this.#logger.error(
 					{ err: error, settlements: settlements.length, retryInMs: waitMs },
 					"storage is unavailable: outcomes wait to be committed",
@@ -197,29 +197,31 @@ export class Settler {
 	}
 
 	/** A row that no statement checks for is locked: finds its settlement by bisection. */
-	async #findLocked(settlements: Settlement[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
-		if (settlements.length === 1) return ["locked"];
-		const half = Math.ceil(settlements.length / 2);
-		const first = await this.#settle(settlements.slice(0, half), apart);
-		return [...first, ...(await this.#settle(settlements.slice(half), apart))];
+	async #findLocked(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
+		if (groups.length === 1) return ["locked"];
+		const half = Math.ceil(groups.length / 2);
+		const first = await this.#settle(groups.slice(0, half), apart);
+		return [...first, ...(await this.#settle(groups.slice(half), apart))];
 	}
 
 	/** One of them is rejected: tries each separately, so that the others aren't delayed. */
-	async #refused(settlements: Settlement[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
+	async #refused(groups: readonly Group[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
 		const results: (Verdict | SettleResult)[] = [];
-		if (settlements.length > 1) for (const one of settlements) results.push(...(await this.#settle([one], apart)));
+		if (groups.length > 1) for (const one of groups) results.push(...(await this.#settle([one], apart)));
 		else
-			for (const { projectId } of settlements) {
-				this.#logger.error({ err: error, projectId }, "storage rejected outcomes");
+			for (const { lease } of groups) {
+				this.#logger.error({ err: error, projectId: lease.projectId }, "storage rejected outcomes");
 				results.push("refused");
 			}
 		return results;
 	}
 }
 
+type Changes = Omit<Settlement, "projectId" | "generation">;
+
 interface Group {
 	readonly lease: SettleItem["lease"];
-	readonly settlement: Settlement;
+	readonly changes: Changes;
 	readonly items: SettleItem[];
 }
 
@@ -230,11 +232,18 @@ function groupByLease(batch: readonly SettleItem[]): Group[] {
 		if (items) items.push(item);
 		else groups.set(item.lease, [item]);
 	}
-	return [...groups].map(([lease, items]) => ({ lease, items, settlement: settlementOf(items) }));
+	return [...groups].map(([lease, items]) => ({ lease, items, changes: changesOf(items) }));
 }
 
+/** The lease's generation may have changed since the last try. */
+const settlementNow = ({ lease, changes }: Group): Settlement => ({
+	projectId: lease.projectId,
+	generation: lease.generation,
+	...changes,
+});
+
 /** A delivery may change twice within a batch, and a lane many times: the last change counts. */
-function settlementOf(items: readonly SettleItem[]): Settlement {
+function changesOf(items: readonly SettleItem[]): Changes {
 	const attempts: NewAttempt[] = [];
 	const schedule = new Map<string, Retry>();
 	const unschedule = new Map<string, { webhookId: string; seq: number }>();
@@ -253,13 +262,7 @@ function settlementOf(items: readonly SettleItem[]): Settlement {
 		}
 		if (item.lane) lanes.set(item.lane.webhookId, item.lane);
 	}
-	const { lease } = items[0]!;
 	return {
-		projectId: lease.projectId,
-		// Read when the settlement is tried.
-		get generation() {
-			return lease.generation;
-		},
 		attempts,
 		schedule: [...schedule.values()],
 		unschedule: [...unschedule.values()],
