@@ -51,7 +51,14 @@ export type Act =
 	| { readonly act: "retry now"; readonly projectId: string; readonly webhookId: string }
 	| { readonly act: "app"; readonly projectId: string; readonly installed: boolean }
 	| { readonly act: "publish"; readonly projectId: string; readonly ids: readonly string[] }
-	| { readonly act: "fact"; readonly projectId: string; readonly what: string };
+	| { readonly act: "fact"; readonly projectId: string; readonly what: string }
+	/** `reader` reads the log behind number `after`. */
+	| { readonly act: "read"; readonly projectId: string; readonly reader: number; readonly after: number };
+
+/** A page of the log, or that events up to the reader's position are lost, and where to continue. */
+export type ReadResult =
+	| { readonly events: readonly { readonly id: string; readonly seq: number }[] }
+	| { readonly continueAfter: number };
 
 type PeopleHappening =
 	| { readonly kind: "asked"; readonly call: number; readonly node: string; readonly act: Act }
@@ -66,6 +73,7 @@ type PeopleHappening =
 			/** Events that are in the log, as the answer says. */
 			readonly events?: readonly { readonly id: string; readonly seq: number }[];
 			readonly webhookId?: string;
+			readonly read?: ReadResult;
 	  }
 	/** No answer came in time, or a failure: it may have been done all the same. */
 	| {

@@ -3,11 +3,13 @@
  * (the same node or another) when none comes.
  */
 import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
+import type { LogPosition } from "../packages/server/src/api/routes/publishing/log-page.ts";
 import type { RetriedPosition } from "../packages/server/src/storage/port.ts";
-import type { Act } from "./happenings.ts";
+import type { Act, ReadResult } from "./happenings.ts";
 import type { SimNode } from "./nodes/node.ts";
 import type { Mood, Step } from "./plan.ts";
 import type { Random } from "./random.ts";
+import { poll } from "./reader.ts";
 import type { World } from "./world.ts";
 
 /** How long a client waits for an answer, milliseconds. */
@@ -42,6 +44,7 @@ interface Answer {
 	readonly answer: string;
 	readonly events?: readonly { readonly id: string; readonly seq: number }[];
 	readonly webhookId?: string;
+	readonly read?: ReadResult;
 }
 
 const STRICT = new Set(EVENT_TYPES.filter(({ strict }) => strict).map(({ type }) => type));
@@ -130,6 +133,9 @@ export class People {
 			case "mood":
 				this.webhook(step.project, step.webhook).mood = step.mood;
 				return;
+			case "read":
+				void this.#read(step, random);
+				return;
 			case "replay project":
 				return this.#replayMatching(this.project(step.project).id, null, random);
 			default:
@@ -155,6 +161,25 @@ export class People {
 			const done = result.kind === "published";
 			return { done, answer: result.kind, ...(done && { events: result.events }) };
 		});
+	}
+
+	/** Polls until the world ends. */
+	async #read({ id: reader, project, everyMs }: Extract<Step, { do: "read" }>, random: Random): Promise<void> {
+		const projectId = this.project(project).id;
+		if (projectId === null) return;
+		let position: LogPosition = { after: 0, epoch: undefined };
+		while (!this.#world.isOver) {
+			let next = position;
+			let hasMore = false;
+			const act: Act = { act: "read", projectId, reader, after: position.after };
+			const isDone = await this.#call(act, random, 1, async ({ storage }) => {
+				const result = await poll(storage.seen, projectId, position);
+				({ position: next, hasMore } = result);
+				return { done: true, answer: result.text, read: result.read };
+			});
+			if (isDone) position = next;
+			await new Promise<void>((resolve) => this.#world.timeline.after(isDone && hasMore ? 1 : everyMs, resolve));
+		}
 	}
 
 	async #report(

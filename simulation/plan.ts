@@ -80,6 +80,7 @@ export type Deed =
 	| ({ readonly do: "width"; readonly maxInFlight: number } & OfWebhook)
 	| ({ readonly do: "test" | "replay one" | "replay failed" | "retry one" | "retry all" } & OfWebhook)
 	| { readonly do: "replay project"; readonly project: number }
+	| { readonly do: "read"; readonly project: number; readonly everyMs: number }
 	| { readonly do: "app"; readonly project: number; readonly installed: boolean }
 	| ({ readonly do: "mood"; readonly mood: Mood } & OfWebhook)
 	| ({
@@ -185,6 +186,7 @@ export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 		addCoincidences(shape, stream(seed, "plan", "coincidences"), add);
 	}
 	addRetries(shape, stream(seed, "plan", "retries"), add);
+	addReaders(shape, stream(seed, "plan", "readers"), add);
 	return { seed, shape, steps: steps.sort((a, b) => a.at - b.at || a.id - b.id) };
 }
 
@@ -363,6 +365,29 @@ function addRetries(shape: Shape, random: Random, add: Add): void {
 			add(at + random.skewed(100, 3 * MINUTE), { do: random.pick(["retry one", "retry all"]), project, webhook });
 		add(at + random.skewed(100, 5 * MINUTE), { do: "mood", project, webhook, mood: random.pick(MOODS) });
 	}
+}
+
+/** Programs poll logs: some follow closely, others rarely look. */
+function addReaders(shape: Shape, random: Random, add: Add): void {
+	const { projects, durationMs } = shape;
+	for (let n = random.between(0, 3); n > 0; n--)
+		add(random.between(MINUTE, durationMs), {
+			...{ do: "read", project: random.between(0, projects - 1) },
+			everyMs: random.skewed(Math.max(200, Math.ceil(durationMs / 2_000)), durationMs / 10),
+		});
+	if (shape.nodes > 1 && random.chance(0.4)) addLostReads(shape, random, add);
+}
+
+/** A reader gets events that a failover loses; then others get their numbers. */
+function addLostReads(shape: Shape, random: Random, add: Add): void {
+	const project = random.between(0, shape.projects - 1);
+	const at = random.between(2 * MINUTE, shape.durationMs);
+	const lostMs = random.between(3_000, 10_000);
+	add(at - lostMs - 5_000, { do: "read", project, everyMs: 500 });
+	for (let n = random.between(1, 3); n > 0; n--)
+		add(at - random.between(2_000, lostMs), publish(shape, random, project));
+	add(at, { do: "failover", lostMs });
+	for (let n = 0; n < 5; n++) add(at + random.skewed(100, 30_000), publish(shape, random, project));
 }
 
 /** Events are published that may or may not be stored. */

@@ -217,6 +217,8 @@ export class Trace {
 				return `replay what failed of ${act.webhookId === null ? project : this.#name(act.webhookId)}`;
 			case "retry now":
 				return `retry what is pending for ${this.#name(act.webhookId)}`;
+			case "read":
+				return `read ${project} after ${act.after}`;
 			case "app":
 				return `${act.installed ? "install" : "take off"} the app of ${project}`;
 			default:

@@ -79,7 +79,7 @@ export const ACTOR: readonly Bite[] = [
 		replace: "",
 		breaks: "Another node's event that one lane's read finds before it is announced waits for the others' next event.",
 		style: "shared",
-		firstSeed: 147,
+		firstSeed: 58,
 		worlds: 6,
 	},
 	{

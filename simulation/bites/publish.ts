@@ -1,6 +1,6 @@
 import type { Bite } from "./bite.ts";
 
-/** How events get into the log. */
+/** How events get into the log, and to those who poll it. */
 export const PUBLISH: readonly Bite[] = [
 	{
 		name: "acknowledged without a commit",
@@ -12,5 +12,25 @@ export const PUBLISH: readonly Bite[] = [
 		style: "shop",
 		firstSeed: 7,
 		worlds: 6,
+	},
+	{
+		name: "readers not told of a lost tail",
+		file: "packages/server/src/api/routes/publishing/log-page.ts",
+		find: "position.epoch !== undefined && position.epoch !== epoch",
+		replace: "false",
+		breaks: "After a failover, a reader that has read lost events skips the ones that got their numbers.",
+		style: "shared",
+		firstSeed: 10,
+		worlds: 6,
+	},
+	{
+		name: "page ends one too far",
+		file: "packages/server/src/api/routes/publishing/log-page.ts",
+		find: "const lastSeq = events.at(-1)?.seq ?? after;",
+		replace: "const lastSeq = (events.at(-1)?.seq ?? after) + (rows.length > limit ? 1 : 0);",
+		breaks: "A reader misses the event behind each full page.",
+		style: "shop",
+		firstSeed: 1,
+		worlds: 10,
 	},
 ];

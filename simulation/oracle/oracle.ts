@@ -14,6 +14,7 @@ import { checkFigures, FIGURES } from "./promises/figures.ts";
 import { order } from "./promises/order.ts";
 import { queued } from "./promises/queued.ts";
 import { Quiet, RECOVERY_MS } from "./promises/quiet.ts";
+import { read } from "./promises/read.ts";
 import { replays } from "./promises/replays.ts";
 import { secrets } from "./promises/secrets.ts";
 import { series } from "./promises/series.ts";
@@ -82,8 +83,8 @@ export class Oracle {
 		this.#waiting = waiting(witness, options.patience);
 		this.#delivered = delivered(witness);
 		this.#checks = [
-			...[sound, acknowledged, terms, series, replays, targets, secrets, delays, order, inFlight, queued].map((make) =>
-				make(witness),
+			...[sound, acknowledged, terms, series, replays, targets, secrets, delays, order, inFlight, queued, read].map(
+				(make) => make(witness),
 			),
 			...[this.#waiting, logged(witness), this.#delivered],
 		];

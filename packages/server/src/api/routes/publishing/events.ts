@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type EventType, type EventTypeEntry, isoTime } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
-import { REQUESTS, RESPONSES, WAITERS } from "../../../base/budgets.ts";
+import { REQUESTS, WAITERS } from "../../../base/budgets.ts";
 import { EVENT_ID } from "../../../base/ids.ts";
 import type { Pause } from "../../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
@@ -24,6 +24,7 @@ import {
 	text,
 } from "../../schema.ts";
 import { dataSchema, titleOf } from "./event-types.ts";
+import { checkPosition, type LogPage, type LogPosition, readPage } from "./log-page.ts";
 import { MAX_BATCH, readNewEvents } from "./new-events.ts";
 
 const route = routeIn("Events");
@@ -217,7 +218,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
 				const position = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : positionOf(cursor);
 				if (wait > 0) await waitFor(position, type, wait * 1_000, call);
-				return heavy(() => readPage(params.project_id, position, limit, type));
+				return heavy(async () => encodePage(await readPage(storage, params.project_id, position, limit, type)));
 			},
 		}),
 		route("GET", `${path}/{event_id}`, "getEvent", {
@@ -253,20 +254,6 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 		}),
 	];
 
-	/** Throws 409 if the log no longer holds what was read up to this position, and 404 if there is no such project. */
-	async function checkPosition(projectId: string, { after, epoch }: LogPosition): Promise<void> {
-		const { lastSeq, kept } = found("project", await storage.readLogEnd({ projectId, since: epoch }));
-		const continueAfter = Math.min(lastSeq, kept ?? lastSeq);
-		if (after <= continueAfter) return;
-		const why =
-			after > lastSeq
-				? `The log ends at ${lastSeq}, before ${after}`
-				: `Events after ${continueAfter} were lost since epoch ${epoch}, and their numbers now belong to others`;
-		throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
-			members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
-		});
-	}
-
 	/** Nothing here may keep the body in memory while waiting for the commit. */
 	function begin(projectId: string, request: FastifyRequest, pause: Pause) {
 		const { drafts, batch } = readNewEvents(request.body, request.bodyText);
@@ -298,7 +285,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 				const window = { maxEvents: 1, maxBytes: 1 };
 				const rows = await storage.readLog({ projectId, after: position.after, window, types });
 				if (rows.length > 0) return;
-				await checkPosition(projectId, position);
+				await checkPosition(storage, projectId, position);
 				end = await wait.end;
 				// The right to read may have ended meanwhile.
 				await authorizeAgain();
@@ -308,51 +295,17 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			}
 		} while (end === "recheck" && !raw.socket.destroyed);
 	}
-
-	/** A page encoded by hand, so that each envelope keeps its exact bytes. */
-	async function readPage(
-		projectId: string,
-		position: LogPosition,
-		limit: number,
-		types?: string[],
-	): Promise<RawResponse> {
-		const { after } = position;
-		for (;;) {
-			const { epoch } = storage;
-			const window = { maxEvents: limit + 1, maxBytes: RESPONSES.pageBytes };
-			const rows = await storage.readLog({ projectId, after, window, types });
-			if (rows.length === 0 || (position.epoch !== undefined && position.epoch !== epoch))
-				await checkPosition(projectId, position);
-			const shown = rows.slice(0, limit);
-			const lastSeq = shown.at(-1)?.seq ?? after;
-			let more = rows.length > limit;
-			if (!more && shown.length > 0) {
-				// Whether the page or the log ended is unknown, so check.
-				const next = await storage.readLog({
-					projectId,
-					after: lastSeq,
-					window: { maxEvents: 1, maxBytes: 1 },
-					types,
-				});
-				more = next.length > 0;
-			}
-			// A read during an epoch change may have returned events of either epoch.
-			if (storage.epoch !== epoch) continue;
-			const cursor = JSON.stringify(more ? encodeCursor(`${lastSeq}@${epoch}`) : null);
-			const parts: Uint8Array[] = [Buffer.from('{"data":[')];
-			for (const [index, { body }] of shown.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
-			parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq},"epoch":"${epoch}"}`));
-			return new RawResponse(Buffer.concat(parts), "application/json");
-		}
-	}
 }
 
 type Waiting = Pick<Call<unknown, unknown>, "params" | "request" | "principal" | "authorizeAgain">;
 
-/** How far a reader has read the log, and in which of its epochs, if the reader knows. */
-interface LogPosition {
-	readonly after: number;
-	readonly epoch: string | undefined;
+/** Encoded by hand, so that each envelope keeps its exact bytes. */
+function encodePage({ events, lastSeq, epoch, hasMore }: LogPage): RawResponse {
+	const cursor = JSON.stringify(hasMore ? encodeCursor(`${lastSeq}@${epoch}`) : null);
+	const parts: Uint8Array[] = [Buffer.from('{"data":[')];
+	for (const [index, { body }] of events.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
+	parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq},"epoch":"${epoch}"}`));
+	return new RawResponse(Buffer.concat(parts), "application/json");
 }
 
 function positionOf(cursor: string): LogPosition {
