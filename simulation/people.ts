@@ -359,9 +359,10 @@ export class People {
 			const waiting = await storage.seen.listWaitingRetries({ projectId, webhookId, limit: 20 });
 			const eventId = waiting.at(-1)?.eventId;
 			if (eventId === undefined) return { done: false, answer: "nothing waits" };
-			const stored = storage.seen.retryDelivery({ projectId, webhookId, eventId, at: clock.now() });
-			const { kind } = await engine.wakeAfter(projectId, stored, ({ kind }) => kind === "queued");
-			return { done: kind === "queued", answer: kind };
+			const deliveries = [{ webhookId, eventId }];
+			const stored = storage.seen.retryDeliveries({ projectId, deliveries, at: clock.now() });
+			const [result] = await engine.wakeAfter(projectId, stored, ([result]) => result!.kind === "queued");
+			return { done: result!.kind === "queued", answer: result!.kind };
 		});
 	}
 

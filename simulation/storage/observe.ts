@@ -73,11 +73,18 @@ export function observe(node: string, [method, args, result]: Call, tell: (news:
 				tell({ kind: "replay begun", node, projectId, webhookId, eventId, replay: answer.replay, dueAt: at });
 			}
 			break;
-		case "retryDelivery":
-			if (answer.kind === "queued") {
-				const { projectId, webhookId, eventId, at } = p;
-				tell({ kind: "retries made early", node, projectId, webhookId, seqs: null, eventId, dueAt: at });
-			}
+		case "retryDeliveries":
+			for (const [i, { webhookId, eventId }] of p.deliveries.entries())
+				if (answer[i].kind === "queued")
+					tell({
+						kind: "retries made early",
+						node,
+						projectId: p.projectId,
+						webhookId,
+						seqs: null,
+						eventId,
+						dueAt: p.at,
+					});
 			break;
 		case "retryWaiting":
 			if (answer.seqs.length > 0) {

@@ -150,21 +150,16 @@ export function describeSeries(start: StartRig): void {
 			rig.sender.script = () => "connection_refused";
 			const [eventId] = await rig.publish(1);
 			await series(rig, 1);
-			const early = () =>
-				rig.storage.retryDelivery({
-					projectId: rig.projectId,
-					webhookId: id,
-					eventId: eventId!,
-					at: rig.clock.now(),
-				});
+			const deliveries = [{ webhookId: id, eventId: eventId! }];
+			const early = () => rig.storage.retryDeliveries({ projectId: rig.projectId, deliveries, at: rig.clock.now() });
 			for (let attempt = 2; attempt <= 8; attempt++) {
-				expect(await early()).toEqual({ kind: "queued", attempt, replay: 0 });
+				expect(await early()).toEqual([{ kind: "queued", attempt, replay: 0 }]);
 				rig.engine.wake(rig.projectId);
 				await rig.settledCount(attempt);
 			}
 			expect(rig.settled.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 			expect(rig.settled[7]).toMatchObject({ status: "failed" });
-			expect(await early()).toEqual({ kind: "nothing_waits" });
+			expect(await early()).toEqual([{ kind: "nothing_waits" }]);
 		});
 
 		test("retrying everything early sends all that waits, soonest first", async () => {

@@ -85,7 +85,6 @@ const DELIVERIES = {
 	listUnattempted: read(retries.listUnattempted),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),
 	cancelTest: writeInProject(retries.cancelTest),
-	retryDelivery: writeInProject(retries.retryDelivery),
 	retryDeliveries: writeInProject(retries.retryDeliveries),
 	retryWaiting: writeInProject(retries.retryWaiting),
 } satisfies Readonly<Record<string, Verb>>;

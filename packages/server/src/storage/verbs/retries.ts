@@ -30,18 +30,7 @@ const moveRetry = (project: number, webhook: number, seq: number, dueAt: number)
 	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
 		AND (seq, webhook_no) <= (${seq}, ${webhook})`;
 
-/** Makes a delivery's pending attempt due at `at`, unless it was due before. */
-export function* retryDelivery({
-	projectId,
-	webhookId,
-	eventId,
-	at,
-}: WebhookRef & { readonly eventId: string; readonly at: number }): Steps<RetryNowResult> {
-	const [result] = yield* retryDeliveries({ projectId, deliveries: [{ webhookId, eventId }], at });
-	return result!;
-}
-
-/** The same for several, in one transaction. */
+/** Makes the pending attempts of these deliveries due at `at`, unless they were due before. One transaction. */
 export function* retryDeliveries({
 	projectId,
 	deliveries,

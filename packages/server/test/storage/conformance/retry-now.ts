@@ -44,23 +44,23 @@ export function describeRetryNow(harness: StorageHarness): void {
 		test("a delivery's next attempt is due now and keeps its number; one that is due stays as it is", async () => {
 			const { project, webhook, ids } = await waiting(3);
 			const retry = (eventId: string, at: number) =>
-				world.storage.retryDelivery({ projectId: project, webhookId: webhook, eventId, at });
-			expect(await retry(ids[1]!, START + 5)).toEqual({ kind: "queued", attempt: 2, replay: 0 });
+				world.storage.retryDeliveries({ projectId: project, deliveries: [{ webhookId: webhook, eventId }], at });
+			expect(await retry(ids[1]!, START + 5)).toEqual([{ kind: "queued", attempt: 2, replay: 0 }]);
 			expect(await dueTimes(project, webhook)).toEqual([
 				[2, 5, 2],
 				[1, SECOND, 2],
 				[3, 3 * SECOND, 2],
 			]);
-			expect(await retry(ids[1]!, START + 9)).toEqual({ kind: "queued", attempt: 2, replay: 0 });
+			expect(await retry(ids[1]!, START + 9)).toEqual([{ kind: "queued", attempt: 2, replay: 0 }]);
 			expect((await dueTimes(project, webhook))[0]).toEqual([2, 5, 2]);
 		});
 
 		test("a delivery without a pending attempt can't be made early", async () => {
 			const { project, webhook, lease, ids } = await waiting(2);
 			const retry = (webhookId: string, eventId: string, projectId = project) =>
-				world.storage.retryDelivery({ projectId, webhookId, eventId, at: START });
+				world.storage.retryDeliveries({ projectId, deliveries: [{ webhookId, eventId }], at: START });
 			await world.finish(lease, webhook, { seq: 1, type: "a" }, "delivered", { attempt: 2 });
-			const nothing = { kind: "nothing_waits" };
+			const nothing = [{ kind: "nothing_waits" }];
 			expect(await retry(webhook, ids[0]!)).toEqual(nothing);
 			expect(await retry(webhook, world.id("event"))).toEqual(nothing);
 			expect(await retry(world.id("webhook"), ids[1]!)).toEqual(nothing);
@@ -184,7 +184,8 @@ export function describeRetryNow(harness: StorageHarness): void {
 			const { project, webhook, lease, ids } = await waiting(1);
 			const { seen } = await world.storage.loadLanes({ projectId: project });
 			await world.storage.releaseLease({ lease, wakeAt: START + SECOND, seen });
-			await world.storage.retryDelivery({ projectId: project, webhookId: webhook, eventId: ids[0]!, at: START });
+			const deliveries = [{ webhookId: webhook, eventId: ids[0]! }];
+			await world.storage.retryDeliveries({ projectId: project, deliveries, at: START });
 			const taken = await world.storage.acquireLeases({ holder: "other", limit: 1_000 });
 			expect(taken.map(({ projectId }) => projectId)).toContain(project);
 		});

@@ -108,8 +108,8 @@ const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
 		storage.rotateSecret({ projectId: id, webhookId: webhook, sealedDigest: Buffer.from("x") }),
 	deleteWebhook: ({ id, webhook }) => storage.deleteWebhook({ projectId: id, webhookId: webhook }),
 	replayMatching: ({ id }) => storage.replayMatching({ projectId: id, selection: {}, at: START, limit: 10 }),
-	retryDelivery: ({ id, webhook }) =>
-		storage.retryDelivery({ projectId: id, webhookId: webhook, eventId: "evt_1", at: START }),
+	retryDeliveries: ({ id, webhook }) =>
+		storage.retryDeliveries({ projectId: id, deliveries: [{ webhookId: webhook, eventId: "evt_1" }], at: START }),
 	recordOrders: ({ id }) => storage.recordOrders({ projectId: id, orders: [] }),
 	touchBasket: ({ id }) =>
 		storage.touchBasket({ projectId: id, touch: { basketId: "b", at: START, dueAt: START, data: "{}" } }),

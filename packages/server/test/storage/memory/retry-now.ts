@@ -1,6 +1,7 @@
 import {
 	type CancelTestResult,
 	cancelledMark,
+	type DeliveryKey,
 	type Params,
 	type RetriedPage,
 	type RetryNowResult,
@@ -13,10 +14,8 @@ import { findLive } from "./registry.ts";
 import { walkQueue } from "./retries.ts";
 import { deliveryKey, eventKey } from "./tables.ts";
 
-export function retryDelivery(
-	node: MemoryNode,
-	{ projectId, webhookId, eventId, at }: Params<"retryDelivery">,
-): RetryNowResult {
+function retryDelivery(node: MemoryNode, projectId: string, of: DeliveryKey, at: number): RetryNowResult {
+	const { webhookId, eventId } = of;
 	const found = findLive(node, projectId, webhookId);
 	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
 	const retry = event && node.tables.retries.get(deliveryKey(found.webhook.no, event.seq));
@@ -48,7 +47,7 @@ export function cancelTest(
 export const retryDeliveries = (
 	node: MemoryNode,
 	{ projectId, deliveries, at }: Params<"retryDeliveries">,
-): RetryNowResult[] => deliveries.map((one) => retryDelivery(node, { projectId, ...one, at }));
+): RetryNowResult[] => deliveries.map((one) => retryDelivery(node, projectId, one, at));
 
 /** Takes as many as waited at the first step. */
 export function retryWaiting(

@@ -84,7 +84,6 @@ export const HOLDING_VERBS = {
 	replayDelivery: replay.replayDelivery,
 	replayMatching: replay.replayMatching,
 	retryDeliveries: retryNow.retryDeliveries,
-	retryDelivery: retryNow.retryDelivery,
 	retryWaiting: retryNow.retryWaiting,
 	rotateSecret: registry.rotateSecret,
 	setDeveloperApp: registry.setDeveloperApp,

@@ -102,7 +102,8 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 		after: { dueAt: 1, seq: 1 },
 	});
 	await storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[0]!.id, at: START });
-	await storage.retryDelivery({ projectId: project, webhookId: webhook, eventId: events[2]!.id, at: 1 });
+	const deliveries = [{ webhookId: webhook, eventId: events[2]!.id }];
+	await storage.retryDeliveries({ projectId: project, deliveries, at: 1 });
 	await storage.retryWaiting({ projectId: project, webhookId: webhook, at: 0, limit: 1 });
 	await storage.retryWaiting({
 		projectId: project,

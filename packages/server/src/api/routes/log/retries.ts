@@ -55,6 +55,11 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 		} while (after !== undefined);
 	}
 
+	function retryStep(projectId: string, deliveries: readonly DeliveryKey[], at: number): Promise<RetryNowResult[]> {
+		const call = storage.retryDeliveries({ projectId, deliveries, at });
+		return engine.wakeAfter(projectId, call, (results) => countQueued(results) > 0);
+	}
+
 	async function retryThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
@@ -62,10 +67,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 	): Promise<void> {
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += STEP.selected) {
-			const these = deliveries.slice(from, from + STEP.selected);
-			const call = storage.retryDeliveries({ projectId, deliveries: these, at });
-			const count = countQueued(await engine.wakeAfter(projectId, call, (results) => countQueued(results) > 0));
-			taken(count);
+			taken(countQueued(await retryStep(projectId, deliveries.slice(from, from + STEP.selected), at)));
 		}
 	}
 
@@ -79,11 +81,10 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
 			problems: { conflict: "No attempt of this delivery is waiting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
-				const call = storage.retryDelivery({ ...of, at: clock.now() });
-				const result = await engine.wakeAfter(project_id, call, ({ kind }) => kind === "queued");
-				if (result.kind === "nothing_waits") {
-					const delivery = found("delivery", await storage.getDelivery(of));
+				const of = { webhookId: webhook_id, eventId: event_id };
+				const [result] = await retryStep(project_id, [of], clock.now());
+				if (result!.kind === "nothing_waits") {
+					const delivery = found("delivery", await storage.getDelivery({ projectId: project_id, ...of }));
 					throw new Problem(
 						"conflict",
 						delivery.state === "attempting"
@@ -93,7 +94,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 				}
 				const target = { kind: "event", id: event_id, name: event_id };
 				audit({ projectId: project_id, action: "delivery.retried", target, detail: { webhook_id } });
-				return { state: "attempting" as const, attempt: result.attempt, replay: result.replay };
+				return { state: "attempting" as const, attempt: result!.attempt, replay: result!.replay };
 			},
 		}),
 		route("POST", `${webhook}/deliveries/{event_id}/cancel`, "cancelTest", {
