@@ -294,7 +294,7 @@ test("closes idle connections, those of proxies later", async () => {
 	const [byProxy] = [await answers(proxy, 1)];
 	expect(byProxy).toContain(`Keep-Alive: timeout=${CONNECTIONS.proxyIdleMs / 1_000}\r\n`);
 	const idle = await open(GET("/healthz"));
-	expect(await answers(idle, 1)).toContain("Keep-Alive: timeout=0\r\n");
+	expect(await answers(idle, 1)).toContain("keep-alive: timeout=0\r\n");
 	const slow = await open(GET("/healthz"));
 	expect(await answers(slow, 1)).toContain(" 200 ");
 	slow.write("GET /healthz HTTP/1.1\r\n");

@@ -70,9 +70,9 @@ export type PathParams = Readonly<Record<keyof typeof PATH_IDS | GivenId, string
 
 /** Throws 404 if an identifier in the path doesn't have the form of those that exist. */
 export function checkPathIds(params: Partial<PathParams>): void {
-	for (const [name, { kind, what }] of Object.entries(PATH_IDS)) {
-		const id = params[name as keyof typeof PATH_IDS];
-		if (id !== undefined && !isId(kind, id)) throw notFound(what);
+	for (const name in params) {
+		const known = PATH_IDS[name as keyof typeof PATH_IDS];
+		if (known !== undefined && !isId(known.kind, params[name as keyof typeof PATH_IDS]!)) throw notFound(known.what);
 	}
 	if (params.event_id !== undefined && !EVENT_ID.test(params.event_id)) throw notFound("event");
 }

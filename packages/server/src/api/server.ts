@@ -57,7 +57,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		...parts,
 		...parts.config,
 		...parts.connectionLimits,
-		callerOf: ({ headers }) => callers.find(headers),
+		callerOf: (request) => callers.find(request),
 	});
 	const app = Fastify({
 		logger: false,
@@ -71,7 +71,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		},
 		frameworkErrors(error, request, reply) {
 			// The router failed before any hook could run.
-			reply.headers(ownHeaders(request));
+			reply.headers(ownHeaders(request, connections));
 			return sendProblem(error, request, reply, logger);
 		},
 		clientErrorHandler: (error, socket) => refuseConnection(error, socket, parts.clock),
@@ -103,16 +103,17 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		openApi ??= JSON.stringify(openApiDocument(routes, parts.config));
 		return openApi;
 	});
-	app.addHook("onRequest", async (request, reply) => {
-		reply.headers(ownHeaders(request));
+	app.addHook("onRequest", (request, reply, done) => {
+		reply.headers(ownHeaders(request, connections));
 		if (request.is404 && !isPage(request)) refuseUnrouted(request, routes);
+		done();
 	});
-	app.addHook("onSend", async (request, reply, payload) => {
+	app.addHook("onSend", (request, reply, payload, done) => {
 		if (closing) reply.header("Connection", "close");
 		admission.charge(request, reply, payload);
-		return inSlices(reply, payload);
+		done(null, inSlices(reply, payload));
 	});
-	app.addHook("onResponse", async (request, reply) => {
+	const note = (request: FastifyRequest, reply: FastifyReply): void => {
 		// How long a call listened or waited says nothing about how fast requests are handled.
 		const { wait } = request.query as { wait?: string };
 		if (reply.getHeader("content-type") === EVENT_STREAM || Number(wait) > 0) return;
@@ -122,6 +123,11 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		if (!logger.isLevelEnabled("debug")) return;
 		const fields = { requestId: request.id, method: request.method, route, status: reply.statusCode, seconds };
 		logger.debug(fields, "request");
+	};
+	// None of these hooks is async: a promise for each would cost every request.
+	app.addHook("onResponse", (request, reply, done) => {
+		note(request, reply);
+		done();
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
@@ -210,12 +216,12 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			try {
 				await authorize(request, route, parts);
 			} finally {
-				if (route.access !== "open") callers.note(request.headers, request.principal !== null);
+				if (route.access !== "open") callers.note(request.raw, request.principal !== null);
 			}
 			// Also released if the client leaves before the handler runs.
-			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
+			if (mayBeLarge && !isSmall(request)) reply.raw.once("close", () => largeBodies.leave(request));
 			admission.count(request, route);
-			await requireApp(request, route, parts);
+			if (route.access === "developer") await requireApp(request, route, parts);
 			// The client decides when the rest arrives.
 			if (route.access !== "open" && request.raw.complete === false) request.arrivedLater = true;
 			const encoding = request.headers["content-encoding"];
@@ -277,8 +283,12 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 	}
 }
 
+/** Whether its body is known to need no turn. */
+const isSmall = ({ headers }: FastifyRequest) => Number(headers["content-length"]) <= REQUESTS.sliceBytes;
+
 /** On every response; routes for browsers set their own policies. TLS and its headers are up to the proxy. */
-const ownHeaders = ({ id }: FastifyRequest) => ({
+const ownHeaders = ({ id, raw }: FastifyRequest, connections: Connections) => ({
+	...connections.keepAliveOf(raw),
 	"X-Request-Id": id,
 	"Cache-Control": "no-store",
 	"Content-Security-Policy": "default-src 'none';frame-ancestors 'none'",

@@ -236,10 +236,9 @@ async function counted<T>(
 	{ guesses }: Pick<AuthParts, "guesses">,
 	find: (ask: ReturnType<Guesses["from"]>) => Promise<T | null>,
 ): Promise<T | null> {
-	const network = unauthenticatedOwner(request);
 	try {
-		const found = await find(guesses.from(network));
-		if (found === null) guesses.wrong(network);
+		const found = await find((hash, lookUp) => guesses.from(unauthenticatedOwner(request))(hash, lookUp));
+		if (found === null) guesses.wrong(unauthenticatedOwner(request));
 		return found;
 	} catch (error) {
 		if (!(error instanceof TooManyGuesses)) throw error;

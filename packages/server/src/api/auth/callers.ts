@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import type { Principal } from "../../accounts/index.ts";
@@ -59,7 +59,12 @@ function parseNetwork(address: string): string {
 	return `${groups.join(":")}::/${NETWORK_GROUPS * 16}`;
 }
 
-type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie">;
+declare module "node:http" {
+	interface IncomingMessage {
+		/** The hash of its credentials, if it was computed; null if it has none. */
+		credentialHash?: string | null;
+	}
+}
 
 /**
  * Credentials that were valid when last used, so that their requests need not wait for those of unauthenticated clients.
@@ -68,22 +73,24 @@ type Credentials = Pick<IncomingHttpHeaders, "authorization" | "cookie">;
 export class KnownCallers {
 	readonly #hashes = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
 
-	/** A name for the holder of these credentials; null if they aren't known. */
-	find(credentials: Credentials): string | null {
-		const name = nameOf(credentials);
+	/** A name for the holder of the request's credentials; null if they aren't known. */
+	find(request: IncomingMessage): string | null {
+		const name = nameOf(request);
 		return name !== null && this.#hashes.has(name) ? name : null;
 	}
 
-	/** Records whether a request with these was authenticated. */
-	note(credentials: Credentials, isValid: boolean): void {
-		const name = nameOf(credentials);
-		if (name === null) return;
+	/** Records whether the request was authenticated. */
+	note(request: IncomingMessage, isValid: boolean): void {
+		const name = nameOf(request);
+		if (name === null || isValid === this.#hashes.has(name)) return;
 		if (isValid) this.#hashes.set(name, true);
 		else this.#hashes.delete(name);
 	}
 }
 
-function nameOf({ authorization, cookie }: Credentials): string | null {
+function nameOf(request: IncomingMessage): string | null {
+	const { authorization, cookie } = request.headers;
 	const credential = authorization ?? cookie;
-	return credential === undefined ? null : hash("sha256", credential, "base64");
+	request.credentialHash ??= credential === undefined ? null : hash("sha256", credential, "base64");
+	return request.credentialHash;
 }

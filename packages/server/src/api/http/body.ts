@@ -203,6 +203,12 @@ function collect(
 	onChunk: (bytes: number, received: number) => void,
 ): Promise<Buffer> {
 	const { raw } = request;
+	// A small body has usually come along with the head. At its high-water mark Node has stopped reading from the socket,
+	// and only a flowing stream continues that.
+	if (raw.complete && raw.readableLength === declared && declared > 0 && declared < raw.readableHighWaterMark) {
+		onChunk(declared, declared);
+		return Promise.resolve(raw.read());
+	}
 	return new Promise((resolve, reject) => {
 		let gathered: Buffer | null = null;
 		let received = 0;

@@ -62,6 +62,7 @@ export class Connections {
 	readonly budget: Budget;
 	readonly #options: ConnectionsOptions;
 	readonly #limits: ConnectionLimits;
+	readonly #keepAlive: Readonly<Record<string, string>>;
 	readonly #open = new Map<Socket, Connection>();
 	readonly #proxies = new BlockList();
 	readonly #turns: Turns;
@@ -83,6 +84,7 @@ export class Connections {
 			endMs: CONNECTIONS.endMs,
 			...options,
 		};
+		this.#keepAlive = { "Keep-Alive": `timeout=${Math.floor(this.#limits.idleMs / 1_000)}` };
 		this.budget = new Budget({ name: "api_connections", limit: this.#limits.connections });
 		for (const cidr of options.trustProxy) {
 			const [address = "", bits] = cidr.split("/");
@@ -128,6 +130,15 @@ export class Connections {
 		}, this.#limits.endMs);
 	}
 
+	/**
+	 * The headers of its response that say how long its connection is kept. Null for a proxy's: Node announces its own
+	 * timeout, which clients rely on.
+	 */
+	keepAliveOf({ socket }: IncomingMessage): Readonly<Record<string, string>> | null {
+		const connection = this.#open.get(socket);
+		return connection === undefined || connection.network === PROXY ? null : this.#keepAlive;
+	}
+
 	/** Processes a request as soon as its connection may. */
 	#admit(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
 		const connection = this.#open.get(request.socket);
@@ -135,9 +146,6 @@ export class Connections {
 			handle(request, response);
 			return;
 		}
-		// Node announces its keep-alive timeout for proxies' connections, which clients rely on.
-		if (connection.network !== PROXY)
-			response.setHeader("Keep-Alive", `timeout=${Math.floor(this.#limits.idleMs / 1_000)}`);
 		const { work, waiting, network, socket } = connection;
 		const caller = this.#options.callerOf(request);
 		const start = (): void => {

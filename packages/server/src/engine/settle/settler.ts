@@ -244,6 +244,15 @@ const settlementNow = ({ lease, changes }: Group): Settlement => ({
 
 /** A delivery may change twice within a batch, and a lane many times: the last change counts. */
 function changesOf(items: readonly SettleItem[]): Changes {
+	if (items.length === 1) {
+		const [{ attempt, schedule, unschedule, lane }] = items as [SettleItem];
+		return {
+			attempts: listOf(attempt),
+			schedule: listOf(schedule),
+			unschedule: listOf(unschedule),
+			lanes: listOf(lane),
+		};
+	}
 	const attempts: NewAttempt[] = [];
 	const schedule = new Map<string, Retry>();
 	const unschedule = new Map<string, { webhookId: string; seq: number }>();
@@ -269,6 +278,8 @@ function changesOf(items: readonly SettleItem[]): Changes {
 		lanes: [...lanes.values()],
 	};
 }
+
+const listOf = <T>(item: T | null): T[] => (item === null ? [] : [item]);
 
 /** Counts uncommitted outcomes of attempts, for the log line of a stopping node. */
 export class Unsettled {
