@@ -144,31 +144,6 @@ export const STORAGE_POSTGRES = [
 			why: "If slots become free one at a time, only projects with new events get them, and retries wait.",
 		},
 	]),
-	...of("server/src/storage/postgres/lanes/replay.ts", POSTGRES, [
-		{
-			name: "postgres-replay-twice",
-			find: " AND waiting.seq IS NULL",
-			replace: "",
-			only: "dead letters are replayed|none twice",
-			why: "“Replay all that failed” begins a second series while one waits.",
-		},
-		{
-			name: "postgres-replay-dead-letters",
-			find: "dead_letters = greatest(0, l.dead_letters - g.dead)",
-			replace: "dead_letters = l.dead_letters",
-			only: "backlogs and gauges|replays",
-			why: "Dead letters that are replayed stay counted.",
-		},
-	]),
-	...of("server/src/storage/postgres/lanes/replay.ts", POSTGRES, [
-		{
-			name: "postgres-replay-matching-deleted",
-			find: "AND lane.webhook_no IS NOT NULL AS chosen",
-			replace: "AS chosen",
-			only: "replays by filter",
-			why: "A replay by filter stores attempts for deleted webhooks.",
-		},
-	]),
 	...of("server/src/storage/postgres/leases/handover.ts", POSTGRES, [
 		{
 			name: "postgres-handed-over-any-generation",

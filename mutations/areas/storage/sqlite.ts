@@ -246,59 +246,6 @@ export const STORAGE_SQLITE = [
 			why: "The project's owner doesn't notice a webhook change.",
 		},
 	]),
-	...of("server/src/storage/sqlite/lanes/replay.ts", SQLITE, [
-		{
-			name: "sqlite-replay-same-series",
-			find: 'beginSeries(c, project, webhook, "requested", event.seq, state.replay + 1, at);',
-			replace: 'beginSeries(c, project, webhook, "requested", event.seq, state.replay, at);',
-			only: "replays",
-			why: "A replay's attempts are refused as settled twice.",
-		},
-		{
-			name: "sqlite-replay-succeeded-since",
-			find: "if (newest?.replay !== replay || newest.attempt !== row.attempt || newest.dismissed) continue;",
-			replace: "if (newest?.dismissed) continue;",
-			only: "replays",
-			why: "“Replay all that failed” sends again what a replay has delivered since.",
-		},
-		{
-			name: "sqlite-replay-dismissed",
-			find: "newest.attempt !== row.attempt || newest.dismissed) continue;",
-			replace: "newest.attempt !== row.attempt) continue;",
-			only: "dismiss",
-			why: "“Replay all that failed” sends what was dismissed.",
-		},
-		{
-			name: "sqlite-replay-twice",
-			find: "if (hasRetry(c, project, webhook, seq) || ",
-			replace: "if (",
-			only: "replays",
-			why: "“Replay all that failed” begins a second series while one waits.",
-		},
-		{
-			name: "sqlite-test-of-unsubscribed",
-			find: 'if (subscribed === undefined) return "not_subscribed";',
-			replace: "",
-			only: "event log",
-			why: "A webhook gets a test event of a type that it did not ask for.",
-		},
-	]),
-	...of("server/src/storage/sqlite/lanes/replay.ts", SQLITE, [
-		{
-			name: "sqlite-replay-matching-deleted",
-			find: " || !hasLane(c, webhook)) continue;",
-			replace: ") continue;",
-			only: "replays by filter",
-			why: "A replay by filter stores attempts for deleted webhooks.",
-		},
-		{
-			name: "sqlite-replay-matching-dead-letters",
-			find: 'addToCounters(c, webhook, 1, status === "failed" ? -1 : 0);',
-			replace: "addToCounters(c, webhook, 1, 0);",
-			only: "replays by filter",
-			why: "Dead letters that are replayed stay counted.",
-		},
-	]),
 	...of("server/src/storage/sqlite/retention/retention.ts", SQLITE, [
 		{
 			name: "sqlite-sweep-ends-early",

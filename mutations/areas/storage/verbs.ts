@@ -311,6 +311,57 @@ export const STORAGE_VERBS = [
 			why: "A search doesn't say that older events aren't indexed yet.",
 		},
 	]),
+	...of("server/src/storage/verbs/replays.ts", SQLITE, [
+		{
+			name: "verbs-replay-same-series",
+			find: "const replay = progress.replay + 1;",
+			replace: "const replay = progress.replay;",
+			only: "replays",
+			why: "A replay's attempts are refused as settled twice.",
+		},
+		{
+			name: "verbs-replay-succeeded-since",
+			find: " || !newest.has(each.id)",
+			replace: "",
+			only: "replays",
+			why: "“Replay all that failed” sends again what a replay has delivered since.",
+		},
+		{
+			name: "verbs-replay-dismissed",
+			find: " && each.dismissed_at === null",
+			replace: "",
+			only: "dismiss",
+			why: "“Replay all that failed” sends what was dismissed.",
+		},
+		{
+			name: "verbs-replay-twice",
+			find: "each.next_attempt === null && ",
+			replace: "",
+			only: "replays",
+			why: "“Replay all that failed” begins a second series while one waits.",
+		},
+		{
+			name: "verbs-replay-deleted",
+			find: "\n\t\t\tWHERE w.deleted_at IS NULL`",
+			replace: "`",
+			only: "replays by filter",
+			why: "A replay by filter stores attempts for deleted webhooks.",
+		},
+		{
+			name: "verbs-replay-dead-letters",
+			find: 'wasDead: status === "failed" };',
+			replace: "wasDead: false };",
+			only: "replays by filter",
+			why: "Dead letters that are replayed stay counted.",
+		},
+		{
+			name: "verbs-test-of-unsubscribed",
+			find: "AND type = (SELECT code",
+			replace: "AND type <> (SELECT code",
+			only: "event log",
+			why: "A webhook gets a test event of a type that it did not ask for.",
+		},
+	]),
 	...of("server/src/storage/shared/references.ts", SQLITE, [
 		{
 			name: "search-kinds-share-numbers",

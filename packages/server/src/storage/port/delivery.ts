@@ -283,13 +283,6 @@ export interface DeliveryStorage {
 	}): Promise<"settled" | "stale">;
 	/** Forgets the project's expired attempts in flight: their nodes died. They can be made again. */
 	forgetHandedOver(p: ProjectRef): Promise<void>;
-
-	/** Stores a test event outside the log and queues it for its webhook, if that subscribes to its type. */
-	appendTestEvent(
-		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
-	): Promise<TestEventResult>;
-	/** Begins a new series for a delivery that has ended. */
-	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
 }
 
 export interface LoadedLanes {

@@ -1,6 +1,6 @@
 import type { AttemptStatus, NewAttempt, RetryQueue } from "./delivery.ts";
 import type { LogEvent } from "./log.ts";
-import type { ProjectRef, WebhookRef } from "./registry.ts";
+import type { ProjectRef } from "./registry.ts";
 
 /** An entry of the delivery log with the event that it delivered. */
 export interface Attempt extends NewAttempt {
@@ -127,8 +127,6 @@ export interface HistoryStorage {
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: AttemptPage },
 	): Promise<AttemptRows<Attempt>>;
 	getAttempt(p: ProjectRef & { readonly attemptId: string }): Promise<Attempt | null>;
-	/** A delivery with its event, or null if this webhook never had a delivery of the event. */
-	getDelivery(p: WebhookRef & { readonly eventId: string }): Promise<Delivery | null>;
 }
 
 /** The result of a step of the retention sweep. */
@@ -288,7 +286,7 @@ export interface CountedPage extends ReplayedPage {
 	readonly newestAt: number | null;
 }
 
-/** Counts, health, pending attempts, and replays by filter, for the dashboard. */
+/** Counts, health and pending attempts, for the dashboard. */
 export interface InsightStorage {
 	/** Like `listAttempts`, but rows have no bodies. */
 	listAttemptSummaries(
@@ -316,8 +314,4 @@ export interface InsightStorage {
 	listWaitingRetries(
 		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },
 	): Promise<WaitingRetry[]>;
-	/** Begins a new series for each delivery that matches. A short transaction. */
-	replayMatching(p: MatchingReplays): Promise<ReplayedPage>;
-	/** Counts the deliveries that {@link replayMatching} would replay. */
-	countMatching(p: MatchingReplays): Promise<CountedPage>;
 }

@@ -10,10 +10,10 @@ import { addOrders, appendFacts, findOrders } from "./facts.ts";
 import {
 	countAttempts,
 	getAttempt,
-	getDelivery,
 	listAttemptSummaries,
 	listAttempts,
 	listFollowedAttempts,
+	walkForward,
 } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
 import { searchResponses } from "./history/responses.ts";
@@ -21,7 +21,6 @@ import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
 import { readBacklogs } from "./lanes/lanes.ts";
 import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
-import * as replay from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
@@ -82,12 +81,9 @@ const NATIVE = {
 	settle,
 	settleHandedOver: choosing(settleHandedOver),
 	forgetHandedOver: write(forgetHandedOver, "engine"),
-	appendTestEvent: writeInProject(replay.appendTestEvent, ({ event }) => [event.type]),
-	replayDelivery: writeInProject(replay.replayDelivery),
 
 	listAttempts: read(listAttempts),
 	getAttempt: read(getAttempt),
-	getDelivery: snapshot(getDelivery),
 	listAttemptSummaries: read(listAttemptSummaries),
 	listFollowedAttempts: read(listFollowedAttempts),
 	countAttempts: read(countAttempts),
@@ -95,8 +91,6 @@ const NATIVE = {
 	readStats: snapshot(readStats),
 	readHealth: snapshot(readHealth),
 	listWaitingRetries: read(lanes.listWaitingRetries),
-	replayMatching: writeInProject(replay.replayMatching),
-	countMatching: read(replay.countMatching),
 	sweepAttempts: choosing((connections, p, node) => node.attemptSweep.step(connections, p, node.clock.now())),
 	sweepEvents: choosing(sweepEvents),
 } satisfies Native;
@@ -141,6 +135,7 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	appendFacts: (_, project, facts) => appendFacts(c, project, facts),
 	findOrders: (project, orders) => findOrders(c, project, orders),
 	addOrders: (project, orders, customers) => addOrders(c, project, orders, customers),
+	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
 	commit: () => c.commit(),
 });
 
@@ -162,6 +157,7 @@ const MODES: Readonly<
 	>
 > = {
 	read: (work) => read(work),
+	snapshot: (work) => snapshot(work),
 	write: (work) => write(work),
 	writeInProject,
 };

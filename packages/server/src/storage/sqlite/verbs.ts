@@ -25,17 +25,16 @@ import { addOrders, appendFacts, findOrders } from "./facts.ts";
 import {
 	countAttempts,
 	getAttempt,
-	getDelivery,
 	listAttemptSummaries,
 	listAttempts,
 	listFollowedAttempts,
+	walkForward,
 } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
 import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
 import { readBacklogs, readGauges } from "./lanes/lanes.ts";
-import * as replay from "./lanes/replay.ts";
 import { settle } from "./lanes/settle.ts";
 import * as leases from "./leases/leases.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/leases.ts";
@@ -112,12 +111,9 @@ const NATIVE = {
 		(c, [handedOver, batch]) => settleHandedOver(c, handedOver, unpackSettlements(batch)[0]!),
 	),
 	forgetHandedOver: write(forgetHandedOver),
-	appendTestEvent: write(replay.appendTestEvent),
-	replayDelivery: write(replay.replayDelivery),
 
 	listAttempts: read(listAttempts),
 	getAttempt: read(getAttempt),
-	getDelivery: read(getDelivery),
 	listAttemptSummaries: read(listAttemptSummaries),
 	listFollowedAttempts: read(listFollowedAttempts),
 	countAttempts: read(countAttempts),
@@ -125,8 +121,6 @@ const NATIVE = {
 	readStats: read(readStats),
 	readHealth: read(readHealth),
 	listWaitingRetries: read(lanes.listWaitingRetries),
-	replayMatching: write(replay.replayMatching),
-	countMatching: read(replay.countMatching),
 	sweepAttempts: write(sweepAttempts),
 	sweepEvents: write(sweepEvents),
 } satisfies Native;
@@ -152,6 +146,7 @@ const CONVERTED: Readonly<Record<string, (value: string | number | null) => unkn
 	"accounts.operator": Boolean,
 	"sessions.by_link": Boolean,
 	"audit.detail": json,
+	"lanes.open": json,
 	"store_refunds.events": json,
 	"store_chargebacks.events": json,
 	"store_deliverables.events": json,
@@ -219,6 +214,7 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 	appendFacts: (projectId, _, facts) => appendFacts(c, projectId, facts),
 	findOrders: (project, orders) => findOrders(c, project, orders),
 	addOrders: (project, orders, customers) => addOrders(c, project, orders, customers),
+	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
 	commit: () => undefined,
 });
 

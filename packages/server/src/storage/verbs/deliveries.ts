@@ -12,13 +12,6 @@ interface Next {
 	readonly dueAt: number;
 }
 
-const newestOf = (project: number, webhook: number, seq: number): Query<AttemptRow> => sql`
-	SELECT id, seq, attempt, replay, status, status_code, error_code, error, started_at, response_ms, next_retry_at, url,
-		dismissed_at
-	FROM posthorn.attempts
-	WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
-	ORDER BY replay DESC, attempt DESC LIMIT 1`;
-
 /** As a range with its order, so that PostgreSQL takes the primary key without statistics, too. */
 export const nextOf = (project: number, webhook: number, seq: number): Query<Next> => sql`
 	SELECT attempt, replay, due_at AS "dueAt" FROM posthorn.retries
@@ -59,7 +52,7 @@ interface Latest extends AttemptRow {
 	readonly next_due_at: number;
 }
 
-const latestOf = (deliveries: string): Query<Latest> => sql`
+export const latestOf = (deliveries: string): Query<Latest> => sql`
 	SELECT g.seq AS given_seq, g.webhook AS given_webhook, a.id, a.seq, a.attempt, a.replay, a.status, a.status_code,
 		a.error_code, a.error, a.started_at, a.response_ms, a.next_retry_at, a.url, a.dismissed_at,
 		r.attempt AS next_attempt, r.replay AS next_replay, r.due_at AS next_due_at
@@ -150,16 +143,15 @@ export function* dismissDeliveries({
 	}
 	if (known.size === 0) return deliveries.map(() => false);
 	yield* together(holdProject(project));
-	const asked = [...known];
-	const newest = yield* together(...asked.map(([, { webhook, seq }]) => newestOf(project, webhook, seq)));
-	const next = yield* together(...asked.map(([, { webhook, seq }]) => nextOf(project, webhook, seq)));
+	const asked = Array.from(known.values(), ({ webhook, seq }) => ({ no: project, webhook, seq }));
 	const changes: Part[] = [];
 	const dismissed = new Set<string>();
-	for (const [i, [key, { webhook, seq, type }]] of asked.entries()) {
-		const last = newest[i]![0];
-		if (last === undefined || next[i]![0] !== undefined || statusOf(last.status) !== "failed") continue;
+	for (const last of yield* rows(latestOf(JSON.stringify(asked)))) {
+		if (last.id === null || last.next_attempt !== null || statusOf(last.status) !== "failed") continue;
+		const key = `${last.given_webhook} ${last.given_seq}`;
 		dismissed.add(key);
 		if (last.dismissed_at !== null) continue;
+		const { webhook, seq, type } = known.get(key)!;
 		changes.push(
 			// Names all columns of one of the log's indexes. Otherwise PostgreSQL may choose another index.
 			sql`

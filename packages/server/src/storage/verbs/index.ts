@@ -7,10 +7,11 @@ import * as keys from "./keys.ts";
 import * as members from "./members.ts";
 import * as projects from "./registry.ts";
 import * as webhooks from "./registry.ts";
+import * as replays from "./replays.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
-import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
+import { type Methods, read, snapshot, type Verb, write, writeInProject } from "./verb.ts";
 
 /** Accounts, sessions, members, invitations and the audit log. */
 const PEOPLE = {
@@ -79,8 +80,13 @@ const PROJECTS = {
 	endDeletion: writeInProject(webhooks.endDeletion),
 } satisfies Readonly<Record<string, Verb>>;
 
-/** Lists of deliveries, and pending attempts that are made early or cancelled. */
+/** Deliveries, test events, replays, and pending attempts that are made early or cancelled. */
 const DELIVERIES = {
+	getDelivery: snapshot(replays.getDelivery),
+	appendTestEvent: writeInProject(replays.appendTestEvent),
+	replayDelivery: writeInProject(replays.replayDelivery),
+	replayMatching: writeInProject(replays.replayMatching),
+	countMatching: read(replays.countMatching),
 	readLatest: read(deliveries.readLatest),
 	listUnattempted: read(retries.listUnattempted),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),

@@ -5,8 +5,10 @@
  * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may
  * run again from its beginning if its transaction conflicted with another one, so it must have no other effects.
  */
+import type { AttemptStatus } from "../port/delivery.ts";
 import type { FactEvent, NewOrder } from "../port/facts.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
+import type { AttemptKind, IdRange } from "../shared/deliveries.ts";
 import type { Query, Row } from "./sql.ts";
 
 /**
@@ -46,8 +48,29 @@ export interface Natives {
 	findOrders(project: number, orders: readonly StoredOrder[]): KnownOrders;
 	/** Records new orders and customers, and ends the baskets that were bought. */
 	addOrders(project: number, orders: readonly AddedOrder[], customers: readonly Uint8Array[]): void;
+	/** Matching attempts of the log in the order of their ids, `limit` at most. */
+	walkAttempts(project: number, kind: AttemptKind, range: IdRange, limit: number): Walked;
 	/** Ends the transaction together with the last statements: one round trip less. */
 	commit(): void;
+}
+
+/** An attempt that a walk through the log has found. */
+export interface WalkedAttempt {
+	/** As stored. */
+	readonly id: string;
+	/** The webhook's number. */
+	readonly webhook: number;
+	readonly seq: number;
+	readonly replay: number;
+	readonly status: AttemptStatus;
+	readonly eventType: string;
+	readonly startedAt: number;
+}
+
+export interface Walked {
+	readonly rows: readonly WalkedAttempt[];
+	/** The stored id at which it stopped after reading enough rows; null otherwise. */
+	readonly end: string | null;
 }
 
 /** The events of one fact, and when it is recorded. */
@@ -129,6 +152,7 @@ export const addTypes = native("addTypes");
 export const appendFacts = native("appendFacts");
 export const findOrders = native("findOrders");
 export const addOrders = native("addOrders");
+export const walkAttempts = native("walkAttempts");
 export const commit = native("commit");
 
 function* alone<K extends keyof Natives>(call: NativeCall<K>): Steps<ReturnType<Natives[K]>> {
@@ -161,10 +185,11 @@ export async function runAsync<R>(steps: Steps<R>, perform: (part: Part) => Prom
  * How a verb runs. SQLite runs reads on one state and writes in one transaction, in every mode. On PostgreSQL:
  *
  * - `read`: each statement sees the newest state
+ * - `snapshot`: all statements see one state
  * - `write`: one transaction
  * - `writeInProject`: the same, in turn with other writes of the project `projectId` (see postgres/node.ts)
  */
-export type Mode = "read" | "write" | "writeInProject";
+export type Mode = "read" | "snapshot" | "write" | "writeInProject";
 
 type NoParams = readonly [];
 type Params = NoParams | readonly [object];
@@ -185,6 +210,7 @@ const as =
 	(steps, typesOf) => ({ mode, steps, typesOf });
 
 export const read = as<Params>("read");
+export const snapshot = as<Params>("snapshot");
 export const write = as<Params>("write");
 export const writeInProject = as<readonly [{ readonly projectId: string }]>("writeInProject");
 

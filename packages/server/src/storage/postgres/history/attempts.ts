@@ -1,31 +1,21 @@
-import type {
-	Attempt,
-	AttemptFilter,
-	AttemptRows,
-	AttemptSummary,
-	Delivery,
-	FollowedAttempt,
-	Params,
-} from "../../port.ts";
+import type { Attempt, AttemptFilter, AttemptRows, AttemptSummary, FollowedAttempt, Params } from "../../port.ts";
 import {
+	type AttemptKind,
 	type AttemptNames,
 	attemptOf,
-	type DeliveryProgress,
-	deliveryOf,
 	followedOf,
 	type IdRange,
 	idRange,
-	MAX_DELIVERY_ATTEMPTS,
 	STATUS_CODE,
 	statusOf,
 	summaryOf,
 	toAttemptId,
 	toStoredId,
 } from "../../shared/deliveries.ts";
-import { findProject, findWebhook } from "../connection/names.ts";
+import type { Walked } from "../../verbs/verb.ts";
+import { findProject } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { idArray, numberArray, sql, withoutNul } from "../connection/session.ts";
-import { type EventPosition, findEventPosition } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
@@ -66,9 +56,6 @@ export const summariesAt = (entries: string, more = "", within = ""): string =>
 
 /** A SELECT of the columns for {@link toAttempt}. Bodies that the outer query doesn't use aren't read. */
 const attemptsAt = (entries: string, within: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(entries, within)}`;
-
-/** The same for rows of `attempts` in the project $1. */
-const attemptsFrom = (rows: string): string => `SELECT ${ATTEMPT_COLUMNS} FROM (${rows}) a ${WITH_EVENT}`;
 
 /** An entry of the log without its bodies. */
 export const toSummary = (row: Row): AttemptSummary => summaryOf(row, namesOf(row));
@@ -226,74 +213,28 @@ export async function getAttempt(c: Session, { projectId, attemptId }: Params<"g
 	return row === undefined ? null : toAttempt(row);
 }
 
-const OF_DELIVERY = sql(`
-	${attemptsFrom(`
-		SELECT * FROM posthorn.attempts WHERE project_no = $1 AND seq = $2 AND webhook_no = $3
-		ORDER BY replay DESC, attempt DESC LIMIT ${MAX_DELIVERY_ATTEMPTS}`)}
-	ORDER BY a.replay, a.attempt`);
+const WALKED = sql(`
+	SELECT a.id, a.webhook_no, a.seq, a.replay, a.status, a.started_at,
+		(SELECT t.name FROM posthorn.event_types t WHERE t.code = a.type) AS event_type
+	FROM (${positionRows()}) entry CROSS JOIN LATERAL (
+		SELECT id, webhook_no, seq, replay, status, type, started_at ${atEntry(WITHIN)}
+	) a
+	ORDER BY a.id`);
 
-/** From one state of the database, so that pending and logged attempts are consistent. */
-export async function getDelivery(
+/** Matching attempts, oldest first. */
+export async function walkForward(
 	c: Session,
-	{ projectId, webhookId, eventId }: Params<"getDelivery">,
-): Promise<Delivery | null> {
-	const project = await findProject(c, projectId);
-	if (project === null) return null;
-	const [webhook, event] = await Promise.all([
-		findWebhook(c, project, webhookId),
-		findEventPosition(c, project, eventId),
-	]);
-	if (webhook === null || event === null) return null;
-	const [state, rows] = await Promise.all([
-		progressOf(c, project, webhook, event),
-		c.rows(OF_DELIVERY, project, event.seq, webhook),
-	]);
-	if (state === null) return null;
-	const attempts = rows.map(toAttempt);
-	return deliveryOf(state, attempts);
-}
-
-const STATE = sql(`
-	SELECT r.attempt AS waiting_attempt, r.replay AS waiting_replay, r.due_at, a.attempt, a.replay, a.status, a.dismissed_at,
-		($3 > l.position OR $3 = ANY (l.open)) AND EXISTS (
-			SELECT FROM posthorn.subscriptions s
-			WHERE s.project_no = $1 AND s.webhook_no = $2 AND s.type = $4 AND s.from_seq < $3
-		) AS in_lane
-	FROM posthorn.lanes l
-		-- As a range with its order, so that the primary key is taken without statistics, too.
-		LEFT JOIN LATERAL (
-			SELECT attempt, replay, due_at FROM posthorn.retries
-			WHERE project_no = $1 AND (seq, webhook_no) BETWEEN ($3, $2) AND ($3, $2) ORDER BY seq, webhook_no LIMIT 1
-		) r ON true
-		LEFT JOIN LATERAL (
-			SELECT attempt, replay, status, dismissed_at FROM posthorn.attempts
-			WHERE project_no = $1 AND seq = $3 AND webhook_no = $2 ORDER BY replay DESC, attempt DESC LIMIT 1
-		) a ON true
-	WHERE l.project_no = $1 AND l.webhook_no = $2`);
-
-/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
-export async function progressOf(
-	c: Session,
-	projectNo: number,
-	webhookNo: number,
-	event: EventPosition,
-): Promise<DeliveryProgress | null> {
-	const row = await c.row(STATE, projectNo, webhookNo, event.seq, event.type);
-	if (row === undefined) return null;
-	if (row.due_at !== null)
-		return {
-			kind: "queued",
-			attempt: row.waiting_attempt as number,
-			replay: row.waiting_replay as number,
-			dueAt: c.offset.toNode(row.due_at as number),
-		};
-	if (row.status !== null)
-		return {
-			kind: "ended",
-			attempt: row.attempt as number,
-			replay: row.replay as number,
-			status: statusOf(row.status),
-			dismissed: row.dismissed_at !== null,
-		};
-	return row.in_lane === true ? { kind: "in_lane" } : null;
+	project: number,
+	kind: AttemptKind,
+	range: IdRange,
+	limit: number,
+): Promise<Walked> {
+	const { positions, end } = await findAttempts(c, "ASC", project, kind, [range], limit);
+	const rows = await readAt(c, WALKED, project, positions);
+	const walked = rows.map((row) => ({
+		...{ id: row.id as string, webhook: row.webhook_no as number, seq: row.seq as number },
+		...{ replay: row.replay as number, status: statusOf(row.status) },
+		...{ eventType: row.event_type as string, startedAt: row.started_at as number },
+	}));
+	return { rows: walked, end };
 }

@@ -5,28 +5,25 @@ import type {
 	AttemptRows,
 	AttemptStatus,
 	AttemptSummary,
-	Delivery,
 	FollowedAttempt,
 	Params,
 } from "../../port.ts";
 import {
+	type AttemptKind,
 	type AttemptNames,
 	type AttemptRow,
 	attemptOf,
-	type DeliveryProgress,
-	deliveryOf,
 	followedOf,
+	type IdRange,
 	idRange,
-	MAX_DELIVERY_ATTEMPTS,
 	STATUS_CODE,
 	statusOf,
 	summaryOf,
 	toAttemptId,
 	toStoredId,
 } from "../../shared/deliveries.ts";
+import type { Walked } from "../../verbs/verb.ts";
 import type { Connection } from "../connection/connection.ts";
-import { decodeOpen } from "../lanes/lanes.ts";
-import { type EventPosition, findEventPosition } from "../log/log.ts";
 import { countInRanges, type Walk, walkAttempts } from "./attempt-ranges.ts";
 
 const SUMMARY = `
@@ -158,46 +155,16 @@ export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getA
 	return found === undefined ? null : readAttempt(c, found.no as number);
 }
 
-export function getDelivery(c: Connection, { projectId, webhookId, eventId }: Params<"getDelivery">): Delivery | null {
-	const project = c.names.project(projectId);
-	const webhook = project === null ? null : c.names.webhook(project, webhookId);
-	const event = project === null ? null : findEventPosition(c, project, eventId);
-	if (project === null || webhook === null || event === null) return null;
-	const state = progressOf(c, project, webhook, event);
-	if (state === null) return null;
-	const attempts = c
-		.sql(`
-			SELECT no FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
-			ORDER BY replay DESC, attempt DESC LIMIT ${MAX_DELIVERY_ATTEMPTS}`)
-		.all(project, event.seq, webhook)
-		.map((row) => readAttempt(c, row.no as number))
-		.reverse();
-	return deliveryOf(state, attempts);
-}
-
-/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
-export function progressOf(
-	c: Connection,
-	projectNo: number,
-	webhookNo: number,
-	event: EventPosition,
-): DeliveryProgress | null {
-	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
-	if (lane === undefined) return null;
-	const retry = c
-		.sql("SELECT attempt, replay, due_at FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
-		.get(projectNo, event.seq, webhookNo);
-	if (retry !== undefined)
-		return {
-			kind: "queued",
-			attempt: retry.attempt as number,
-			replay: retry.replay as number,
-			dueAt: retry.due_at as number,
-		};
-	const newest = newestAttempt(c, projectNo, webhookNo, event.seq);
-	if (newest !== null) return { kind: "ended", ...newest };
-	const waits = event.seq > (lane.position as number) || decodeOpen(lane.open).includes(event.seq);
-	return waits && isSubscribed(c, webhookNo, event) ? { kind: "in_lane" } : null;
+/** Matching attempts, oldest first. */
+export function walkForward(c: Connection, project: number, kind: AttemptKind, range: IdRange, limit: number): Walked {
+	const columns = "webhook_no, seq, replay, type, started_at, status";
+	const { rows, end } = walkAttempts(c, project, kind, range, { columns, order: "ASC", limit });
+	const walked = rows.map((row) => ({
+		...{ id: row.id as string, webhook: row.webhook_no as number, seq: row.seq as number },
+		...{ replay: row.replay as number, status: statusOf(row.status) },
+		...{ eventType: c.names.typeName(row.type as number), startedAt: row.started_at as number },
+	}));
+	return { rows: walked, end };
 }
 
 /** The last attempt of the last series, by index. */
@@ -218,11 +185,4 @@ export function newestAttempt(
 		...{ attempt: attempt as number, replay: replay as number, status: statusOf(status) },
 		dismissed: dismissed_at !== null,
 	};
-}
-
-function isSubscribed(c: Connection, webhookNo: number, event: EventPosition): boolean {
-	const row = c
-		.sql("SELECT 1 FROM subscriptions WHERE webhook_no = ? AND type = ? AND from_seq < ?")
-		.get(webhookNo, event.type, event.seq);
-	return row !== undefined;
 }
