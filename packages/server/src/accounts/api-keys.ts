@@ -12,6 +12,7 @@ import {
 	type KeyScope,
 	type KeyStorage,
 	type Page,
+	type StillMember,
 	type Storage,
 } from "../storage/port.ts";
 import type { OperatorKey } from "./operator-key.ts";
@@ -30,6 +31,8 @@ export interface NewKey {
 	/** By default, the key doesn't expire. */
 	readonly expiresAt?: number | null;
 	readonly createdBy: Actor;
+	/** Who must still be a member; null for the operator. */
+	readonly by?: StillMember | null;
 }
 
 /** A key that was valid until `at`. */
@@ -63,12 +66,17 @@ export class ApiKeys {
 			: [];
 	}
 
-	/** `key` is shown only now; only its hash is stored. */
+	/** `key` is shown only now; only its hash is stored. `not_member`: `by` has lost the role. */
 	async create({
 		scopes = KEY_SCOPES,
 		expiresAt = null,
+		by = null,
 		...rest
-	}: NewKey): Promise<Invalid | { readonly kind: "created"; readonly apiKey: ApiKey; readonly key: string }> {
+	}: NewKey): Promise<
+		| Invalid
+		| { readonly kind: "created"; readonly apiKey: ApiKey; readonly key: string }
+		| { readonly kind: "not_member" }
+	> {
 		const { storage, ids, clock } = this.#options;
 		const faults = [...apiKeyFaults(rest), ...expiryFaults(expiresAt, clock.now())];
 		if (faults.length > 0) return { kind: "invalid", faults };
@@ -81,8 +89,9 @@ export class ApiKeys {
 			expiresAt,
 			createdAt: clock.now(),
 		};
-		await storage.createApiKey({ ...row, hash: keyHash(key) });
-		return { kind: "created", apiKey: { ...row, lastUsedAt: null }, key };
+		const kind = await storage.createApiKey({ ...row, hash: keyHash(key), by });
+		if (kind === "not_member") return { kind };
+		return { kind, apiKey: { ...row, lastUsedAt: null }, key };
 	}
 
 	async list(projectId: string, page: Page): Promise<ApiKey[]> {

@@ -1,6 +1,7 @@
+import { INVITATIONS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { Accepting, Account, AccountStorage, Actor, Invitation, Membership, Role } from "../storage/port.ts";
+import type { Accepting, Account, AccountStorage, Invitation, Membership, Role, StillMember } from "../storage/port.ts";
 import { createKey, keyHash } from "./tokens.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
@@ -9,6 +10,11 @@ export interface MembersOptions {
 	readonly storage: AccountStorage;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
+}
+
+export interface Invited extends Pick<Invitation, "projectId" | "role" | "email" | "invitedBy"> {
+	/** Who must still be a member; null for the operator. */
+	readonly by: StillMember | null;
 }
 
 /** Who may do what in which project, and how others become members. Rejects only if storage fails. */
@@ -24,27 +30,28 @@ export class Members {
 		return account.operator ? "owner" : this.#options.storage.getRole({ projectId, accountId: account.id });
 	}
 
-	/** @returns the invitation and its token, which only the link contains */
-	async invite(
-		projectId: string,
-		role: Role,
-		email: string | null,
-		invitedBy: Actor,
-	): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+	/**
+	 * The created invitation comes with its token, which only the link contains. `not_member`: `by` has lost the role.
+	 */
+	async invite({
+		by,
+		...invited
+	}: Invited): Promise<
+		| { readonly kind: "created"; readonly invitation: Invitation; readonly token: string }
+		| { readonly kind: "not_member" | "too_many" }
+	> {
 		const { storage, clock, ids } = this.#options;
 		const now = clock.now();
 		const invitation: Invitation = {
 			id: ids.next("invitation"),
-			projectId,
-			role,
-			email,
-			invitedBy,
+			...invited,
 			createdAt: now,
 			expiresAt: now + INVITATION_MS,
 		};
 		const token = createKey("");
-		await storage.createInvitation({ ...invitation, tokenHash: keyHash(token) });
-		return { invitation, token };
+		const about = { tokenHash: keyHash(token), by, most: INVITATIONS.open };
+		const kind = await storage.createInvitation({ ...invitation, ...about });
+		return kind === "created" ? { kind, invitation, token } : { kind };
 	}
 
 	invitations(projectId: string): Promise<Invitation[]> {

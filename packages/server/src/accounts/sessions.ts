@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Account, AccountStorage, Actor, KeyScope, Session } from "../storage/port.ts";
+import type { Account, AccountStorage, Actor, KeyScope, Role, Session, StillMember } from "../storage/port.ts";
 import { askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
 /** A session ends this long after its last use. */
@@ -120,6 +120,11 @@ export interface Person {
 }
 
 /** How the audit log identifies them. */
+/** The member on whose behalf a request with this right acts; null for the operator. */
+export function stillMember(principal: Principal, role: Role): StillMember | null {
+	return principal.kind === "person" && !principal.account.operator ? { accountId: principal.account.id, role } : null;
+}
+
 export function actorOf(principal: Principal): Actor {
 	switch (principal.kind) {
 		case "operator":

@@ -86,6 +86,38 @@ test("a member who is removed while a body arrives creates no key", async () => 
 	expect((await api.call("GET", `${project}/api-keys`)).json.data).toHaveLength(1);
 });
 
+// Writes to a project take turns, so many of them could wait while another owner removed the one who sent them.
+test.each([
+	["removed", "invitations", { role: "owner" }, 404],
+	["demoted", "invitations", { role: "owner" }, 403],
+	["removed", "api-keys", { name: "kept" }, 404],
+])("an owner who is %s while their %s wait to be stored leaves none", async (how, what, body, status) => {
+	await setUp(api);
+	const ada = await member(api, project, "owner", "ada");
+	await member(api, project, "owner", "grace");
+	const path = `${project}/${what}`;
+	expect((await ada.call("POST", path, { body })).status).toBe(201);
+	const before = (await api.call("GET", path)).json.data.length;
+	const end = () => {
+		const url = `${project}/members/${ada.accountId}`;
+		return how === "removed" ? api.call("DELETE", url) : api.call("PATCH", url, { body: { role: "viewer" } });
+	};
+	const { members, apiKeys } = api.parts;
+	const invite = members.invite.bind(members);
+	const createKey = apiKeys.create.bind(apiKeys);
+	vi.spyOn(members, "invite").mockImplementation(async (invited) => {
+		await end();
+		return invite(invited);
+	});
+	vi.spyOn(apiKeys, "create").mockImplementation(async (key) => {
+		await end();
+		return createKey(key);
+	});
+	expect((await ada.call("POST", path, { body })).status).toBe(status);
+	// All invitations of a former owner end.
+	expect((await api.call("GET", path)).json.data).toHaveLength(what === "invitations" ? 0 : before);
+});
+
 test("a key that is deleted while a read waits for others reads nothing", async () => {
 	const { id, key } = await createKey(["read"]);
 	const { promise, resolve: open } = Promise.withResolvers<void>();

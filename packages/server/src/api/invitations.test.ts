@@ -2,7 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { Browser, invite, member, PASSWORD, setUp, tokenOf } from "../../test/api/browser.ts";
-import { SIGN_IN } from "../base/budgets.ts";
+import { INVITATIONS, SIGN_IN } from "../base/budgets.ts";
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -75,6 +75,18 @@ test.each([
 	const { status, json } = await create(body);
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("a project has a limited number of open invitations", async () => {
+	const by = { invitedBy: { kind: "operator_key", id: null, name: "" }, by: null } as const;
+	const invited = { projectId: idOf(project), role: "viewer", email: null, ...by } as const;
+	for (let i = 0; i < INVITATIONS.open; i++) await api.parts.members.invite(invited);
+	const { status, json } = await create({ role: "viewer" });
+	expect(status).toBe(409);
+	expect(json.detail).toContain("500 open invitations");
+	const all = await open();
+	expect((await owner.call("DELETE", `${project}/invitations/${all[0]!.id}`)).status).toBe(204);
+	expect((await create({ role: "viewer" })).status).toBe(201);
 });
 
 test("a new person accepts by creating an account; the link works once", async () => {

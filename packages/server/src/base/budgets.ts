@@ -209,6 +209,9 @@ export const SIGN_IN = {
 	sessions: 100,
 } as const;
 
+/** Open invitations of a project, which are listed all at once. */
+export const INVITATIONS = { open: 500 } as const;
+
 /** Names (networks, accounts, principals) that a rate limit or throttle remembers. */
 export const NAMES = 10_000;
 

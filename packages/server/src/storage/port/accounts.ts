@@ -60,6 +60,12 @@ export interface Invitation {
 	readonly expiresAt: number;
 }
 
+/** A member who must still have this role, or a higher one, when something is stored on their behalf. */
+export interface StillMember {
+	readonly accountId: string;
+	readonly role: Role;
+}
+
 /** Who did something. `name` is its name at the time. */
 export interface Actor {
 	readonly kind: "account" | "api_key" | "operator_key";

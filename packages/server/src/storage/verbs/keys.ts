@@ -1,6 +1,7 @@
 /** API keys, by their hashes. */
-import { type Actor, KEY_SCOPES } from "../port/accounts.ts";
+import { type Actor, KEY_SCOPES, type StillMember } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
+import { holdsRole } from "./members.ts";
 import { fragment, greatest, skipLocked, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
@@ -32,16 +33,25 @@ interface KeyOf {
 	readonly keyId: string;
 }
 
-export function* createApiKey(p: Omit<ApiKey, "lastUsedAt"> & { readonly hash: Uint8Array }): Steps<void> {
+export interface NewKeyRow extends Omit<ApiKey, "lastUsedAt"> {
+	readonly hash: Uint8Array;
+	/** Who must still be a member; null for the operator. */
+	readonly by?: StillMember | null;
+}
+
+/** `not_member`: `by` has lost the role. */
+export function* createApiKey(p: NewKeyRow): Steps<"created" | "not_member"> {
 	const project = yield* findProject(p.projectId);
 	if (project === null) throw new Error(`Project ${p.projectId} of an API key doesn't exist.`);
-	const { createdBy } = p;
+	const { createdBy, by } = p;
+	if (by && !(yield* holdsRole(project, by))) return "not_member";
 	yield* row(sql`
 		INSERT INTO posthorn.api_keys (
 			id, project_no, name, prefix, hash, scopes, expires_at, creator_kind, creator_id, creator_name, created_at)
 		VALUES (
 			${p.id}, ${project}, ${p.name}, ${p.prefix}, ${p.hash}, ${p.scopes.join(" ")}, ${p.expiresAt},
 			${createdBy?.kind ?? null}, ${createdBy?.id ?? null}, ${createdBy?.name ?? null}, ${p.createdAt})`);
+	return "created";
 }
 
 /** By id. */

@@ -10,6 +10,7 @@ import {
 	type Membership,
 	mayAs,
 	type Role,
+	type StillMember,
 } from "../port/accounts.ts";
 import type { Page } from "../port/registry.ts";
 import { ACCOUNT, createAccount, type NewAccount } from "./accounts.ts";
@@ -142,6 +143,13 @@ function* holdMember(
 	return member === undefined ? null : { ...member, isLastOwner: member.role === "owner" && owners.length === 1 };
 }
 
+/** Whether the member still has the role, which then stays until the transaction ends. */
+export function* holdsRole(project: number, { accountId, role }: StillMember): Steps<boolean> {
+	const found = yield* row<{ role: Role }>(sql`
+		SELECT role FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}${forUpdate}`);
+	return found !== undefined && mayAs(found.role, role);
+}
+
 type InvitationRow = Omit<Invitation, "invitedBy"> & {
 	readonly inviterKind: Actor["kind"];
 	readonly inviterId: string | null;
@@ -158,16 +166,33 @@ const toInvitation = ({ inviterKind, inviterId, inviterName, ...invitation }: In
 	return { ...invitation, invitedBy: { kind: inviterKind, id: inviterId, name: inviterName } };
 };
 
-export function* createInvitation(p: Invitation & { readonly tokenHash: Uint8Array }): Steps<void> {
-	const { id, projectId, tokenHash, role, email, invitedBy, createdAt, expiresAt } = p;
+export interface NewInvitation extends Invitation {
+	readonly tokenHash: Uint8Array;
+	/** Who must still be a member; null for the operator. */
+	readonly by?: StillMember | null;
+	/** How many invitations to the project may be open with this one; any number by default. */
+	readonly most?: number | undefined;
+}
+
+/** `not_member`: `by` has lost the role, with which all invitations of theirs have ended. */
+export function* createInvitation(p: NewInvitation): Steps<"created" | "not_member" | "too_many"> {
+	const { id, projectId, tokenHash, role, email, invitedBy, createdAt, expiresAt, by, most } = p;
 	const project = yield* findProject(projectId);
 	if (project === null) throw new Error(`Project ${projectId} of an invitation doesn't exist.`);
+	if (by && !(yield* holdsRole(project, by))) return "not_member";
+	if (most !== undefined) {
+		const open = yield* row(sql`
+			SELECT id FROM posthorn.invitations
+			WHERE project_no = ${project} AND expires_at > ${createdAt} LIMIT 1 OFFSET ${most - 1}`);
+		if (open !== undefined) return "too_many";
+	}
 	yield* row(sql`
 		INSERT INTO posthorn.invitations (
 			id, token_hash, project_no, role, email, inviter_kind, inviter_id, inviter_name, created_at, expires_at)
 		VALUES (
 			${id}, ${tokenHash}, ${project}, ${role}, ${email}, ${invitedBy.kind}, ${invitedBy.id}, ${invitedBy.name},
 			${createdAt}, ${expiresAt})`);
+	return "created";
 }
 
 interface TokenAt {

@@ -112,6 +112,35 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(accounts).toEqual(fresh.map((account, i) => (i === winner ? account : null)));
 		});
 
+		test("an invitation or a key is only stored while its creator has the role, and no more are open than may be", async () => {
+			const { storage } = world;
+			const project = await world.project();
+			const { id: accountId } = await makeAccount(world, "former@example.com");
+			const by = { accountId, role: "developer" } as const;
+			const invite = (most?: number) => {
+				const invitation = invitationTo(project, "viewer");
+				return storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id), by, most });
+			};
+			const createKey = () => {
+				const id = world.id("apiKey");
+				const about = { name: "key", prefix: "phk_", scopes: [], expiresAt: null, createdBy: null, createdAt: START };
+				return storage.createApiKey({ ...about, id, projectId: project, hash: hashOf(id), by });
+			};
+			expect(await invite()).toBe("not_member");
+			expect(await createKey()).toBe("not_member");
+			await join(project, await makeAccount(world, "owner@example.com"), "owner");
+			await join(project, { ...accountOf(world, "former@example.com"), id: accountId }, "owner");
+			expect(await invite(2)).toBe("created");
+			expect(await invite(2)).toBe("created");
+			expect(await invite(2)).toBe("too_many");
+			expect(await createKey()).toBe("created");
+			await storage.setRole({ projectId: project, accountId, role: "viewer" });
+			expect(await invite()).toBe("not_member");
+			expect(await createKey()).toBe("not_member");
+			await storage.removeMember({ projectId: project, accountId });
+			expect(await invite()).toBe("not_member");
+		});
+
 		test("accepting raises a role and never lowers it; the time of joining stays", async () => {
 			const project = await world.project();
 			const account = await makeAccount(world, "riser@example.com");

@@ -1,11 +1,12 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { accountFaults, actorOf, emailFaults, normalEmail } from "../../../accounts/index.ts";
+import { accountFaults, actorOf, emailFaults, normalEmail, stillMember } from "../../../accounts/index.ts";
+import { INVITATIONS } from "../../../base/budgets.ts";
 import type * as port from "../../../storage/port.ts";
 import type { Accepting, Account, Membership, NewAccount } from "../../../storage/port.ts";
 import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
-import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
+import { comeAgain, found, invalid, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
@@ -89,6 +90,8 @@ type InvitationParts = Pick<
 const OVER =
 	"This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one.";
 
+const TOO_MANY = `A project may have ${INVITATIONS.open} open invitations. Revoke some first.`;
+
 interface NewPerson {
 	readonly email?: string;
 	readonly name?: string;
@@ -165,12 +168,20 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			body: NewInvitation,
 			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
-			async handler({ params, body, principal, audit }) {
+			problems: { conflict: TOO_MANY },
+			async handler({ params, body, principal, audit, authorizeAgain }) {
 				const { project_id: projectId } = params;
 				found("project", await storage.getProject({ projectId }));
 				const { role } = body;
 				const email = body.email?.trim() ?? null;
-				const { invitation, token } = await members.invite(projectId, role, email, actorOf(principal));
+				const by = stillMember(principal, "owner");
+				const result = await members.invite({ projectId, role, email, invitedBy: actorOf(principal), by });
+				if (result.kind === "too_many") throw new Problem("conflict", TOO_MANY);
+				if (result.kind !== "created") {
+					await authorizeAgain();
+					throw notFound("project");
+				}
+				const { invitation, token } = result;
 				const target = { kind: "invitation", id: invitation.id, name: email ?? "a link" };
 				audit({ projectId, action: "member.invited", target, detail: { role } });
 				return { ...presentInvitation(invitation), url: `${publicUrl()}/invitation#${token}` };

@@ -1,6 +1,6 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { actorOf, apiKeyFaults } from "../../../accounts/index.ts";
+import { actorOf, apiKeyFaults, stillMember } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { KEY_SCOPES } from "../../../storage/port.ts";
 import { found, invalid, notFound } from "../../http/problem.ts";
@@ -88,11 +88,17 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			body: NewApiKey,
 			faults: apiKeyFaults,
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
-			async handler({ params: { project_id: projectId }, body, principal, audit }) {
+			async handler({ params: { project_id: projectId }, body, principal, audit, authorizeAgain }) {
 				const { name, scopes, expires_at } = body;
 				const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
-				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy: actorOf(principal) });
+				const createdBy = actorOf(principal);
+				const by = stillMember(principal, "developer");
+				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy, by });
 				if (result.kind === "invalid") throw invalid(result.faults);
+				if (result.kind === "not_member") {
+					await authorizeAgain();
+					throw notFound("project");
+				}
 				const { last_used_at: _, ...created } = presentApiKey(result.apiKey);
 				audit({
 					projectId,
