@@ -74,7 +74,10 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 			reply.headers(ownHeaders(request, connections));
 			return sendProblem(error, request, reply, logger);
 		},
-		clientErrorHandler: (error, socket) => refuseConnection(error, socket, parts.clock),
+		clientErrorHandler(error, socket) {
+			if (error.code === "ECONNRESET" || !connections.endAfterAnswers(socket))
+				refuseConnection(error, socket, parts.clock);
+		},
 	});
 	await app.register(cookie);
 	app.decorateRequest("principal", null);

@@ -38,9 +38,10 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 /** The server's response to these bytes, until it closes the connection. */
-async function say(bytes: string | Uint8Array): Promise<string> {
+async function say(bytes: string | Uint8Array, ends = true): Promise<string> {
 	const socket = connect(port, "127.0.0.1");
-	socket.end(bytes);
+	socket.write(bytes);
+	if (ends) socket.end();
 	const chunks: Buffer[] = [];
 	socket.on("data", (chunk: Buffer) => chunks.push(chunk));
 	// If it closes before reading everything, it may also send a reset.
@@ -64,6 +65,21 @@ test("bytes that aren't a request get a problem", async () => {
 		expect(answer).toContain("application/problem+json");
 		expect(JSON.parse(answer.split("\r\n\r\n")[1]!)).toMatchObject({ status });
 	}
+});
+
+// Such as from a client that sends more than its Content-Length says: it saw 400 for an event that was published.
+test("what follows a complete request isn't taken for its response", async () => {
+	const project = await api.project();
+	const body = JSON.stringify({ type: "delivery.success", data: {} });
+	const publish =
+		`POST ${project}/events HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\n` +
+		`Content-Length: ${body.length}\r\n\r\n${body}`;
+	release();
+	for (const rest of ["nonsense\r\n\r\n", `POST / HTTP/1.1\r\n${"x".repeat(20_000)}`]) {
+		const answer = await say(publish + rest, false);
+		expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 202"]);
+	}
+	expect((await api.call("GET", `${project}/events`)).json.last_seq).toBe(2);
 });
 
 test("says how large a header may be", async () => {

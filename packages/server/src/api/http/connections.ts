@@ -139,6 +139,28 @@ export class Connections {
 		return connection === undefined || connection.network === PROXY ? null : this.#keepAlive;
 	}
 
+	/**
+	 * Ends a connection on which no valid request follows, once the complete ones before that have their responses: they
+	 * are done, and whatever came next may not look like the response to them. Requests that haven't started are dropped.
+	 *
+	 * @returns false if there are none, so that the client can be told why
+	 */
+	endAfterAnswers(socket: Socket): boolean {
+		const connection = this.#open.get(socket);
+		if (!connection) return false;
+		connection.waiting.length = 0;
+		const unanswered = connection.work.toArray().filter(({ request }) => request.complete);
+		if (unanswered.length === 0) return false;
+		leaveRest(socket);
+		socket.pause();
+		let count = unanswered.length;
+		for (const { response } of unanswered)
+			response.once("close", () => {
+				if (--count === 0) closeAfter(socket, this.#options.clock);
+			});
+		return true;
+	}
+
 	/** Processes a request as soon as its connection may. */
 	#admit(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
 		const connection = this.#open.get(request.socket);
