@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Happening } from "./happenings.ts";
-import { makePlan, type Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { makePlan } from "./plans/make.ts";
 import { REGRESSIONS } from "./regressions/regressions.ts";
 import type { Fault } from "./runner/fault.ts";
 import { run, Worker } from "./runner/run.ts";

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { NODES, type Nodes, STYLES } from "../plan.ts";
+import { NODES, type Nodes, STYLES } from "../plans/shapes.ts";
 import { STORAGES, type StorageKind } from "../storage/database.ts";
 
 export interface Options {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Nodes } from "../plan.ts";
+import type { Nodes } from "../plans/shapes.ts";
 import type { StorageKind } from "../storage/database.ts";
 import { FAULT_VARIABLE, type Fault } from "./fault.ts";
 import type { Result, Task } from "./worker.ts";

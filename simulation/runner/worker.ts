@@ -1,5 +1,7 @@
 /** Runs worlds, one after another, in a process of its own: seeds come in as messages, results go out. */
-import { makePlan, type Nodes, type Plan } from "../plan.ts";
+import type { Plan } from "../plan.ts";
+import { makePlan } from "../plans/make.ts";
+import type { Nodes } from "../plans/shapes.ts";
 import type { StorageKind } from "../storage/database.ts";
 import { type Ending, World } from "../world.ts";
 

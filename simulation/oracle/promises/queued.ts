@@ -1,7 +1,7 @@
 import type { Check, Witness } from "../check.ts";
-import { CONNECTING_MS } from "../in-flight.ts";
 import { widestSince } from "../ledger.ts";
 import type { Transfer } from "../wire.ts";
+import { CONNECTING_MS } from "./in-flight.ts";
 
 /** Retries of one webhook that may be in flight, or `max_in_flight` if that is more. */
 const RETRIES = 16;

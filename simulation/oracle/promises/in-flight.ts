@@ -1,5 +1,5 @@
-import type { Check, Witness } from "./check.ts";
-import { isFirst, widestSince } from "./ledger.ts";
+import type { Check, Witness } from "../check.ts";
+import { isFirst, widestSince } from "../ledger.ts";
 
 /** Attempts started before a lane was narrowed are written within an attempt's timeout plus this, milliseconds. */
 export const CONNECTING_MS = 15_000;
