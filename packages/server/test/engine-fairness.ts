@@ -93,7 +93,7 @@ export function describeFairness(start: StartRig): void {
 					})
 				).count,
 			).toBe(39);
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			const before = 40 * 8;
 			await rig.sentCount(before + 1);
 			const one = rig.settled.at(-1)!.eventId;
@@ -107,7 +107,7 @@ export function describeFairness(start: StartRig): void {
 			).toMatchObject({
 				kind: "queued",
 			});
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.sentWhen("the single replay", (sent) => sent.slice(before).some(({ eventId }) => eventId === one));
 			expect(rig.sender.to(url).slice(before)).toHaveLength(2);
 			hanging.end();

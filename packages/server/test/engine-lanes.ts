@@ -270,7 +270,7 @@ export function describeLanes(start: StartRig): void {
 			);
 			const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt: 0, body: Buffer.from("{}") };
 			await rig.storage.appendTestEvent({ projectId: rig.projectId, webhookId: id, event });
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await leap(rig, storage, 30 * DAY_MS + 1);
 			await rig.sweep();
 			await rig.settledCount(1);
@@ -285,10 +285,10 @@ export function describeLanes(start: StartRig): void {
 			const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt: 0, body: Buffer.from("{}") };
 			const of = { projectId: rig.projectId, webhookId: id };
 			await rig.storage.appendTestEvent({ ...of, event });
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(1);
 			expect(await rig.storage.cancelTest({ ...of, eventId: event.id })).toBe("cancelled");
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(2);
 			const closed = { eventId: event.id, attempt: 2, status: "failed", errorCode: "test_cancelled", sent: null };
 			expect(rig.settled[1]).toMatchObject(closed);
@@ -297,12 +297,12 @@ export function describeLanes(start: StartRig): void {
 			expect(await rig.storage.replayDelivery({ ...of, eventId: event.id, at: rig.clock.now() })).toMatchObject({
 				replay: 1,
 			});
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(3);
 			expect(rig.settled[2]).toMatchObject({ attempt: 1, replay: 1, status: "retrying" });
 			await rig.change(() => rig.storage.updateWebhook({ ...of, patch: { status: "paused" } }));
 			expect(await rig.storage.cancelTest({ ...of, eventId: event.id })).toBe("cancelled");
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(4);
 			expect(rig.settled[3]).toMatchObject({ ...closed, replay: 1 });
 			expect(rig.sender.to(url)).toEqual([event.id, event.id]);
@@ -415,7 +415,7 @@ export function describeLanes(start: StartRig): void {
 				at: rig.clock.now(),
 			});
 			expect(replayed).toMatchObject({ kind: "queued", replay: 1 });
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await leap(rig, storage, 30 * DAY_MS + 1);
 			await rig.sweep();
 			await rig.settledCount(5);

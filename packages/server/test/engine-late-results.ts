@@ -16,7 +16,7 @@ async function replay(rig: EngineRig, webhookId: string, eventId: string): Promi
 	).toMatchObject({
 		kind: "queued",
 	});
-	rig.engine.wake(rig.projectId);
+	rig.wake();
 }
 
 /** Storage has applied a call before the engine learns of it, and another read may return the result first. */
@@ -30,7 +30,7 @@ export function describeLateResults(start: StartRig): void {
 			using commit = storage.holdResult("settle");
 			await rig.publish(1);
 			await commit.reached;
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await storage.quiet();
 			commit.release();
 			await rig.settledCount(1);
@@ -48,7 +48,7 @@ export function describeLateResults(start: StartRig): void {
 			using commit = storage.holdResult("settle");
 			await rig.publish(1);
 			await commit.reached;
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
 			await rig.sentCount(2);
 			commit.release();
@@ -126,7 +126,7 @@ export function describeLateResults(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 			using held = new DisposableStack();
 			const reads = QUEUE_NAMES.map(() => held.use(storage.holdResult("readRetries")));
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await Promise.all(reads.map(({ reached }) => reached));
 			answer.resolve(200);
 			await rig.settledCount(2);

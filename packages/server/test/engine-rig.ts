@@ -213,6 +213,11 @@ export class EngineRig {
 		return changed;
 	}
 
+	/** The project's queues have changed in storage, as by a replay. */
+	wake(): void {
+		void this.engine.wakeAfter(this.projectId, Promise.resolve(), () => true);
+	}
+
 	/** Runs a retention pass that starts now; one already in progress used an earlier time. */
 	async sweep(): Promise<void> {
 		await this.engine.sweep();

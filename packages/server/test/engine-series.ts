@@ -115,7 +115,7 @@ export function describeSeries(start: StartRig): void {
 				kind: "queued",
 				replay: 1,
 			});
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(9);
 			expect(rig.settled[8]).toMatchObject({ eventId, attempt: 1, replay: 1, status: "retrying" });
 			rig.sender.script = () => 200;
@@ -139,7 +139,7 @@ export function describeSeries(start: StartRig): void {
 				kind: "queued",
 				replay: 2,
 			});
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(11);
 			expect(rig.settled[10]).toMatchObject({ attempt: 1, replay: 2, status: "delivered" });
 		});
@@ -154,7 +154,7 @@ export function describeSeries(start: StartRig): void {
 			const early = () => rig.storage.retryDeliveries({ projectId: rig.projectId, deliveries, at: rig.clock.now() });
 			for (let attempt = 2; attempt <= 8; attempt++) {
 				expect(await early()).toEqual([{ kind: "queued", attempt, replay: 0 }]);
-				rig.engine.wake(rig.projectId);
+				rig.wake();
 				await rig.settledCount(attempt);
 			}
 			expect(rig.settled.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -172,7 +172,7 @@ export function describeSeries(start: StartRig): void {
 			const page = { projectId: rig.projectId, webhookId: id, at: rig.clock.now(), limit: 100 };
 			const { seqs, next } = await rig.storage.retryWaiting(page);
 			expect([seqs.length, next]).toEqual([30, null]);
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(60);
 			expect(rig.sender.to(url).slice(30).toSorted()).toEqual(ids.toSorted());
 			expect(rig.settled.slice(30).every(({ attempt, status }) => attempt === 2 && status === "delivered")).toBe(true);
@@ -194,7 +194,7 @@ export function describeSeries(start: StartRig): void {
 			const matching = { projectId: rig.projectId, selection: failed, at: rig.clock.now(), limit: 1000 };
 			const { count } = await rig.storage.replayMatching(matching);
 			expect(count).toBe(30);
-			rig.engine.wake(rig.projectId);
+			rig.wake();
 			await rig.settledCount(270);
 			expect(rig.sender.to(url).slice(240)).toEqual(ids);
 			expect((await rig.storage.replayMatching(matching)).count).toBe(0);

@@ -179,7 +179,6 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		queue: publisher.budget,
 		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
 		change: (projectId, change, scopeOf) => directory.change(projectId, change, scopeOf),
-		wake: (projectId) => directory.queuesChanged(projectId, null),
 		wakeAfter: (projectId, call, hasStored) => wakeAfter({ projectId, webhookId: null }, call, hasStored),
 		appended: (projectId, events) => directory.appended(projectId, events),
 		watchMarks: (watcher) => directory.marks?.watch(watcher),
