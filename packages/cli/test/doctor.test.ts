@@ -102,6 +102,17 @@ describe("on SQLite", () => {
 		expectHealthy(await doctor({ ...proxied, POSTHORN_TRUST_PROXY: "10.0.0.0/8" }));
 	});
 
+	test.skipIf(process.platform === "win32")("warns about a folder that others may write to", async () => {
+		const folder = join(newFolder(), "open");
+		mkdirSync(folder);
+		chmodSync(folder, 0o777);
+		const settings = { POSTHORN_DATABASE_URL: `sqlite:${folder}/posthorn.db` };
+		const { Folder } = (await doctor(settings)).lines;
+		expect(Folder).toMatchObject({ state: "warning", text: expect.stringMatching(/All users .* chmod 700/) });
+		chmodSync(folder, 0o755);
+		expectHealthy(await doctor(settings));
+	});
+
 	test("reports a database path that is a folder", async () => {
 		const folder = newFolder();
 		await expectFault(
@@ -155,6 +166,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		const ready = await doctor(settings);
 		expectHealthy(ready);
 		expect(ready.lines.Schema!.text).toBe("Up to date.");
+		expect(ready.lines.Encryption!.text).toMatch(/doesn't leave this machine/);
 		expect(ready.lines.Clock!.text).toMatch(/^Within [\d.]+ s of the database's\.$/);
 
 		const node = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(await unusedPort()) } });

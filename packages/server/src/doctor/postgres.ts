@@ -43,6 +43,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),
 			...examineRetention(config, facts.settings.get(CLOCK_SEEN) ?? null, facts.settings.get(CLOCK_JUMPED) ?? null),
 			...examineQuarantine(facts.settings.get(QUARANTINE) ?? null),
+			examinePrivacy(facts),
 			durabilityOf(facts),
 			...lossesOf(facts),
 			left < CONNECTIONS_OF_A_NODE
@@ -72,6 +73,26 @@ function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 		"Schema",
 		"Needs a migration, which this user may not run: make it the owner of the database, or of the schema posthorn.",
 	);
+}
+
+export function examinePrivacy({ privacy }: Pick<DatabaseFacts, "privacy">): Finding {
+	const name = "Encryption";
+	switch (privacy) {
+		case "local":
+			return ok(name, "The connection to the database doesn't leave this machine.");
+		case "encrypted":
+			return ok(name, "The connection to the database is encrypted, and its certificate verified.");
+		case "unverified":
+			return warning(
+				name,
+				"The database's certificate isn't verified, so another machine could pretend to be the database: set sslmode=verify-full in POSTHORN_DATABASE_URL.",
+			);
+		case "readable":
+			return warning(
+				name,
+				"The connection to the database isn't encrypted, so others on its network can read the password and all events: set sslmode=verify-full in POSTHORN_DATABASE_URL.",
+			);
+	}
 }
 
 function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {

@@ -5,7 +5,7 @@ import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
-import { examineQuarantine, examineRetention, examineSeal, type Finding } from "./local.ts";
+import { examineQuarantine, examineRetention, examineSeal, type Finding, warning } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
 /** Less than the service writes at startup. */
@@ -58,10 +58,21 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 				: `${path} will be created at the first start; ${gigabytes} free.`;
 	return [
 		{ state, name, text },
+		...(folder === dirname(resolve(path)) ? await examineFolder(folder) : []),
 		examineSeal(config, path, sealed),
 		...examineRetention(config, seen, jumped),
 		...examineQuarantine(mark),
 	];
+}
+
+const OTHERS_WRITE = 0o002;
+
+/** Whether others may write to the folder of the database and the seal key. The service creates its own folder private. */
+async function examineFolder(folder: string): Promise<Finding[]> {
+	// On Windows, the mode doesn't say who may write.
+	if (process.platform === "win32" || ((await stat(folder)).mode & OTHERS_WRITE) === 0) return [];
+	const text = `All users of this machine may write to ${folder}, and so replace the database or put files next to it: make it private with chmod 700, or move the database to a folder of its own.`;
+	return [warning("Folder", text)];
 }
 
 /** Whether the service can open what a backup contains. Throws a StorageError if the file isn't a backup. */

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import { checkVersion, MIGRATIONS } from "../migrations/index.ts";
+import { type Privacy, privacyOf } from "./privacy.ts";
 import { Hosts } from "./servers.ts";
 import { checkSessions } from "./session-settings.ts";
 
@@ -12,6 +13,8 @@ export interface DatabaseFacts {
 	/** Whether this user owns the schema or may create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
+	/** How others are kept from reading what is sent to and from the database. */
+	readonly privacy: Privacy;
 	/** The values of the named settings that are set. */
 	readonly settings: ReadonlyMap<string, string>;
 	/** How many migrations it has, and how many this program knows. */
@@ -57,6 +60,8 @@ async function examineServer(client: Client, pooled: boolean, names: readonly st
 			current_setting('synchronous_commit') AS "synchronousCommit",
 			current_setting('fsync') AS fsync,
 			current_setting('transaction_read_only') = 'on' AS "readOnly",
+			(SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS encrypted,
+			host(inet_client_addr()) AS "clientAddress", host(inet_server_addr()) AS "serverAddress",
 			CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
 				ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
@@ -64,6 +69,7 @@ async function examineServer(client: Client, pooled: boolean, names: readonly st
 		FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
 	const ended = Date.now();
 	const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
+	const { encrypted, clientAddress, serverAddress } = rows[0]!;
 	const schema = prepared
 		? (
 				await client.query<{ version: number }>(
@@ -83,6 +89,7 @@ async function examineServer(client: Client, pooled: boolean, names: readonly st
 		version,
 		mayPrepare,
 		readOnly,
+		privacy: privacyOf(client.connection.stream, { encrypted, clientAddress, serverAddress }),
 		settings: new Map(settings.map(({ name, value }) => [name, value])),
 		fsync,
 		pooled,
@@ -119,4 +126,7 @@ interface DatabaseState {
 	readonly most: number;
 	readonly prepared: boolean;
 	readonly hasForks: boolean;
+	readonly encrypted: boolean | null;
+	readonly clientAddress: string | null;
+	readonly serverAddress: string | null;
 }
