@@ -47,6 +47,33 @@ test("health checks of compose.yaml are commands", () => {
 		for (const part of healthcheck.test) expect(part).toEqual(expect.any(String));
 });
 
+test("the database in compose.yaml is only reachable for the service", () => {
+	const { services, networks } = parse(textOf("compose.yaml")) as {
+		services: Record<string, { ports?: unknown; networks: string[] }>;
+		networks: Record<string, { internal?: boolean } | null>;
+	};
+	const { posthorn, postgres } = services;
+	expect(postgres!.ports).toBeUndefined();
+	expect(postgres!.networks.map((name) => networks[name]?.internal)).toEqual([true]);
+	expect(posthorn!.networks).toContain("default");
+	// Only from this machine.
+	expect(posthorn!.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+});
+
+test("the network policy for Kubernetes applies to the nodes, and their port", () => {
+	const policy = parse(textOf("kubernetes/networkpolicy.yaml"));
+	const { template } = parse(textOf("kubernetes/deployment.yaml")).spec;
+	expect(parse(textOf("kubernetes/kustomization.yaml")).resources).toContain("networkpolicy.yaml");
+	expect(template.metadata.labels).toMatchObject(policy.spec.podSelector.matchLabels);
+	const [{ ports, from }] = policy.spec.ingress;
+	expect(from).toHaveLength(1);
+	expect(template.spec.containers[0].ports.map(({ name }: { name: string }) => name)).toContain(ports[0].port);
+	// What the egress guard refuses, and a cluster has.
+	const [{ ipBlock }] = policy.spec.egress.at(-1).to;
+	for (const range of ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"])
+		expect(ipBlock.except).toContain(range);
+});
+
 test("these files name this version", () => {
 	for (const file of ["Containerfile", "compose.yaml", "kubernetes/kustomization.yaml"])
 		expect(textOf(file), file).toContain(VERSION);
