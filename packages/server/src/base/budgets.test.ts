@@ -7,7 +7,6 @@ import {
 	HANDSHAKES,
 	LOG_READS,
 	METRICS,
-	NODE_BODY_BYTES,
 	NODE_RATES,
 	POOLS,
 	PROJECT_WRITES,
@@ -29,6 +28,31 @@ const pageOf = (name: string): string =>
 const page = pageOf("limits");
 const nodes = pageOf("many-nodes");
 const n = (value: number): string => value.toLocaleString("en-US");
+
+/** Concurrent reads of logs: on PostgreSQL the engine's connections limit them, SQLite reads one after another. */
+const LOG_READS_AT_A_TIME = POOLS.engine;
+
+/**
+ * The most bytes of bodies that a node can hold, all budgets together, with the default settings: bodies of requests
+ * from their first byte until they are committed, of responses from the database to the client, and of events from the
+ * log to the receiver. The rest of the memory that operators are told to provide (docs/operations/many-nodes.md) is for
+ * code, connections and data about projects.
+ */
+const NODE_BODY_BYTES =
+	REQUESTS.bodyBytesInFlight +
+	REQUESTS.unauthenticatedBodyBytesInFlight +
+	RESPONSES.bytesInFlight +
+	// Pages being read.
+	RESPONSES.reads * RESPONSES.pageBytes +
+	COMMITS.publishBytesWaiting +
+	COMMITS.publishBytes +
+	COMMITS.sqliteBytes +
+	COMMITS.outcomesWaiting * RECEIVERS.keptBytes +
+	WINDOWS.bytes +
+	LOG_READS_AT_A_TIME * WINDOWS.openEventsRead * REQUESTS.eventBytes +
+	SENDS.preparedBytes +
+	// Node and TLS hold copies, and one body may exceed each limit.
+	3 * (SENDS.bytesInFlight + SENDS.smallBytesInFlight + SENDS.requestedBytesInFlight + 2 * REQUESTS.eventBytes);
 
 test("the page for operators names the limits that the code has", () => {
 	for (const sentence of [
