@@ -11,8 +11,7 @@ test.describe("with long delays", () => {
 		const receiver = await shop.receiver();
 		receiver.respondWith(() => ({ status: 500 }));
 		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		for (let n = 1; n <= 2; n++) await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
 		await receiver.count(2);
 		await page.goto(dashboard.project("/logs"));
@@ -46,8 +45,7 @@ test.describe("with short delays", () => {
 		broken.respondWith(() => ({ status: 500 }));
 		await shop.webhook(sound.url("/hooks"), { description: "Sound" });
 		await shop.webhook(broken.url("/hooks"), { description: "Broken" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
 		await broken.count(6);
 		await page.goto(dashboard.project("/logs"));
@@ -85,8 +83,7 @@ test.describe("with short delays", () => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
 		await shop.webhook(receiver.url("/hooks"), { description: "Accounting", events: ["purchase.completed"] });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		const { name } = (await shop.get(shop.path(""))).body;
 		await page.goto(dashboard.project("/webhooks"));
 		await page.getByRole("button", { name: "Publish a sample" }).click();
@@ -113,8 +110,7 @@ test.describe("with short delays", () => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
 		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
 		await receiver.count(2);
 		await page.goto(dashboard.project("/logs?state=delivered&span=hour"));
@@ -136,8 +132,7 @@ test.describe("with short delays", () => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
 		const { id, secret } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await shop.post(shop.path("/events"), purchase(1));
 		const { headers, body } = await receiver.next();
 		const timestamp = String(headers["x-service-timestamp"]);

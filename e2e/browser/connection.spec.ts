@@ -2,8 +2,7 @@ import { purchase } from "../shop.ts";
 import { expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
 test("a new project opens no live stream until the app is installed, and then is live", async ({ dashboard, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const refused: string[] = [];
 	page.on("response", (response) => {
 		if (response.status() === 409) refused.push(response.url());
@@ -22,8 +21,7 @@ test("live updates come back after an outage, and pages refresh meanwhile", asyn
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.clock.install();
 	let isDown = true;
 	await page.route("**/changes", (route) => (isDown ? route.fulfill({ status: 502, body: "" }) : route.continue()));
@@ -51,8 +49,7 @@ test("live updates come back after an outage, and pages refresh meanwhile", asyn
 test("what a page fetches after its stream has opened isn't fetched again", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	await shop.webhook("https://example.com/hooks");
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	// The page that follows the sign-in asks, too.
 	await page.goto("about:blank");
 	const asked: string[] = [];
@@ -76,8 +73,7 @@ test("what a page fetches after its stream has opened isn't fetched again", asyn
 test("what a page needs before its stream has opened is fetched once it has", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	await shop.webhook("https://example.com/hooks");
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto("about:blank");
 	const asked: string[] = [];
 	page.on("request", (request) => {
@@ -97,8 +93,7 @@ test("what a page needs before its stream has opened is fetched once it has", as
 
 test("a page whose stream doesn't open fetches its data all the same", async ({ dashboard, page }) => {
 	await dashboard.shop.webhook("https://example.com/hooks", { description: "Accounting" });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto("about:blank");
 	await page.route("**/changes", () => {});
 	await page.goto(dashboard.project("/webhooks"));
@@ -110,8 +105,7 @@ test("offline, a page that isn't loaded says so, and opens once the browser is o
 	page,
 	context,
 }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
 	const toggle = page.getByRole("button", { name: /^Live updates/ });
 	await expect(toggle).toHaveText("Live");
@@ -127,8 +121,7 @@ test("offline, a page that isn't loaded says so, and opens once the browser is o
 });
 
 test("a part that an upgrade has replaced reloads the page once", async ({ dashboard, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
 	let loads = 0;
 	page.on("request", (request) => {
@@ -196,8 +189,7 @@ test("errors speak to people, not to programs", async ({ dashboard, page }) => {
 });
 
 test("pages outside of a project lead back to it", async ({ dashboard, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.getByRole("button", { name: /Account of/ }).click();
 	await page.getByRole("menuitem", { name: "Account" }).click();
 	await expect(page.getByRole("heading", { name: "Account", level: 1 })).toBeVisible();

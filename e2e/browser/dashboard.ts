@@ -47,6 +47,12 @@ export class Dashboard {
 		await page.mouse.move(0, 0);
 	}
 
+	/** Creates the operator's account, and signs a browser in to it. */
+	async enter(page: Page): Promise<void> {
+		await this.setUp();
+		await this.signIn(page);
+	}
+
 	/** A path of the dashboard within the shop's project. */
 	project(rest = ""): string {
 		return `${this.url}/p/${this.shop.projectId}${rest}`;

@@ -52,8 +52,7 @@ test("dialogs are opened and closed by keyboard, keep the focus, return it, and 
 }) => {
 	test.slow();
 	const webhook = await furnish(dashboard);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const dialog = page.getByRole("dialog");
 	for (const [path, openerOf, backOf] of dialogs(webhook)) {
 		await page.emulateMedia({ colorScheme: "light" });
@@ -80,8 +79,7 @@ test("dialogs are opened and closed by keyboard, keep the focus, return it, and 
 
 test("menus are opened, walked and closed by keyboard, and filters keep to one line", async ({ dashboard, page }) => {
 	await furnish(dashboard);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (const [path, opener] of [
 		["", /^Posthorn/],
 		["", "Theme"],

@@ -67,8 +67,7 @@ test.describe("with retries that come fast", () => {
 		const receiver = await shop.receiver();
 		receiver.respondWith(() => ({ status: 500 }));
 		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await shop.post(shop.path("/events"), purchase(1));
 		await receiver.count(3);
 		receiver.respondWith(() => ({ status: 200 }));
@@ -106,8 +105,7 @@ test.describe("with retries that come fast", () => {
 			body: "moved",
 		}));
 		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await shop.post(shop.path("/events"), purchase(1));
 		await receiver.count(3);
 		await page.goto(dashboard.project("/logs"));
@@ -128,8 +126,7 @@ test.describe("with retries that come fast", () => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver({ hosts: ["elsewhere.example"] });
 		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await shop.post(shop.path("/events"), purchase(1));
 		await page.goto(dashboard.project("/logs"));
 		const deliveries = page.getByRole("table", { name: "Deliveries" });

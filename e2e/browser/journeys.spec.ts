@@ -52,8 +52,7 @@ test.describe("after the last attempt", () => {
 		const erp = await shop.receiver();
 		erp.respondWith(() => DOWN);
 		const { id } = await shop.webhook(erp.url("/hooks"), { description: "ERP" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), completed(`ord_${n}`, "anna@example.com"));
 		await erp.count(6);
 		await page.goto(dashboard.project(`/webhooks/${id}`));
@@ -81,8 +80,7 @@ test.describe("with long delays", () => {
 		const erp = await shop.receiver();
 		erp.respondWith(() => DOWN);
 		const { id } = await shop.webhook(erp.url("/hooks"), { description: "ERP" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		await page.getByRole("button", { name: "Send test event" }).click();
 		const dialog = page.getByRole("dialog");

@@ -19,8 +19,7 @@ test("overlays cover the whole page, and the page behind them doesn't move", asy
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
 	const shownWidth = () => page.locator("html").evaluate((html) => html.clientWidth);
 	const main = page.getByRole("main");

@@ -77,8 +77,7 @@ test("the log can be used with only the keyboard", async ({ dashboard, page }) =
 	await shop.post(shop.path("/events"), purchase(1));
 	await shop.post(shop.path("/events"), purchase(2));
 	await receiver.count(2);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs?view=attempts"));
 	await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + 2);
 	await page.keyboard.press("j");
@@ -113,8 +112,7 @@ test("titles share one left edge, rows one height, and bars lead to their attemp
 	await shop.post(shop.path("/events"), purchase(1));
 	await Promise.all([sound.count(1), broken.count(1)]);
 	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const edges = new Set<number>();
 	for (const url of [...PAGES.map((path) => dashboard.project(path)), `${dashboard.url}/account`]) {
 		await page.goto(url);

@@ -30,8 +30,7 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const viewer = await invite(dashboard, browser, page, "viewer", "vera@example.com");
 
 	await viewer.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
@@ -73,8 +72,7 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 });
 
 test("a developer can manage webhooks and keys, but not members", async ({ dashboard, browser, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");
 	await developer.goto(dashboard.project("/api-keys"));
 	await developer.getByRole("button", { name: "New key" }).first().click();
@@ -124,8 +122,7 @@ test("removing a member shows the keys they created, and revokes those that are 
 	browser,
 	page,
 }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");
 	for (const name of ["Shop server", "Dave's laptop"]) {
 		await developer.goto(dashboard.project("/api-keys"));
@@ -152,8 +149,7 @@ test("removing a member shows the keys they created, and revokes those that are 
 });
 
 test("every session can be ended from anywhere", async ({ dashboard, browser, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const other = await (await browser.newContext()).newPage();
 	await dashboard.signIn(other);
 	await page.goto(`${dashboard.url}/account`);

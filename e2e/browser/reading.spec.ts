@@ -69,8 +69,7 @@ test("a busy log keeps still under the pointer", async ({ dashboard, page }) => 
 	await shop.webhook(receiver.url("/hooks"));
 	await shop.post(shop.path("/events"), purchase(1));
 	await receiver.count(1);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs?view=attempts"));
 	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
 	await expect(rows).toHaveCount(1 + 1);
@@ -93,8 +92,7 @@ test("an empty log fills under the pointer", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (const view of ["deliveries", "attempts"] as const) {
 		const event_id = `evt_${view}`;
 		await page.goto(dashboard.project(`/logs?view=${view}&event_id=${event_id}`));
@@ -111,8 +109,7 @@ test("rows that are on their way when the pointer comes don't move what it point
 	await shop.webhook(receiver.url("/hooks"));
 	await shop.post(shop.path("/events"), purchase(1));
 	await receiver.count(1);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs?view=attempts"));
 	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
 	await expect(rows).toHaveCount(1 + 1);
@@ -142,8 +139,7 @@ test("a row opens in another tab with Ctrl or the middle button", async ({ dashb
 	await shop.webhook(receiver.url("/hooks"));
 	await shop.post(shop.path("/events"), purchase(1));
 	await receiver.count(1);
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs?view=attempts"));
 	const cell = page.getByRole("table", { name: "Attempts" }).getByRole("cell", { name: "Delivered" });
 	for (const options of [{ modifiers: ["ControlOrMeta"] as "ControlOrMeta"[] }, { button: "middle" as const }]) {
@@ -169,8 +165,7 @@ test.describe("after one attempt", () => {
 		await expect.poll(async () => (await shop.get(shop.path("/waiting"))).body.data.length).toBe(1);
 		await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
 		for (const n of [2, 3]) await shop.post(shop.path("/events"), purchase(n));
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await page.goto(dashboard.project("/webhooks"));
 		await expect(page.getByRole("row", { name: /Accounting/ }).getByText(/^3, for/)).toBeVisible();
 		await page.goto(dashboard.project(`/webhooks/${id}`));
@@ -200,8 +195,7 @@ test.describe("after the last attempt", () => {
 		await shop.post(shop.path("/events"), purchase(1));
 		await expect.poll(async () => (await shop.get(shop.path("/attempts/count?status=failed"))).body.count).toBe(1);
 		const [attempt] = (await shop.get(shop.path("/attempts/summaries"))).body.data;
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await page.goto(dashboard.project(`/logs/${attempt.id}`));
 		const drawer = page.getByRole("dialog");
 		await expect(drawer).toContainText("says that the signature is invalid");
@@ -220,8 +214,7 @@ test("attempts of a deleted webhook say where they went", async ({ dashboard, pa
 	await receiver.count(1);
 	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
 	await shop.delete(shop.path(`/webhooks/${id}`));
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs?view=attempts"));
 	const name = `${new URL(receiver.url("/")).host} (deleted)`;
 	await expect(page.getByRole("table", { name: "Attempts" }).getByText(name)).toBeVisible();

@@ -16,8 +16,7 @@ test("orders, customers and text are found from the search box, and their filter
 	broken.respondWith(() => ({ status: 410 }));
 	await shop.webhook(sound.url("/hooks"), { description: "Sound", events: ["purchase.completed"] });
 	await shop.webhook(broken.url("/hooks"), { description: "Broken", events: ["purchase.completed"] });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (let n = 1; n <= 3; n++)
 		await shop.post(shop.path("/events"), completed(`ord_${n}`, n === 2 ? "Grace@Example.com" : "ada@example.com"));
 	await shop.post(shop.path("/events"), completed("10482", "ada@example.com", "Glass jar"));
@@ -91,8 +90,7 @@ test("orders, customers and text are found from the search box, and their filter
 
 test("a search for text shows how far it has come, and can be stopped and continued", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (let n = 1; n <= 3; n++)
 		await shop.post(shop.path("/events"), completed(`ord_${n}`, "ada@example.com", "Glass jar"));
 	// The service is quick: each step waits until the test lets it go, and finds one event.
@@ -122,8 +120,7 @@ test("what a receiver responded is found, and leads to the attempt", async ({ da
 	const receiver = await shop.receiver();
 	receiver.respondWith(() => ({ status: 422, body: '{"error":"No such plan"}' }));
 	await shop.webhook(receiver.url("/hooks"), { events: ["purchase.completed"] });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await shop.post(shop.path("/events"), completed("ord_1", "ada@example.com"));
 	await receiver.count(1);
 	await page.goto(dashboard.project("/logs"));
@@ -143,8 +140,7 @@ test("the figure of deliveries leads to as many rows, without tests", async ({ d
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id } = await shop.webhook(receiver.url("/hooks"), { events: ["purchase.completed"] });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), completed(`ord_${n}`, "ada@example.com"));
 	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
 	await receiver.count(3);
@@ -162,8 +158,7 @@ test("a bar of a chart leads to as many attempts as it counts, without tests", a
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id } = await shop.webhook(receiver.url("/hooks"), { events: ["purchase.completed"] });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), completed(`ord_${n}`, "ada@example.com"));
 	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
 	await receiver.count(3);

@@ -5,8 +5,7 @@ test.use({ viewport: { width: 1280, height: 720 } });
 test("a webhook's secret survives a reload until it is stored, and then is gone", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/webhooks/new"));
 	await page.getByLabel("URL").fill(receiver.url("/hooks"));
 	await page.getByLabel("purchase.completed", { exact: true }).check();
@@ -42,8 +41,7 @@ test("a webhook's secret survives a reload until it is stored, and then is gone"
 });
 
 test("a kept secret ends after ten minutes, with the session, and for other accounts", async ({ dashboard, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	const create = async (name: string): Promise<void> => {
 		await page.goto(dashboard.project("/api-keys"));
 		await page.getByRole("button", { name: "New key" }).first().click();

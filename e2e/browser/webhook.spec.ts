@@ -21,8 +21,7 @@ test("a new webhook shows its secret once, and receives verifiable events", asyn
 	const faults = watch(context);
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project("/webhooks"));
 	await expectAccessible(page);
 
@@ -85,8 +84,7 @@ test("rotating invalidates the old secret immediately", async ({ dashboard, page
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id, secret: old } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
 	await page.getByRole("button", { name: "Rotate signing secret" }).click();
 	const dialog = page.getByRole("dialog");
@@ -106,8 +104,7 @@ test("a paused webhook keeps its backlog, and resumes with or without it", async
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
 	const dialog = page.getByRole("dialog");
 	const pause = async (): Promise<void> => {
@@ -141,8 +138,7 @@ test("a paused webhook keeps its backlog, and resumes with or without it", async
 test("a webhook is deleted by typing its name", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
 	await expectAccessible(page);
 	await page.getByRole("button", { name: "Delete webhook" }).click();
@@ -163,8 +159,7 @@ test.describe("with retries that wait for an hour", () => {
 		const receiver = await shop.receiver();
 		receiver.respondWith(() => ({ status: 500 }));
 		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		for (const n of [1, 2, 3]) {
 			await shop.post(shop.path("/events"), purchase(n));
 			await receiver.next();
@@ -198,8 +193,7 @@ test.describe("with retries that wait for an hour", () => {
 		broken.respondWith(() => ({ status: 500 }));
 		await shop.webhook(broken.url("/hooks"), { description: "Accounting" });
 		await shop.webhook(sound.url("/hooks"), { description: "Chat" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await shop.post(shop.path("/events"), purchase(1));
 		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
 		await page.goto(dashboard.project("/logs"));
@@ -219,8 +213,7 @@ test.describe("with retries that wait for an hour", () => {
 		const receiver = await shop.receiver();
 		receiver.respondWith(() => ({ status: 500 }));
 		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		await shop.post(shop.path("/events"), purchase(1));
 		await receiver.next();
 		await page.goto(dashboard.project("/logs"));

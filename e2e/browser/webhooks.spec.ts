@@ -43,8 +43,7 @@ test.describe("with many webhooks", () => {
 		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
 		await receiver.count(3);
 		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBeGreaterThan(2);
-		await dashboard.setUp();
-		await dashboard.signIn(page);
+		await dashboard.enter(page);
 		const health = healthRequests(page);
 		await page.goto(dashboard.project("/webhooks"));
 		const table = page.getByRole("table", { name: "Webhooks" });
@@ -101,8 +100,7 @@ test.describe("with many webhooks", () => {
 });
 
 test("an empty log shows an example of what its view will list", async ({ dashboard, page }) => {
-	await dashboard.setUp();
-	await dashboard.signIn(page);
+	await dashboard.enter(page);
 	for (const [view, column] of [
 		["deliveries", "State"],
 		["attempts", "Outcome"],

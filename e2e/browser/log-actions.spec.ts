@@ -1,0 +1,146 @@
+// Retries and replays from the log.
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, test } from "./dashboard.ts";
+
+test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
+
+test("a bulk replay continues, and says what it did, while it empties the list", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 503 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.enter(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(6);
+	for (const [path, count] of [
+		["?state=failed&unhandled=true", 2],
+		// Those of the first replay failed, too.
+		["?status=failed", 4],
+	] as const) {
+		await page.goto(dashboard.project(`/logs${path}`));
+		const rows = page.getByRole("table", { name: /Deliveries|Attempts/ }).getByRole("row");
+		await expect(rows).toHaveCount(1 + count);
+		await page.getByRole("button", { name: "Replay all matching" }).click();
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("This sends 2 deliveries again");
+		// The list is empty before the last step ends.
+		const [empty, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+		await page.route(/\/(deliveries|attempts\/summaries)\?/, async (route) => {
+			const response = await route.fetch();
+			empty.resolve();
+			await route.fulfill({ response, json: { data: [], next_cursor: null } });
+		});
+		await page.route(/\/replays$/, async (route) => {
+			const response = await route.fetch();
+			await held.promise;
+			await route.fulfill({ response });
+		});
+		await dialog.getByRole("button", { name: "Replay 2 deliveries" }).click();
+		await empty.promise;
+		await expect(rows).toHaveCount(0);
+		await expect(dialog).toContainText("0 of 2 are queued to be sent again");
+		held.resolve();
+		await expect(dialog).toContainText("2 deliveries are being sent again, oldest first.");
+		await dialog.getByRole("button", { name: "Done" }).click();
+		await expect(dialog).toHaveCount(0);
+		await page.unrouteAll({ behavior: "wait" });
+		await expect.poll(async () => (await shop.get(shop.path("/waiting"))).body.data.length).toBe(0);
+	}
+});
+
+test("a failed row is replayed in place", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 503 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.enter(page);
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(6);
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Deliveries" });
+	const replays = rows.getByRole("button", { name: "Replay: purchase.completed to Accounting" });
+	await expect(replays).toHaveCount(2);
+	await expectAccessible(page);
+	receiver.respondWith(() => ({ status: 200 }));
+	await replays.first().click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText("Send purchase.completed to Accounting again?");
+	await dialog.getByRole("button", { name: "Replay" }).click();
+	await receiver.count(7);
+	await expect(rows.getByText("Delivered")).toHaveCount(1);
+	await expect(replays).toHaveCount(1);
+	// Only the dialog opened, not the row.
+	await expect(page).toHaveURL(/\/logs$/);
+	await page.setViewportSize({ width: 390, height: 844 });
+	const cards = page.getByRole("list", { name: "Deliveries" });
+	await cards.getByRole("button", { name: "Replay: purchase.completed to Accounting" }).click();
+	await dialog.getByRole("button", { name: "Replay" }).click();
+	await receiver.count(8);
+	await expect(cards.getByText("Delivered")).toHaveCount(2);
+	await expect(page).toHaveURL(/\/logs$/);
+});
+
+test.describe("with long delays", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+	test("a waiting row is retried in place", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 503 }));
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		receiver.respondWith(() => ({ status: 200 }));
+		await page.goto(dashboard.project());
+		const pending = page.getByRole("listitem").filter({ hasText: "Retry now" });
+		await expect(pending).toContainText("Order ord_1");
+		await page.goto(dashboard.project("/logs"));
+		const rows = page.getByRole("table", { name: "Deliveries" });
+		await rows.getByRole("button", { name: "Retry now: purchase.completed to Accounting" }).click();
+		await receiver.count(2);
+		await expect(rows.getByText("Delivered")).toHaveCount(1);
+		await expect(page).toHaveURL(/\/logs$/);
+	});
+
+	// It once stayed on the previous attempt.
+	test("after a retry, the drawer shows the retry's attempt, and its row stays marked", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 503 }));
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		receiver.respondWith(() => ({ status: 200 }));
+		await page.goto(dashboard.project("/logs"));
+		const rows = page.getByRole("table", { name: "Deliveries" });
+		await rows.getByRole("link", { name: "purchase.completed" }).click();
+		const drawer = page.getByRole("dialog");
+		await expect(drawer).toContainText("The receiver returned 503");
+		const before = page.url();
+		await drawer.getByRole("button", { name: "Retry now" }).click();
+		await expect(drawer).toContainText("Delivered on attempt 2");
+		expect(page.url()).not.toBe(before);
+		// The drawer covers the list, and hides it from screen readers.
+		await expect(page.locator("tr[data-open]").getByText("Delivered")).toHaveCount(1);
+	});
+
+	// Incidents follow slowly: one said "2 waiting" below "Waiting now 0".
+	test("once everything is delivered, no incident says that something waits", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 503 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(3);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const incidents = page.getByRole("list", { name: "Incidents" });
+		await expect(incidents).toContainText("Returning 503. 3 deliveries held up, all waiting.");
+		receiver.respondWith(() => ({ status: 200 }));
+		await page.getByRole("button", { name: "Retry all 3 events now" }).first().click();
+		// Such a short outage no longer counts as an incident once it has ended.
+		await expect(incidents).toHaveCount(0);
+	});
+});
