@@ -296,8 +296,10 @@ export const MAX_EMAIL = 254;
  * whether it exists. Surrounding spaces are dropped.
  */
 export const EMAIL_PATTERN = (() => {
-	const part = "[^\\s@.\\x00-\\x1f\\x7f-\\x9f]+";
-	return `^\\s*[^\\s@\\x00-\\x1f\\x7f-\\x9f]+@${part}(?:\\.${part})+\\s*$`;
+	// Nor characters that aren't visible, with which an address could look like another.
+	const never = "\\s@\\x00-\\x1f\\x7f-\\x9f\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f";
+	const part = `[^.${never}]+`;
+	return `^\\s*[^${never}]+@${part}(?:\\.${part})+\\s*$`;
 })();
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 

@@ -143,6 +143,7 @@ test("reports invalid fields without using up the link", async () => {
 		[{ token, ...person, password: undefined }, ["/password"]],
 		[{ token, ...person, password: "short" }, ["/password"]],
 		[{ token, ...person, email: "nobody", name: "" }, ["/email", "/name"]],
+		[{ token, ...person, email: "o\u200bwner@example.com", name: "\u202eAda" }, ["/email", "/name"]],
 		[{ token, ...person, role: "owner" }, ["/role"]],
 		[person, ["/token"]],
 	] as const) {

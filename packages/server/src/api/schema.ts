@@ -6,7 +6,7 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import type { TSchema, Type as TypeBox } from "typebox";
 import { type IdKind, idPattern, isId } from "../base/ids.ts";
-import { TEXT_PATTERN } from "../base/text.ts";
+import { NAME_DETAIL, NAME_PATTERN, TEXT_PATTERN } from "../base/text.ts";
 import { NAME_LENGTH } from "../registry/projects.ts";
 import { invalid } from "./http/problem.ts";
 import { TIME_PATTERN } from "./http/validate.ts";
@@ -131,14 +131,17 @@ export const id = (prefix: string, what: string) =>
 		examples: [`${prefix}_01kbjh6mrxe3q8z1v2t4w5y6a7`],
 	});
 
+/** Text that is shown within sentences. */
+export const nameText = { pattern: NAME_PATTERN, errorMessage: NAME_DETAIL } as const;
+
 /** An identifier to search for. An unknown one finds nothing. */
 export const soughtId = (description: string) => Type.String({ maxLength: 100, ...text, description });
 
 export const Name = Type.String({
 	minLength: NAME_LENGTH.min,
 	maxLength: NAME_LENGTH.max,
-	...text,
-	description: "A display name, without control characters.",
+	...nameText,
+	description: "A display name, without control characters and those that change the direction of text.",
 	examples: ["My store"],
 });
 

@@ -6,6 +6,17 @@ export const TEXT_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 
 const TEXT = new RegExp(TEXT_PATTERN, "u");
 
+/**
+ * The same for names, which are shown within sentences: also no line separators and no characters that change the
+ * direction of the text after them, with which a name could make a sentence say something else. Marks that only have
+ * a direction themselves are allowed.
+ */
+export const NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$";
+export const NAME_DETAIL =
+	"must not contain control characters, such as line breaks or tabs, or characters that change the direction of text";
+
+const NAME = new RegExp(NAME_PATTERN, "u");
+
 /** Whether `text` has no control characters. */
 export function isPrintable(text: string): boolean {
 	return TEXT.test(text);
@@ -46,7 +57,7 @@ export function textFaults(
 	const length = text.length > 2 * limits.max ? text.length : [...text].length;
 	if (length < limits.min) fault("must not be empty");
 	if (length > limits.max) fault(`must have at most ${limits.max} characters`);
-	if (!isPrintable(text)) fault("must not contain control characters, such as line breaks or tabs");
+	if (!NAME.test(text)) fault(NAME_DETAIL);
 	if (!text.isWellFormed()) fault("must be valid Unicode; it contains half of a surrogate pair");
 	return faults;
 }

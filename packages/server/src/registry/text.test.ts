@@ -16,6 +16,13 @@ test("reports every fault", () => {
 	for (const control of ["\u0000", "\n", "\r", "\t", "\u007f", "\u0085"]) expect(details(control)).toHaveLength(1);
 });
 
+// In the audit log, a member's name could turn what they did around.
+test("refuses characters that change the direction of what follows, not those of scripts written from the right", () => {
+	for (const control of ["\u202e", "\u202a", "\u2066", "\u2069", "\u2028"])
+		expect(details(`A${control}b`)).toEqual([expect.stringContaining("the direction of text")]);
+	for (const text of ["עברית\u200f!", "العربية"]) expect(details(text)).toEqual([]);
+});
+
 test("accepted text is well-formed, printable, and within the limit", () => {
 	fc.assert(
 		fc.property(fc.string({ unit: "binary", maxLength: 30 }), (text) => {

@@ -5,7 +5,7 @@ import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
 import { found, invalid, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, EventTypeName, id, list, PageQuerySchema, pageById, Time, Type, text } from "../../schema.ts";
+import { closed, EventTypeName, id, list, nameText, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Webhooks");
 
@@ -28,7 +28,7 @@ const webhookFields = {
 		examples: ["https://example.com/webhooks"],
 	}),
 	description: Type.String({
-		...text,
+		...nameText,
 		description: "A label for the owner, at most 200 characters by default.",
 		examples: ["Accounting"],
 	}),
