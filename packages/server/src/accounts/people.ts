@@ -13,7 +13,7 @@ import { createKey, keyHash } from "./tokens.ts";
 const SETUP_LINK_MS = 7 * 86_400_000;
 /** Nodes that start within this time of each other each print a valid setup link; a new link invalidates older ones. */
 export const STARTS_TOGETHER_MS = 10 * 60_000;
-export const SIGN_IN_LINK_MS = 15 * 60_000;
+const SIGN_IN_LINK_MS = 15 * 60_000;
 /** How long after signing in by link a new password may be set without the old one. */
 const FORGOTTEN_MS = 15 * 60_000;
 

@@ -237,8 +237,9 @@ class HintStream extends Readable {
 }
 
 /**
- * Where nodes share a database, notifies this node's long polls and open dashboard pages of what other nodes do. Attempts of other nodes raise no mark, so the newest attempt of each project with an
- * open page is read along with its marks.
+ * Where nodes share a database, notifies this node's long polls and open dashboard pages of what other nodes do.
+ * Attempts of other nodes raise no mark, so the newest attempt of each project with an open page is read along with its
+ * marks.
  */
 
 export interface RemoteChangesOptions {

@@ -126,7 +126,7 @@ const ENCODINGS = [
  * The files of a folder by name, with the compressed forms next to them. They are kept in memory and shared by all
  * downloads, so a client that doesn't read holds no file descriptor.
  */
-export function readAssets(folder: string): ReadonlyMap<string, Asset> {
+function readAssets(folder: string): ReadonlyMap<string, Asset> {
 	const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
 	const all = new Map(names.map(({ name }) => [name, readFileSync(join(folder, name))]));
 	const assets = new Map<string, Asset>();

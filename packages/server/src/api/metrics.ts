@@ -272,7 +272,7 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 }
 
 /** Shows budgets by their names: the returned function adds more. */
-export function showBudgets(registry: Registry): (budgets: readonly WatchedBudget[]) => void {
+function showBudgets(registry: Registry): (budgets: readonly WatchedBudget[]) => void {
 	const show = shownIn(registry);
 	const watched: WatchedBudget[] = [];
 	const values = (field: "limit" | "used" | "refusals") => (): Values =>

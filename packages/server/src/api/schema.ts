@@ -63,7 +63,7 @@ export interface ListPage<T> {
 }
 
 /** The alphabet of cursors, as a JSON Schema pattern. */
-export const CURSOR_PATTERN = "^[A-Za-z0-9_-]+$";
+const CURSOR_PATTERN = "^[A-Za-z0-9_-]+$";
 
 /** A cursor is opaque to clients: it encodes the position after which the next page begins. */
 export function encodeCursor(position: string): string {
@@ -149,14 +149,13 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
 	description: "Pass it as `cursor` to get the next page; null on the last page.",
 });
 
-export const list = <T extends ReturnType<typeof Type.Object>>(item: T) =>
-	Type.Object({ data: Type.Array(item), next_cursor: NextCursor });
-
 /** A list whose pages have further properties. */
 export const listWith = <T extends ReturnType<typeof Type.Object>, More extends Readonly<Record<string, TSchema>>>(
 	item: T,
 	more: More,
 ) => Type.Object({ data: Type.Array(item), next_cursor: NextCursor, ...more });
+
+export const list = <T extends ReturnType<typeof Type.Object>>(item: T) => listWith(item, {});
 
 export const Limit = Type.Optional(
 	Type.Integer({

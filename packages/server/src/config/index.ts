@@ -12,7 +12,10 @@ type ValueOf<K extends SettingKey> = ReturnType<(typeof SETTINGS)[K]["parse"]> e
 /** Settings without a default. */
 type Optional = "publicUrl" | "operatorKey" | "sealKey" | "egressCa";
 
-/** All settings, checked and typed, as `readConfig` reads them from environment and flags. Those without a default may be null. */
+/**
+ * All settings, checked and typed, as `readConfig` reads them from environment and flags. Those without a default may
+ * be null.
+ */
 export type Config = {
 	readonly [K in Exclude<SettingKey, "egressAllow" | "egressDeny" | "egressPorts">]: K extends Optional
 		? ValueOf<K> | null

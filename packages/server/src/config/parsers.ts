@@ -16,7 +16,7 @@ export type DatabaseConfig =
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
-export const mustBe = (must: string): Parsed<never> => ({ ok: false, must });
+const mustBe = (must: string): Parsed<never> => ({ ok: false, must });
 
 /** How much of a longer value is shown, characters. */
 const MAX_SHOWN = 80;

@@ -30,8 +30,8 @@ export interface Engine {
 	change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T>;
 
 	/**
-	 * Checks the project's retry queues after a call that stores replays or retries, if it did by its result. If the call fails, it may
-	 * have been committed.
+	 * Checks the project's retry queues after a call that stores replays or retries, if it did by its result. If the call
+	 * fails, it may have been committed.
 	 */
 	wakeAfter<T>(projectId: string, call: Promise<T>, hasStored: (result: T) => boolean): Promise<T>;
 

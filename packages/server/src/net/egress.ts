@@ -174,8 +174,9 @@ export const portOf = (url: URL): number => Number(url.port || 443);
 
 /**
  * The URL's host as DNS, certificates and sockets expect it: an IPv6 literal without brackets, a name without its
- * trailing dot. The guard checks this host, and the sender connects to it. The URL parser has already normalized every other spelling of an IPv4 address (octal, hexadecimal, short, single number,
- * full width) to four decimal numbers, and names to lower-case ASCII (WHATWG URL, host parsing).
+ * trailing dot. The guard checks this host, and the sender connects to it. The URL parser has already normalized every
+ * other spelling of an IPv4 address (octal, hexadecimal, short, single number, full width) to four decimal numbers, and
+ * names to lower-case ASCII (WHATWG URL, host parsing).
  */
 export function hostOf(url: URL): string {
 	const host = url.hostname;
@@ -236,7 +237,7 @@ const LAST_32_BITS = ["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96
  * and the multicast registries. If a registry marks part of a range as globally reachable, the whole range is still
  * listed, because no one receives webhooks there.
  */
-export const SPECIAL_IPV4: readonly string[] = [
+const SPECIAL_IPV4: readonly string[] = [
 	"0.0.0.0/8", // "this network", RFC 791
 	"10.0.0.0/8", // private, RFC 1918
 	"100.64.0.0/10", // shared by carrier-grade NAT, RFC 6598; some clouds' metadata
@@ -259,7 +260,7 @@ export const SPECIAL_IPV4: readonly string[] = [
 ];
 
 /** The IPv6 range of all public unicast addresses assigned so far (RFC 4291, 2.4; IANA IPv6 address space). */
-export const GLOBAL_IPV6 = "2000::/3";
+const GLOBAL_IPV6 = "2000::/3";
 
 /**
  * Special ranges within {@link GLOBAL_IPV6}. Everything outside it is refused anyway: unspecified and loopback (::/128,
@@ -267,7 +268,7 @@ export const GLOBAL_IPV6 = "2000::/3";
  * 64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fc00::/7, including AWS's fd00:ec2::254),
  * link-local (fe80::/10), site-local (fec0::/10) and multicast (ff00::/8).
  */
-export const SPECIAL_IPV6: readonly string[] = [
+const SPECIAL_IPV6: readonly string[] = [
 	"2001::/23", // IETF protocol assignments, RFC 2928: Teredo, benchmarking, ORCHID and ORCHIDv2, DRIP …
 	"2001:db8::/32", // documentation, RFC 3849
 	"2002::/16", // 6to4: embeds an IPv4 address, RFC 3056
@@ -289,7 +290,7 @@ export interface OwnAddressesOptions {
  * The addresses of this machine's own interfaces, as they are now. A machine with a public address could otherwise be
  * reached on it from the inside, past the firewall that keeps others out.
  */
-export class OwnAddresses {
+class OwnAddresses {
 	readonly #clock: Pick<Clock, "elapsed"> | undefined;
 	readonly #interfaces: Interfaces;
 	#addresses: ReadonlySet<string>;

@@ -229,7 +229,7 @@ export interface MachineNameServersOptions extends Pick<ResolverOptions, "clock"
 }
 
 /** Queries name servers over the network (c-ares). */
-export class MachineNameServers implements NameServers {
+class MachineNameServers implements NameServers {
 	readonly #options: MachineNameServersOptions;
 	readonly #file: WatchedFile;
 	#resolver: dns.Resolver;
@@ -286,7 +286,7 @@ const SILENCE_HOLDS_MS = 1_000;
  * It asks each of the machine's name servers for the root's servers. Every working resolver can answer that on its own,
  * and an error counts as an answer. One probe serves all lookups that fail meanwhile.
  */
-export class NameServerProbe {
+class NameServerProbe {
 	readonly #clock: Pick<Clock, "elapsed">;
 	readonly #servers: NameServers;
 	#answeredAt = Number.NEGATIVE_INFINITY;

@@ -6,7 +6,7 @@ import type { Project, RegistryStorage } from "../storage/port.ts";
 
 /** The app that adds webhooks, API keys and logs to a project. */
 export const DEVELOPER_APP = "developer";
-export const APPS: readonly string[] = [DEVELOPER_APP];
+const APPS: readonly string[] = [DEVELOPER_APP];
 
 export const NAME_LENGTH = { min: 1, max: 100 } as const;
 

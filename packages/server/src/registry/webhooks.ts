@@ -30,7 +30,7 @@ export interface WebhookFields {
 const BLANK = /[\s\p{Cc}]/u;
 
 /** All faults of the fields that are present. */
-export function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick<Guard, "checkUrl">): Fault[] {
+function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick<Guard, "checkUrl">): Fault[] {
 	const { url, description, events, max_in_flight } = fields;
 	const faults: Fault[] = [];
 	if (url !== undefined) faults.push(...urlFaults(url, limits.maxUrlLength, guard));

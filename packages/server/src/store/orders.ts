@@ -211,7 +211,7 @@ export class Orders {
 }
 
 /** Checked fields produce data that the catalogue accepts; if not, the two have diverged. */
-export function assertFits(faults: readonly { readonly pointer: string; readonly detail: string }[]): void {
+function assertFits(faults: readonly { readonly pointer: string; readonly detail: string }[]): void {
 	const [fault] = faults;
 	if (fault)
 		throw new Error(`The data of a fact's event doesn't match the catalogue: ${fault.pointer} ${fault.detail}.`);

@@ -26,7 +26,7 @@ import { unauthenticatedOwner } from "./callers.ts";
 const BEARER = /^bearer +(\S.*)$/i;
 
 /** Carries the session's CSRF token. */
-export const CSRF_HEADER = "x-csrf-token";
+const CSRF_HEADER = "x-csrf-token";
 
 export interface AuthParts extends OriginCheck {
 	readonly apiKeys: Pick<ApiKeys, "authenticate">;
@@ -137,7 +137,7 @@ async function checkRole(
 }
 
 /** 403 with an explanation. */
-export function roleTooLow(role: Role, needed: Role): Problem {
+function roleTooLow(role: Role, needed: Role): Problem {
 	const who = { viewer: "a viewer", developer: "a developer", owner: "an owner" };
 	return new Problem(
 		"forbidden",
@@ -274,7 +274,7 @@ export interface OriginCheck {
  *
  * @param required whether one of the two headers must be present
  */
-export function checkOrigin(request: FastifyRequest, { publicUrl }: OriginCheck, required: boolean): void {
+function checkOrigin(request: FastifyRequest, { publicUrl }: OriginCheck, required: boolean): void {
 	const { origin, host, "sec-fetch-site": site } = request.headers;
 	if (origin !== undefined) {
 		if (origin === publicUrl() || (host !== undefined && hostOf(origin) === host && isOwnAddress(host))) return;

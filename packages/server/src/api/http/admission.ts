@@ -208,7 +208,7 @@ const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
 };
 
 /** Rates that apply to a principal, not to a project. */
-export const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups", "recordedReads"]);
+const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups", "recordedReads"]);
 
 /** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
 export function tooMany(name: RateName): string {
@@ -218,6 +218,6 @@ export function tooMany(name: RateName): string {
 }
 
 /** Why a request over the node's rate is refused. */
-export function tooManyOnNode(name: RateName): string {
+function tooManyOnNode(name: RateName): string {
 	return `This node is receiving too many ${COUNTED[name][0]}.`;
 }

@@ -366,7 +366,7 @@ const END_OF_HTTP = 2;
  * Stops the parser from producing requests from the bytes that it has already read from a connection, up to 64 KiB.
  * Otherwise it produces thousands in one turn of the event loop, even though the connection is closed.
  */
-export function leaveRest(socket: Socket & { parser?: { onIncoming: unknown } | null }): void {
+function leaveRest(socket: Socket & { parser?: { onIncoming: unknown } | null }): void {
 	if (socket.parser) socket.parser.onIncoming = () => END_OF_HTTP;
 }
 
@@ -374,7 +374,7 @@ export function leaveRest(socket: Socket & { parser?: { onIncoming: unknown } | 
  * Bounds the number of chunks of a body: a chunk of one byte costs as much as a large one. Calls `refuse` once if there
  * are too many, and drops the rest.
  */
-export function boundChunks(request: IncomingMessage, refuse: (error: Error & { code: string }) => void): void {
+function boundChunks(request: IncomingMessage, refuse: (error: Error & { code: string }) => void): void {
 	if (request.headers["transfer-encoding"] === undefined) return;
 	let chunks = 0;
 	let bytes = 0;

@@ -104,7 +104,10 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 	};
 }
 
-/** The OpenAPI document of a service with default settings, made without a service: routes use their parts only when called. */
+/**
+ * The OpenAPI document of a service with default settings, made without a service: routes use their parts only when
+ * called.
+ */
 export function documentedApi(): Record<string, unknown> {
 	const defaults = readConfig({ env: {} });
 	if (!defaults.ok) throw new Error(`The default settings are invalid: ${defaults.faults.join(" ")}`);

@@ -133,7 +133,7 @@ export interface LaneChange {
 const RECHECK_MS = 250;
 
 /** Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late. */
-export class RemoteAttempts {
+class RemoteAttempts {
 	readonly #work: ProjectWork;
 	readonly #load: () => Promise<void>;
 	#attempts: readonly HandedOver[] = [];

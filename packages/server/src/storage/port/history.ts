@@ -1,5 +1,4 @@
 import type { AttemptStatus, NewAttempt, RetryQueue } from "./delivery.ts";
-import type { LogEvent } from "./log.ts";
 import type { ProjectRef } from "./registry.ts";
 
 /** An entry of the delivery log with the event that it delivered. */
@@ -170,8 +169,6 @@ export interface Gauges {
 	/** Deliveries in the log whose last series failed and that haven't been replayed or dismissed since, without tests. */
 	readonly deadLetters: number;
 }
-
-export type { LogEvent };
 
 /** An entry of the delivery log without its bodies and headers: a row of a list. */
 export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "details" | "sent">;

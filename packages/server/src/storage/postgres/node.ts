@@ -122,7 +122,7 @@ interface Project {
  * writes, until one succeeds. There, locked projects wait only for each other. If a write times out there, those queued
  * after it are rejected with it.
  */
-export class ProjectWrites {
+class ProjectWrites {
 	// The limit on waiting ones is enforced here, so these queues refuse nothing.
 	readonly #queue = new FairQueue({ ...PROJECT_WRITES, waiting: Number.POSITIVE_INFINITY });
 	readonly #apart = new FairQueue({ perOwner: 1, running: PROJECT_WRITES.apart, waiting: Number.POSITIVE_INFINITY });

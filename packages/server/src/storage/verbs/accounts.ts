@@ -177,7 +177,7 @@ export function* sweepExpired({ at }: { readonly at: number }): Steps<void> {
 	);
 }
 
-interface TokenAt {
+export interface TokenAt {
 	readonly tokenHash: Uint8Array;
 	readonly at: number;
 }

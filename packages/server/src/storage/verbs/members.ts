@@ -13,7 +13,7 @@ import {
 	type StillMember,
 } from "../port/accounts.ts";
 import type { Page } from "../port/registry.ts";
-import { ACCOUNT, createAccount, type NewAccount } from "./accounts.ts";
+import { ACCOUNT, createAccount, type NewAccount, type TokenAt } from "./accounts.ts";
 import { forUpdate, fragment, joinByKey, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, together } from "./verb.ts";
 
@@ -193,11 +193,6 @@ export function* createInvitation(p: NewInvitation): Steps<"created" | "not_memb
 			${id}, ${tokenHash}, ${project}, ${role}, ${email}, ${invitedBy.kind}, ${invitedBy.id}, ${invitedBy.name},
 			${createdAt}, ${expiresAt})`);
 	return "created";
-}
-
-interface TokenAt {
-	readonly tokenHash: Uint8Array;
-	readonly at: number;
 }
 
 /** One that hasn't expired at `at` and wasn't accepted. */

@@ -16,7 +16,7 @@ import { auditedFilter, type GivenFilter, type ResolvedFilter } from "./log-filt
 const route = routeIn("Delivery log");
 
 /** CSV (RFC 4180) for spreadsheets, and JSON lines for programs. */
-export const EXPORT_FORMATS = {
+const EXPORT_FORMATS = {
 	csv: "text/csv",
 	jsonl: "application/jsonl",
 } as const;

@@ -88,13 +88,13 @@ export const SessionInfo = Type.Object(
 	{ title: "SessionInfo" },
 );
 
-export const SessionList = list(SessionInfo);
+const SessionList = list(SessionInfo);
 
 export function presentAccount({ id, email, name, operator, createdAt }: port.Account): Static<typeof Account> {
 	return { id, email, name, operator, created_at: isoTime(createdAt) };
 }
 
-export function presentSessionInfo(session: port.Session, currentId: string): Static<typeof SessionInfo> {
+function presentSessionInfo(session: port.Session, currentId: string): Static<typeof SessionInfo> {
 	return {
 		id: session.id,
 		created_at: isoTime(session.createdAt),

@@ -28,7 +28,7 @@ const invitationFields = {
 
 export const Invitation = Type.Object(invitationFields, { title: "Invitation" });
 
-export const InvitationList = list(Invitation);
+const InvitationList = list(Invitation);
 
 export const CreatedInvitation = Type.Object(
 	{
@@ -70,7 +70,7 @@ export const InvitationAcceptance = Type.Object(
 	},
 );
 
-export function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {
+function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {
 	const { id, role, email, invitedBy, createdAt, expiresAt } = invitation;
 	return {
 		id,

@@ -28,7 +28,7 @@ export const Member = Type.Object(
 	{ title: "Member" },
 );
 
-export const MemberList = list(Member);
+const MemberList = list(Member);
 
 export const MemberPatch = Type.Object({ role: RoleName }, { ...closed, title: "MemberPatch" });
 
@@ -60,14 +60,14 @@ export const AuditEntry = Type.Object(
 	{ title: "AuditEntry" },
 );
 
-export const AuditList = list(AuditEntry);
+const AuditList = list(AuditEntry);
 
-export function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
+function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
 	const { id, email, name, operator } = account;
 	return { account_id: id, email, name, role, operator, added_at: isoTime(addedAt) };
 }
 
-export function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry): Static<typeof AuditEntry> {
+function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry): Static<typeof AuditEntry> {
 	return {
 		id,
 		at: isoTime(at),

@@ -1,10 +1,8 @@
 import { isoTime } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
-import { accountFaults, type Client, type Person, type Sessions } from "../../../accounts/index.ts";
+import { accountFaults, type Client, type Person } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
-import type { Storage } from "../../../storage/port.ts";
-import type { SessionCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -66,10 +64,7 @@ export const SignInLink = Type.Object(
 	{ title: "SignInLink" },
 );
 
-type SessionParts = Pick<
-	ApiParts,
-	"people" | "sessions" | "storage" | "cookie" | "publicUrl" | "config" | "quarantine"
->;
+type SessionParts = SignInParts & Pick<ApiParts, "people" | "publicUrl">;
 
 export function sessionRoutes(parts: SessionParts): Route[] {
 	const { people, storage, cookie, publicUrl } = parts;
@@ -140,7 +135,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 const WRONG_LINK =
 	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
 
-type SetupParts = Pick<ApiParts, "people" | "sessions" | "storage" | "cookie" | "config">;
+type SetupParts = SignInParts & Pick<ApiParts, "people">;
 
 export function setupRoutes(parts: SetupParts): Route[] {
 	const { people } = parts;
@@ -190,15 +185,9 @@ export function setupRoutes(parts: SetupParts): Route[] {
 	];
 }
 
-export interface SignInParts {
-	readonly sessions: Sessions;
-	readonly storage: Pick<Storage, "listProjects" | "listMemberships">;
-	readonly cookie: SessionCookie;
-	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
-	readonly quarantine?: ApiParts["quarantine"];
-}
+type SignInParts = Pick<ApiParts, "sessions" | "storage" | "cookie" | "config" | "quarantine">;
 
-export function clientOf(request: FastifyRequest): Client {
+function clientOf(request: FastifyRequest): Client {
 	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
 }
 

@@ -46,7 +46,7 @@ export const ApiKey = Type.Object(
 	{ title: "ApiKey" },
 );
 
-export const ApiKeyList = list(ApiKey);
+const ApiKeyList = list(ApiKey);
 
 export const CreatedApiKey = Type.Object(
 	{ ...apiKeyFields, key: Type.String({ description: "The key, shown only in this response and stored as a hash." }) },
@@ -62,7 +62,7 @@ export const NewApiKey = Type.Object(
 	{ ...closed, title: "NewApiKey", examples: [{ name: "Shop", scopes: ["publish"] }] },
 );
 
-export function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
+function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
 	const { id, name, prefix, scopes, expiresAt, createdBy, createdAt, lastUsedAt } = key;
 	return {
 		id,

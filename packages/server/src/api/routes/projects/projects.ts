@@ -20,7 +20,7 @@ export const Project = Type.Object(
 	{ title: "Project" },
 );
 
-export const ProjectList = list(Project);
+const ProjectList = list(Project);
 
 export const NewProject = Type.Object(
 	{ name: Name, apps: Type.Optional(Apps) },
@@ -29,7 +29,7 @@ export const NewProject = Type.Object(
 
 export const ProjectPatch = Type.Object({ name: Name }, { ...closed, title: "ProjectPatch" });
 
-export function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
+function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
 	return { id, name, apps: apps as "developer"[], created_at: isoTime(createdAt) };
 }
 

@@ -15,7 +15,7 @@ export const EventTypeEntry = Type.Object(
 	},
 	{ title: "EventTypeEntry" },
 );
-export const EventTypeCatalogue = Type.Array(EventTypeEntry);
+const EventTypeCatalogue = Type.Array(EventTypeEntry);
 
 /** `purchase.completed` → `PurchaseCompleted`. */
 export const titleOf = (type: string) =>

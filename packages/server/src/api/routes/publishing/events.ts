@@ -104,13 +104,12 @@ export const PublishedEvent = Type.Object(
 	},
 	{ title: "PublishedEvent" },
 );
-export const PublishedEvents = Type.Union([
+const PublishedEvents = Type.Union([
 	PublishedEvent,
 	Type.Object({ events: Type.Array(PublishedEvent) }, { title: "PublishedEventBatch" }),
 ]);
 
 /** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
-
 const MAX_WAIT_S = 30;
 /** Queries accept whole numbers of up to 15 digits. */
 const MAX_SEQ = 999_999_999_999_999;

@@ -130,7 +130,7 @@ export const NewSubscription = Type.Object(
 const basketFields = { items, customer_email: Type.Optional(email) };
 
 /** The form that the API checks; the store checks the items. */
-export const BasketForm = Type.Object({ ...basketFields, items: itemsForm }, closed);
+const BasketForm = Type.Object({ ...basketFields, items: itemsForm }, closed);
 
 export const BasketContents = Type.Object(basketFields, {
 	...closed,

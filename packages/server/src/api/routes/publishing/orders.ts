@@ -30,7 +30,7 @@ import {
 } from "./facts.ts";
 
 /** The maximum number of orders in a batch. */
-export const MAX_ORDERS = REQUESTS.batchEvents;
+const MAX_ORDERS = REQUESTS.batchEvents;
 
 const orderFields = {
 	order_id: factId("order", "ord_10482"),

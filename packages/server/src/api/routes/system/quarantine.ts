@@ -72,7 +72,7 @@ export const QuarantinedProject = Type.Object(
 	{ title: "QuarantinedProject" },
 );
 
-export const QuarantinedList = list(QuarantinedProject);
+const QuarantinedList = list(QuarantinedProject);
 
 /** A page ends early once it has this many webhooks: each may have a long URL, and a project may have thousands. */
 const MAX_WEBHOOKS = 500;

@@ -298,7 +298,7 @@ export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Pro
 const READ_CLOCK = sql("SELECT posthorn.now_ms() AS now");
 
 /** Compares the node's clock with the database's. */
-export async function measureOffset(c: Session, clock: Pick<Clock, "now">): Promise<void> {
+async function measureOffset(c: Session, clock: Pick<Clock, "now">): Promise<void> {
 	const asked = clock.now();
 	const row = await c.row<{ now: number }>(READ_CLOCK);
 	c.offset.measured(row!.now, asked, clock.now());

@@ -45,7 +45,7 @@ const alreadyThere = (target: string) =>
 	new StorageError("unusable", `${target} already exists: choose a new file for the backup.`);
 
 /** Copies a database into one new file. Throws a StorageError. */
-export function copyDatabase(sourcePath: string, targetPath: string): void {
+function copyDatabase(sourcePath: string, targetPath: string): void {
 	let from = sourcePath;
 	try {
 		const source = new DatabaseSync(sourcePath, { readOnly: true, timeout: BUSY_TIMEOUT_MS });

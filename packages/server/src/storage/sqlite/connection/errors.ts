@@ -18,7 +18,7 @@ function isSqliteError(error: unknown): error is SqliteError {
 }
 
 /** The primary result code, or null if the error isn't SQLite's. */
-export function sqliteCode(error: unknown): number | null {
+function sqliteCode(error: unknown): number | null {
 	return isSqliteError(error) ? error.errcode & 0xff : null;
 }
 

@@ -64,7 +64,7 @@ export function readRetries(
 }
 
 /** The number of a webhook that is not deleted, or null. */
-export function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {
+function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {
 	const row = c
 		.sql("SELECT no FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL")
 		.get(projectNo, webhookId);
