@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
@@ -198,6 +199,18 @@ test("limits an account to twenty open streams across its sessions", async () =>
 	);
 });
 
+// Each stream is told of each change, and asks storage when someone's right ends: an owner with hundreds of keys had thousands.
+test("limits a project to a number of open streams, whoever opens them", () => {
+	const changes = new Changes(clock);
+	const open = (of: string, i: number) =>
+		changes.listen(of, `key_${Math.floor(i / WAITERS.streams)}`, async () => true);
+	const streams = Array.from({ length: WAITERS.streamsOfProject }, (_, i) => open("one", i));
+	for (const stream of streams) expect(stream).toBeInstanceOf(Readable);
+	expect(open("one", streams.length)).toBe("project");
+	expect(open("other", streams.length)).toBeInstanceOf(Readable);
+	changes.close();
+});
+
 test("a HEAD request opens no stream", async () => {
 	for (let i = 0; i <= WAITERS.streams; i++) {
 		const { response } = await ask(ada.headersFor("GET"), { method: "HEAD" });
@@ -278,14 +291,14 @@ test("closing the service ends streams without waiting for them", async () => {
 test("a stream opened during shutdown ends immediately", async () => {
 	const changes = new Changes(clock);
 	changes.close();
-	const stream = changes.listen("proj_1", "ses_1", async () => true);
-	expect(Buffer.concat(await stream!.toArray()).toString()).toBe(": listening\n\n");
+	const stream = changes.listen("proj_1", "ses_1", async () => true) as Readable;
+	expect(Buffer.concat(await stream.toArray()).toString()).toBe(": listening\n\n");
 	expect(clock.nextAt).toBeNull();
 });
 
 test("a storage outage ends the stream without leaks", async () => {
 	const changes = new Changes(clock);
-	const stream = changes.listen("proj_1", "ses_1", () => Promise.reject(new Error("away")))!;
+	const stream = changes.listen("proj_1", "ses_1", () => Promise.reject(new Error("away"))) as Readable;
 	changes.note("proj_1", "attempts");
 	const broken = once(stream, "close");
 	clock.advance(COMMENT_MS);

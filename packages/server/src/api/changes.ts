@@ -117,14 +117,16 @@ export class Changes {
 	}
 
 	/**
-	 * A stream of server-sent events (WHATWG HTML, 9.2). It ends once `mayListen` says no. Null if this listener already
-	 * has the maximum number of streams.
+	 * A stream of server-sent events (WHATWG HTML, 9.2). It ends once `mayListen` says no. `listener`, `project`: that one
+	 * already has the maximum number of streams.
 	 */
-	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | null {
+	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | "listener" | "project" {
 		const open = this.#byListener.get(listener) ?? 0;
-		if (open >= WAITERS.streams) return null;
-		const stream = new HintStream(this.#clock, listener, mayListen);
+		if (open >= WAITERS.streams) return "listener";
 		const streams = this.#byProject.get(projectId) ?? new Set();
+		// Each costs something at every change, and at every end of a right.
+		if (streams.size >= WAITERS.streamsOfProject) return "project";
+		const stream = new HintStream(this.#clock, listener, mayListen);
 		this.#byProject.set(projectId, streams.add(stream));
 		this.#byListener.set(listener, open + 1);
 		stream.once("close", () => {

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { beforeEach, expect, test } from "vitest";
 import type { Storage } from "../storage/port.ts";
@@ -35,7 +36,7 @@ beforeEach(() => {
 	remote = new RemoteChanges({ storage: { listAttempts } as unknown as Storage, longPolls, changes });
 });
 
-const listen = (projectId: string) => changes.listen(projectId, `by ${projectId}`, async () => true)!;
+const listen = (projectId: string) => changes.listen(projectId, `by ${projectId}`, async () => true) as Readable;
 
 /** Reads the marks of these projects, as the poller does. @returns hints that pages got meanwhile */
 async function read(...projectIds: string[]): Promise<string[]> {

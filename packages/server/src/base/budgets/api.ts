@@ -176,8 +176,9 @@ export const WAITERS = {
 	 */
 	calls: 100,
 	callsOfPeople: 50,
-	/** Streams of changes for one account or key. */
+	/** Streams of changes for one account or key, and for one project with all its keys and members. */
 	streams: 20,
+	streamsOfProject: 200,
 } as const;
 
 /** Limits on failed sign-ins and password checks. */

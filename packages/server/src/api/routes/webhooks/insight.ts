@@ -343,7 +343,14 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				// A HEAD request would neither read nor close it.
 				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
 				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
-				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
+				if (stream === "listener")
+					throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
+				if (stream === "project")
+					throw comeAgain(
+						"own",
+						`${WAITERS.streamsOfProject} streams of this project are already open.`,
+						RETRY_S.streams,
+					);
 				// Asks proxies not to buffer.
 				return new RawResponse(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},
