@@ -1,5 +1,6 @@
 /** Finding a text in an event's body, or in a response. */
-import type { Excerpt } from "../port/search.ts";
+import type { Excerpt, ReadLimit } from "../port/search.ts";
+import { toAttemptId } from "./deliveries.ts";
 
 /** UTF-16 units shown before and after a match. */
 const AROUND = 60;
@@ -27,6 +28,37 @@ export function textFinder(text: string): (body: Uint8Array) => Excerpt | null {
 		const excerpt = whole.slice(from, start + length + AROUND).toWellFormed();
 		return { excerpt, matchStart: start - from, matchLength: length };
 	};
+}
+
+/** A row of the delivery log as a search reads it. */
+export interface ResponseRow {
+	readonly id: string;
+	readonly seq: number;
+	readonly started_at: number;
+	readonly response_body: Uint8Array;
+}
+
+/** Searches rows, newest first, as far as the limit allows. Those of test events never match. */
+export function searchRows<R extends ResponseRow>(
+	rows: readonly R[],
+	text: string,
+	{ maxEvents, maxBytes }: ReadLimit,
+) {
+	const find = textFinder(text);
+	const matching: { readonly row: R; readonly match: Excerpt }[] = [];
+	let attempts = 0;
+	let bytes = 0;
+	for (const row of rows) {
+		bytes += row.response_body.length;
+		if (attempts > 0 && bytes > maxBytes) break;
+		attempts++;
+		const match = row.seq < 0 ? null : find(row.response_body);
+		if (match !== null) matching.push({ row, match });
+	}
+	const last = rows[attempts - 1];
+	const isOver = attempts === rows.length && attempts < maxEvents;
+	const next = last === undefined || isOver ? null : toAttemptId(last.id);
+	return { matching, attempts, reached: last?.started_at ?? null, next };
 }
 
 /** A text to find by Knuth, Morris and Pratt: in linear time, whatever a hostile publisher and reader choose. */

@@ -1,11 +1,11 @@
 import type { Excerpt, FoundResponse, Params, ResponseStep } from "../../port.ts";
-import { textFinder } from "../../shared/body-text.ts";
-import { idRange, toAttemptId, toStoredId } from "../../shared/deliveries.ts";
+import { type ResponseRow, searchRows } from "../../shared/body-text.ts";
+import { idRange, toStoredId } from "../../shared/deliveries.ts";
 import { findProject } from "../connection/names.ts";
 import { type Row, type Session, sql, withoutNul } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { newestDaysFirst } from "../retention/partitions.ts";
-import { atEntry, findAttempts, positionRows, readAt, WITHIN } from "./attempt-ranges.ts";
+import { atEntry, findAttempts, type Position, positionRows, readAt, WITHIN } from "./attempt-ranges.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
 const READ = sql(`
@@ -14,14 +14,7 @@ const READ = sql(`
 	ORDER BY entry.id DESC`);
 const SUMMARIES = sql(summariesAt(positionRows(), ", e.created_at", WITHIN));
 
-type Read = Row & {
-	readonly status: number;
-	readonly type: number;
-	readonly id: string;
-	readonly seq: number;
-	readonly started_at: number;
-	readonly response_body: Uint8Array;
-};
+type Read = Row & ResponseRow & Position;
 
 export async function searchResponses(
 	c: Session,
@@ -35,22 +28,8 @@ export async function searchResponses(
 	const parts = newestDaysFirst(range, clock.now());
 	const { positions } = await findAttempts(c, "DESC", project, {}, parts, limit.maxEvents);
 	const rows = await readAt<Read>(c, READ, project, positions);
-	const find = textFinder(text);
-	const matching: { readonly row: Read; readonly match: Excerpt }[] = [];
-	let attempts = 0;
-	let bytes = 0;
-	for (const row of rows) {
-		bytes += row.response_body.length;
-		if (attempts > 0 && bytes > limit.maxBytes) break;
-		attempts++;
-		const match = row.seq < 0 ? null : find(row.response_body);
-		if (match !== null) matching.push({ row, match });
-	}
-	const last = rows[attempts - 1];
-	if (last === undefined) return { found: [], attempts, reached: null, next: null };
-	const isOver = attempts === rows.length && attempts < limit.maxEvents;
-	const found = await foundAt(c, project, matching);
-	return { found, attempts, reached: last.started_at, next: isOver ? null : toAttemptId(last.id) };
+	const { matching, ...step } = searchRows(rows, text, limit);
+	return { found: await foundAt(c, project, matching), ...step };
 }
 
 /** The attempts of these rows, in the same order. */
