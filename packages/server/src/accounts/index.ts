@@ -40,7 +40,7 @@ export { askAtOnce, Guesses, TooManyGuesses } from "./tokens.ts";
 export interface AccountsOptions {
 	readonly storage: AccountStorage;
 	readonly clock: Clock;
-	/** Real time, for waits for the database, even if `clock` is virtual. */
+	/** Real time, for waits for the database and pauses between steps, even if `clock` is virtual. */
 	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
@@ -87,23 +87,14 @@ const STEP_ROWS = 500;
 /** Milliseconds between steps, in which other work runs. */
 const BETWEEN_STEPS_MS = 50;
 
-interface AccountSweepOptions {
-	readonly storage: Pick<AccountStorage, "sweepExpired" | "sweepAudit">;
-	readonly clock: Clock;
-	/** Real time, for pauses between steps. */
-	readonly disk: Clock;
-	readonly logger: Logger;
-	readonly retentionNow?: (() => number) | undefined;
-}
-
 /** Deletes expired sessions, links and invitations, and old audit entries. */
 class AccountSweep {
-	readonly #options: AccountSweepOptions;
+	readonly #options: AccountsOptions;
 	#timer: Timer | null = null;
 	#sweeping: Promise<void> = Promise.resolve();
 	#stopped = false;
 
-	constructor(options: AccountSweepOptions) {
+	constructor(options: AccountsOptions) {
 		this.#options = options;
 	}
 

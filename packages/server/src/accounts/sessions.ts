@@ -119,12 +119,12 @@ export interface Person {
 	readonly csrfToken: string;
 }
 
-/** How the audit log identifies them. */
 /** The member on whose behalf a request with this right acts; null for the operator. */
 export function stillMember(principal: Principal, role: Role): StillMember | null {
 	return principal.kind === "person" && !principal.account.operator ? { accountId: principal.account.id, role } : null;
 }
 
+/** How the audit log identifies the author. */
 export function actorOf(principal: Principal): Actor {
 	switch (principal.kind) {
 		case "operator":
