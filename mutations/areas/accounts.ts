@@ -233,9 +233,17 @@ export const ACCOUNTS = [
 		},
 		{
 			name: "password-no-queue",
-			find: "if (this.#pending >= SIGN_IN.hashes + SIGN_IN.hashesWaiting) throw new PasswordsBusy();",
+			find: "		waitingInAll: SIGN_IN.hashesWaiting,\n",
 			replace: "",
 			why: "A flood of sign-ins makes everyone wait for minutes.",
+		},
+	]),
+	...of("server/src/base/turns.ts", inAccounts("password"), [
+		{
+			name: "queue-nobody-makes-room",
+			find: "if (!most || most[1].waiting.length <= owner.waiting.length + 1) return false;",
+			replace: "return false;",
+			why: "Four accounts that change their passwords all the time keep everyone else from signing in.",
 		},
 	]),
 	...of("server/src/accounts/tokens.ts", inApi("auth"), [

@@ -89,6 +89,23 @@ test("owners take turns: one with many passwords doesn't keep others waiting", a
 	expect(order.indexOf("operator")).toBeLessThan(4);
 });
 
+// An owner could invite four accounts of their own, and change all their passwords all the time.
+test("a few owners with many passwords don't keep others out", async () => {
+	const many = new Passwords({ memory: 8, passes: 1, lanes: 1 });
+	const owners = SIGN_IN.hashesWaiting / SIGN_IN.hashesWaitingOfOwner;
+	const check = (owner: string) => many.verify(PASSWORD, null, owner);
+	const flood = Array.from({ length: owners * (SIGN_IN.hashesWaitingOfOwner + 1) }, (_, i) =>
+		check(`acc_${i % owners}`),
+	);
+	const operator = check("operator");
+	const results = await Promise.allSettled(flood);
+	await expect(operator).resolves.toBe(false);
+	const refused = results.filter(({ status }) => status === "rejected");
+	// One made room; the others were too many from the start.
+	expect(refused).toHaveLength(owners);
+	for (const each of refused) expect((each as PromiseRejectedResult).reason).toBeInstanceOf(PasswordsBusy);
+});
+
 test("limits how many wait in all", async () => {
 	const many = new Passwords({ memory: 8, passes: 1, lanes: 1 });
 	const most = SIGN_IN.hashes + SIGN_IN.hashesWaiting;

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { SIGN_IN } from "../base/budgets.ts";
-import { FairQueue } from "../base/turns.ts";
+import { Displaced, FairQueue } from "../base/turns.ts";
 import { Argon2 } from "./argon2.ts";
 
 /** The cost of a hash. */
@@ -23,7 +23,7 @@ export class PasswordsBusy extends Error {
 
 /**
  * Hashes passwords one at a time, so that a flood of sign-ins doesn't take memory and CPU from deliveries. Owners take
- * turns: those of one network or account can't keep others waiting.
+ * turns: those of one network or account can't keep others waiting, nor a few of them keep others out.
  */
 export class Passwords {
 	readonly #cost: PasswordCost;
@@ -32,9 +32,8 @@ export class Passwords {
 		perOwner: 1,
 		running: SIGN_IN.hashes,
 		waiting: SIGN_IN.hashesWaitingOfOwner,
+		waitingInAll: SIGN_IN.hashesWaiting,
 	});
-	/** Running and waiting. */
-	#pending = 0;
 	/** Decoy hash, used when there is none. */
 	readonly #decoy: string;
 
@@ -59,14 +58,12 @@ export class Passwords {
 	}
 
 	async #inTurn(owner: string, work: () => Promise<Buffer>): Promise<Buffer> {
-		if (this.#pending >= SIGN_IN.hashes + SIGN_IN.hashesWaiting) throw new PasswordsBusy();
-		this.#pending += 1;
+		const derived = this.#queue.run(owner, work);
+		if (derived === null) throw new PasswordsBusy();
 		try {
-			const derived = this.#queue.run(owner, work);
-			if (derived === null) throw new PasswordsBusy();
 			return await derived;
-		} finally {
-			this.#pending -= 1;
+		} catch (error) {
+			throw error instanceof Displaced ? new PasswordsBusy() : error;
 		}
 	}
 

@@ -108,11 +108,26 @@ export interface FairQueueOptions {
 	readonly running: number;
 	/** How many pieces of one owner may wait. */
 	readonly waiting: number;
+	/**
+	 * How many may wait in all. Beyond this, the newest of the owner with most of them makes room for one of an owner with
+	 * fewer, and rejects with {@link Displaced}: no few owners can keep others out. Any number by default.
+	 */
+	readonly waitingInAll?: number;
+}
+
+/** Work that waited, and won't run, because others have less waiting. */
+export class Displaced extends Error {
+	override readonly name = "Displaced";
+}
+
+interface Waiting {
+	readonly run: () => void;
+	readonly refuse: (error: Displaced) => void;
 }
 
 interface Owner {
 	running: number;
-	readonly waiting: (() => void)[];
+	readonly waiting: Waiting[];
 }
 
 /** Limits how many pieces of work run concurrently. Waiting ones run in order, owners in turn. */
@@ -121,6 +136,7 @@ export class FairQueue {
 	/** Owners with work; the one whose turn is next comes first. */
 	readonly #owners = new Map<string, Owner>();
 	#running = 0;
+	#waiting = 0;
 
 	constructor(options: FairQueueOptions) {
 		this.#options = options;
@@ -128,7 +144,7 @@ export class FairQueue {
 
 	/**
 	 * Runs `work` when there is room, and resolves or rejects with it. Returns null if `waiting` pieces of this owner
-	 * already wait; that limit comes from the options by default.
+	 * already wait, or too many in all; the first limit comes from the options by default.
 	 */
 	run<T>(name: string, work: () => Promise<T>, waiting = this.#options.waiting): Promise<T> | null {
 		const owner = this.#owners.get(name) ?? { running: 0, waiting: [] };
@@ -136,9 +152,24 @@ export class FairQueue {
 			this.#owners.set(name, owner);
 			return this.#start(name, owner, work);
 		}
-		if (owner.waiting.length >= waiting) return null;
+		if (owner.waiting.length >= waiting || !this.#makeRoom(owner)) return null;
 		this.#owners.set(name, owner);
-		return new Promise<void>((resolve) => owner.waiting.push(resolve)).then(() => this.#finish(name, owner, work));
+		this.#waiting++;
+		return new Promise<void>((run, refuse) => owner.waiting.push({ run, refuse })).then(() =>
+			this.#finish(name, owner, work),
+		);
+	}
+
+	/** Whether another piece of this owner may wait, if need be in place of another owner's. */
+	#makeRoom(owner: Owner): boolean {
+		const { waitingInAll = Number.POSITIVE_INFINITY } = this.#options;
+		if (this.#waiting < waitingInAll) return true;
+		let [most] = this.#owners;
+		for (const each of this.#owners) if (each[1].waiting.length > most![1].waiting.length) most = each;
+		if (!most || most[1].waiting.length <= owner.waiting.length + 1) return false;
+		this.#waiting--;
+		most[1].waiting.pop()!.refuse(new Displaced());
+		return true;
 	}
 
 	#hasRoom({ running, waiting }: Owner): boolean {
@@ -172,7 +203,8 @@ export class FairQueue {
 			this.#owners.set(name, owner);
 			this.#running++;
 			owner.running++;
-			owner.waiting.shift()!();
+			this.#waiting--;
+			owner.waiting.shift()!.run();
 			return;
 		}
 	}
