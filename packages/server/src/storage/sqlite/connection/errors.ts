@@ -41,7 +41,7 @@ export function storageError(error: unknown, path: string): unknown {
 	if (isFileError(error))
 		return told("unusable", `${path} cannot be opened for writing (${error.message}): choose another path.`);
 	if (!isSqliteError(error)) return error;
-	switch (error.errcode & 0xff) {
+	switch (sqliteCode(error)) {
 		case FULL:
 			return told("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
 		case IOERR:

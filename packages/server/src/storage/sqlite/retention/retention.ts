@@ -62,22 +62,18 @@ function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): voi
 			SELECT no FROM webhooks WHERE deleted_at < ?
 				AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT 1`)
 		.get(cutoff);
-	if (waiting !== undefined) deleteRetries(c, waiting.no as number, limit);
+	if (waiting !== undefined)
+		c.sql(`
+			DELETE FROM retries WHERE (project_no, seq, webhook_no) IN
+				(SELECT project_no, seq, webhook_no FROM retries WHERE webhook_no = ? LIMIT ?)`).run(
+			waiting.no as number,
+			limit,
+		);
 	c.sql(`
 		DELETE FROM webhooks WHERE no IN (
 			SELECT no FROM webhooks WHERE deleted_at < ?
 				AND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)
 				AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT ?)`).run(cutoff, limit);
-}
-
-/** Deletes up to `limit` pending attempts of a webhook. Returns how many. */
-function deleteRetries(c: Connection, webhookNo: number, limit: number): number {
-	const { changes } = c
-		.sql(`
-			DELETE FROM retries WHERE (project_no, seq, webhook_no) IN
-				(SELECT project_no, seq, webhook_no FROM retries WHERE webhook_no = ? LIMIT ?)`)
-		.run(webhookNo, limit);
-	return Number(changes);
 }
 
 /** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */
