@@ -4373,7 +4373,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many exports and listeners: up to 20 at once and 30 per minute. */
+        /** @description Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
         readonly "too-many-requests-recordedReads": {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -6380,7 +6380,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -6447,7 +6447,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -6516,7 +6516,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -6585,7 +6585,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            /** @description 1 export at a time, 2 of a project. Too many exports and listeners: up to 20 at once and 30 per minute. */
+            /** @description 1 export at a time, 2 of a project. Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */

@@ -61,6 +61,21 @@ test("recorded reads have a rate of their own, and aren't changes", async () => 
 	await api.close();
 });
 
+// The node's rate for them is shared by its projects: one with hundreds of keys used up nearly all of it.
+test("a project's keys share its rate of recorded reads", async () => {
+	const api = await TestApi.start(AT_ONCE);
+	const [project, other] = [await api.project(), await api.project()];
+	const record = async (of: string) =>
+		api.call("POST", `${of}/listeners`, { key: await api.keyOf(of), body: { target: "127.0.0.1:3000" } });
+	const { burst } = RATES.recordedReads;
+	const statuses: number[] = [];
+	for (let i = 0; i < burst + 20; i++) statuses.push((await record(project)).status);
+	expect(statuses.slice(0, burst)).not.toContain(429);
+	expect(statuses.at(-1)).toBe(429);
+	expect((await record(other)).status).toBeLessThan(300);
+	await api.close();
+});
+
 test("a project's test events have a burst and a rate; other projects aren't affected", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];

@@ -204,11 +204,11 @@ const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
 	bulkReplays: ["replays by filter", "of this project"],
 	reads: ["requests for lists and statistics"],
 	lookups: ["lookups"],
-	recordedReads: ["exports and listeners"],
+	recordedReads: ["exports and listeners", "of this project"],
 };
 
 /** Rates that apply to a principal, not to a project. */
-const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups", "recordedReads"]);
+const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups"]);
 
 /** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
 export function tooMany(name: RateName): string {

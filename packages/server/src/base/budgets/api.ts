@@ -226,8 +226,8 @@ export const PROJECT_WRITES = {
 } as const;
 
 /**
- * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads`, `lookups`
- * and `recordedReads` apply to each principal.
+ * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` and
+ * `lookups` apply to each principal.
  */
 export const RATES = {
 	/** Every write, including those with a rate of their own, except publishing and store facts. */
@@ -242,7 +242,7 @@ export const RATES = {
 	/** Reads of single objects. */
 	lookups: { burst: 1_000, perMinute: 12_000 },
 	/** Reads that the audit log records: each adds a row. */
-	recordedReads: { burst: 20, perMinute: 30 },
+	recordedReads: { burst: 40, perMinute: 60 },
 } as const;
 
 export type RateName = keyof typeof RATES;
