@@ -369,20 +369,12 @@ const DELETE_RETRIES = sql(`
 		SELECT ctid FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT $3
 	))`);
 
-/**
- * Deletes up to `limit` pending attempts of a webhook, for a caller that holds the project's deliveries. Returns how
- * many.
- */
-function deleteRetries(c: Session, projectNo: number, webhookNo: number, limit: number): Promise<number> {
-	return c.run(DELETE_RETRIES, projectNo, webhookNo, limit);
-}
-
 /** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 async function sweepDeletedWebhooks(c: Session, cutoff: number, limit: number): Promise<void> {
 	const left = await c.row<{ project_no: number; no: number }>(WITH_RETRIES, cutoff);
 	if (left !== undefined) {
 		const held = await lockDeliveries(c, [left.project_no]);
-		if (held.size > 0) await deleteRetries(c, left.project_no, left.no, limit);
+		if (held.size > 0) await c.run(DELETE_RETRIES, left.project_no, left.no, limit);
 	}
 	await c.run(DELETE_WEBHOOKS, cutoff, limit);
 }
