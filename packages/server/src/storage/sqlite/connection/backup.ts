@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chownSync, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, lchownSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -137,7 +137,8 @@ function prepare(draft: string, backup: string): number | null {
 function giveToOwner(path: string, ...files: readonly string[]): void {
 	if (process.getuid?.() !== 0) return;
 	const { uid, gid } = statSync(existsSync(path) ? path : dirname(path));
-	for (const each of files) chownSync(each, uid, gid);
+	// The folder's owner may have replaced one by a link to someone else's file, which must stay theirs.
+	for (const each of files) lchownSync(each, uid, gid);
 }
 
 function freeName(path: string): string {

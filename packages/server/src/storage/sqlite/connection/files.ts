@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import {
+	chmodSync,
+	closeSync,
+	constants,
+	lstatSync,
+	mkdirSync,
+	openSync,
+	readlinkSync,
+	realpathSync,
+	statSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -21,7 +31,7 @@ export class ExclusiveLock {
 	/** Throws a StorageError `in_use` that names the holder if another process or connection has the lock. */
 	constructor(databasePath: string) {
 		this.path = `${targetOf(databasePath)}.lock`;
-		makeFile(this.path);
+		makeLockFile(this.path);
 		this.#db = new DatabaseSync(this.path, { timeout: LOCK_WAIT_MS });
 		try {
 			this.#db.exec("CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT)");
@@ -76,11 +86,24 @@ export function makeFolder(path: string): void {
  */
 export function makeFile(path: string): void {
 	closeSync(openSync(path, "a", FILE_MODE));
-	for (const each of [path, `${path}-wal`, `${path}-shm`]) makePrivate(each);
+	for (const each of [targetOf(path), `${path}-wal`, `${path}-shm`]) makePrivate(each);
+}
+
+/** Not through a link: whoever may write to the folder could let root create or change any file of the machine. */
+function makeLockFile(path: string): void {
+	const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = constants;
+	try {
+		closeSync(openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, FILE_MODE));
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ELOOP") throw error;
+		throw new StorageError("unusable", `${path} is a symbolic link, which isn't used: delete it.`, { cause: error });
+	}
+	makeFile(path);
 }
 
 function makePrivate(path: string): void {
-	const found = statSync(path, { throwIfNoEntry: false });
+	const found = lstatSync(path, { throwIfNoEntry: false });
+	if (found?.isSymbolicLink()) return;
 	// Only the owner may change the mode; others can't help it.
 	if (found !== undefined && (found.mode & OTHERS) !== 0 && found.uid === process.getuid?.())
 		chmodSync(path, FILE_MODE);

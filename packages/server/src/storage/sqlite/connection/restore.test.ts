@@ -7,6 +7,7 @@ import {
 	readFileSync,
 	rmSync,
 	statSync,
+	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,6 +71,22 @@ test("ends sessions, links and invitations, which may have ended since the backu
 	expect(["accounts", "sessions", "links", "invitations"].map(count)).toEqual([1, 0, 0, 0]);
 	restored.close();
 });
+
+// Run by root, it gave any file of the machine to the service's user, who owns the folder.
+test.skipIf(process.platform === "win32")(
+	"follows no links that are named as its lock or as parts of the database",
+	async () => {
+		const other = join(folder, "other");
+		symlinkSync(other, `${path}.lock`);
+		await expect(restoreSqlite(backup, path)).rejects.toThrow(/lock is a symbolic link/);
+		expect(existsSync(other)).toBe(false);
+		rmSync(`${path}.lock`);
+		writeFileSync(other, "", { mode: 0o644 });
+		symlinkSync(other, `${path}.lock-wal`);
+		await restoreSqlite(backup, path);
+		expect(statSync(other).mode & 0o777).toBe(0o644);
+	},
+);
 
 test("never overwrites a previous database, however soon the next restore follows", async () => {
 	const kept = new Set<string>();
