@@ -12,238 +12,28 @@ import {
 	writeCaFile,
 } from "@posthorn/testkit";
 import type { Command } from "commander";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Service } from "../../client/test/service.fixture.ts";
-import { parseTarget } from "../src/client/listen/target.ts";
-import { firstDifference } from "../src/client/verify.ts";
+import { expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
-import { COMMAND, LocalReceiver, Running, User } from "./client.fixture.ts";
+import { COMMAND, Running, User, useStage } from "./client.fixture.ts";
 
-let service: Service;
-let receiver: LocalReceiver;
-let user: User;
-let key: string;
-let project: Awaited<ReturnType<Service["project"]>>;
-
-beforeAll(async () => {
-	service = await Service.start();
-	receiver = await LocalReceiver.start();
-});
-afterAll(async () => {
-	await receiver.close();
-	await service.close();
-});
-beforeEach(async () => {
-	const made = await service.keyOfProject();
-	({ key } = made);
-	project = service.clientOf(made.id, key);
-	user = new User({ POSTHORN_URL: service.url, POSTHORN_API_KEY: key });
-	receiver.secret = (await user.run(["listen", "--print-secret"])).out.trim();
-	receiver.received.length = 0;
-	receiver.status = 200;
-	return () => user.close();
-});
-
-const to = (more: readonly string[]) => ["trigger", ...more, "--to", `${receiver.port}/hooks`];
-const offline = { env: { POSTHORN_URL: "", POSTHORN_API_KEY: "" } };
-
-test("trigger signs a sample on this machine, without a service or a key, and publishes nothing", async () => {
-	for (const { type, sample } of EVENT_TYPES.slice(0, 2)) {
-		const { code, out, err } = await user.run(to([type]), offline);
-		expect([code, err]).toEqual([0, ""]);
-		expect(out).toMatch(/^[\w.]+ evt_\w{26} → 200 {2}\d+ ms\nok\n$/);
-		const { body, verified } = receiver.received.at(-1)!;
-		expect(verified).toBe(true);
-		expect(JSON.parse(body)).toMatchObject({ type, data: sample });
-	}
-	expect(await project.end()).toMatchObject({ after: 0 });
-});
-
-test("trigger changes the sample, sends data of one's own, and any bytes", async () => {
-	const warnings: string[] = [];
-	const bodies = async (...args: string[]) => {
-		const { err } = await user.run(to(["purchase.completed", ...args]), offline);
-		warnings.push(err);
-		return receiver.received.at(-1)!;
-	};
-	const set = await bodies("--set", "order_id=7", "--set", "items.0.name=7 days", "--set", "extra.deep=true");
-	expect(warnings).toEqual([
-		expect.stringMatching(
-			/^! The data doesn't fit the schema of purchase\.completed\. A receiver may reject it\.\n {2}\/data\/order_id must be a string\n$/,
-		),
-	]);
-	expect(JSON.parse(set.body).data).toMatchObject({
-		order_id: 7,
-		items: [{ name: "7 days" }, {}],
-		extra: { deep: true },
-	});
-	writeFileSync(join(user.home, "data.json"), '{"a": 1}');
-	expect(JSON.parse((await bodies("--data", "@data.json", "--set", "__proto__=2", "--id", "evt_x")).body)).toEqual({
-		...JSON.parse(set.body),
-		id: "evt_x",
-		created_at: expect.any(String),
-		data: JSON.parse('{"a": 1, "__proto__": 2}'),
-	});
-	writeFileSync(join(user.home, "raw"), "not { JSON\n");
-	expect((await bodies("--raw", "raw")).body).toBe("not { JSON\n");
-	expect(warnings[1]).toContain("/data/currency is missing");
-	expect(warnings[2]).toBe("");
-});
-
-// It was read twice, and the second time there was nothing left.
-test("trigger takes its data from standard input", async () => {
-	const input = '{"order_id": "9"}';
-	const { code } = await user.run(to(["purchase.completed", "--data", "@-"]), { ...offline, input });
-	expect([code, JSON.parse(receiver.received.at(-1)!.body).data]).toEqual([0, { order_id: "9" }]);
-});
-
-test("trigger ends with 1 unless the receiver accepts, and shows its response without control characters", async () => {
-	receiver.status = 401;
-	const refused = await user.run(to(["customer.created"]), offline);
-	expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("--print-secret") });
-	expect(refused.out).toContain("no\ufffd[2J");
-	const nobody = await user.run(["trigger", "customer.created", "--to", "127.0.0.1:1", "--json"], offline);
-	expect([nobody.code, JSON.parse(nobody.out)]).toMatchObject([1, { kind: "away", target: "http://127.0.0.1:1/" }]);
-});
-
-test("trigger publishes only with --publish, which needs a confirmation", async () => {
-	const unconfirmed = await user.run(["trigger", "purchase.completed", "--publish"]);
-	expect(unconfirmed).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
-	expect(await project.end()).toMatchObject({ after: 0 });
-	const args = ["trigger", "purchase.completed", "--publish", "--yes", "--json", "--set", "amount_cents=5"];
-	const { code, out } = await user.run(args);
-	expect([code, JSON.parse(out)]).toMatchObject([0, { seq: 1, type: "purchase.completed", project_id: project.id }]);
-	const invalid = await user.run(["trigger", "purchase.completed", "--publish", "--yes", "--set", "amount_cents=-5"]);
-	expect(invalid).toMatchObject({ code: 1, err: expect.stringContaining("/data/amount_cents must be") });
-});
-
-test.each([
-	[["trigger"], /Which type\? customer.created/],
-	[["trigger", "purchase.complete", "--to", "3000"], /not an event type/],
-	[["trigger", "purchase.completed"], /Say where/],
-	[["trigger", "purchase.completed", "--to", "3000", "--publish"], /Say where/],
-	[["trigger", "purchase.completed", "--to", "example.com"], /--allow-remote/],
-	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
-	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],
-	[["trigger", "purchase.completed", "--webhook", "wh_1", "--set", "a=1"], /--set can't be used/],
-])("refuses %j", async (args, message) => {
-	const { code, err } = await user.run(args, offline);
-	expect(code).toBe(2);
-	expect(err).toMatch(message);
-});
-
-test("verify finds what is wrong with a signature, and with the bytes", async () => {
-	await user.run(to(["purchase.completed", "--id", "evt_v"]), offline);
-	const { id } = await project.publish({ id: "evt_sent", type: "delivery.success", data: { order_id: "ä" } });
-	const { event } = await project.get(id);
-	const secret = "whsec_test";
-	const { createHmac } = await import("node:crypto");
-	const signature = createHmac("sha256", secret).update(`1700000000.${event.raw}`).digest("hex");
-	const verify = (input: string, ...more: string[]) =>
-		user.run(["verify", "--timestamp", "1700000000", "--signature", signature, ...more], {
-			env: { WEBHOOK_SECRET: secret },
-			input,
-		});
-	const right = await verify(event.raw, "--event", id);
-	expect(right).toMatchObject({ code: 0, err: expect.stringContaining("300 s") });
-	expect(right.out).toContain("The signature is right");
-	expect(right.out).toContain(`exactly the ${Buffer.byteLength(event.raw)} bytes`);
-	const pretty = await verify(JSON.stringify(JSON.parse(event.raw), null, 2), "--event", id);
-	expect([pretty.code, pretty.out]).toEqual([1, expect.stringContaining("first at byte 1:")]);
-	expect(pretty.out).toContain("body_reserialized");
-	expect(pretty.out).toMatch(/ sent +\{"id":.*… /);
-	expect(pretty.out).toMatch(/ given +\{␊ {2}"id":.*… /);
-	expect((await verify(`\ufeff${event.raw}`, "--event", id)).out).toMatch(/ given +<byte order mark>\{"id"/);
-	const json = JSON.parse((await verify(`${event.raw}\n`, "--event", id, "--json")).out);
-	expect(json).toMatchObject({ valid: false, code: "body_reserialized", same_bytes: false });
-	expect(json.first_difference).toMatchObject({ byte: Buffer.byteLength(event.raw) });
-	const missing = await user.run(["verify", "--timestamp", "1700000000", "--signature", signature], { input: "{}" });
-	expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("WEBHOOK_SECRET") });
-	const header = await user.run(
-		["verify", "-H", "X-Service-Timestamp: 1700000000", "-H", `x-service-signature: ${signature}`],
-		{ env: { WEBHOOK_SECRET: `${secret} ` }, input: event.raw },
-	);
-	expect(header).toMatchObject({ code: 1, out: expect.stringContaining("secret_whitespace") });
-});
-
-test("verify says what the caller left out, and doesn't blame the sender", async () => {
-	const env = { WEBHOOK_SECRET: "whsec_test" };
-	writeFileSync(join(user.home, "body.json"), "{}");
-	const verify = (...more: string[]) => user.run(["verify", "--body", "body.json", ...more], { env });
-	for (const [args, missing] of [
-		[[], "--timestamp and --signature are missing"],
-		[["--signature", "00"], "--timestamp is missing"],
-		[["--timestamp", "1700000000"], "--signature is missing"],
-		[["--timestamp", "", "--signature", "00"], "--timestamp is missing"],
-		[["--timestamp", "", "-H", "X-Service-Signature: 00"], "--timestamp is missing"],
-		[["--event", "evt_1", "--timestamp", "1700000000"], "--signature is missing"],
-	] as const) {
-		const { code, out, err } = await verify(...args);
-		expect([code, out, err], args.join(" ")).toEqual([2, "", expect.stringContaining(missing)]);
-		expect(err).toContain("--event evt_");
-	}
-	// What `-H` lacks was missing in the request.
-	expect(await verify("-H", "X-Service-Signature: 00")).toMatchObject({
-		code: 1,
-		out: expect.stringContaining("X-Service-Timestamp is missing"),
-	});
-	const given = ["--timestamp", "1700000000", "--signature", "00"];
-	for (const [flag, path] of [
-		["--body", "away.json"],
-		["--secret-file", "away.txt"],
-	] as const) {
-		const { code, err } = await verify(...given, flag, path);
-		expect([code, err]).toEqual([2, expect.stringContaining(`${flag}: there is no such file: ${path}`)]);
-		expect(err).not.toContain("ENOENT");
-	}
-});
+const on = useStage();
 
 test("login says that a key may not read", async () => {
-	const { key: publisher } = (await service.post(`/v1/projects/${project.id}/api-keys`, {
+	const { key: publisher } = (await on.service.post(`/v1/projects/${on.project.id}/api-keys`, {
 		name: "Shop server",
 		scopes: ["publish"],
 	})) as { key: string };
-	const login = (one: string) => user.run(["login"], { env: { POSTHORN_API_KEY: one } });
+	const login = (one: string) => on.user.run(["login"], { env: { POSTHORN_API_KEY: one } });
 	expect(await login(publisher)).toMatchObject({ code: 0, err: expect.stringContaining("with the scope read") });
-	expect((await login(key)).err).not.toContain("scope");
-});
-
-test("the list of event types ends no description with a full stop", async () => {
-	const { out } = await user.run(["trigger", "--list"], offline);
-	const lines = out.trimEnd().split("\n");
-	expect(lines).toHaveLength(EVENT_TYPES.length + 1);
-	expect(lines.filter((line) => line.endsWith("."))).toEqual([]);
-});
-
-test("the first difference is that of bytes", () => {
-	const bytes = (text: string) => Buffer.from(text);
-	expect(firstDifference(bytes("aä"), bytes("aä"))).toBeNull();
-	expect(firstDifference(bytes("aä"), bytes("aö"))).toMatchObject({ byte: 2 });
-	expect(firstDifference(bytes("a"), bytes("a\n"))).toMatchObject({ byte: 1, sent_length: 1, given_length: 2 });
-});
-
-test("targets are endpoints of this machine", () => {
-	const hrefs = ["3000", ":3000/a", "3000/hooks?x=1", "localhost:80/a", "https://[::1]:3/a", "http://127.9.9.9"];
-	expect(hrefs.map((text) => parseTarget(text).href)).toEqual([
-		"http://localhost:3000/",
-		"http://localhost:3000/a",
-		"http://localhost:3000/hooks?x=1",
-		"http://localhost/a",
-		"https://[::1]:3/a",
-		"http://127.9.9.9/",
-	]);
-	expect(parseTarget("example.com/a", true).href).toBe("http://example.com/a");
-	// Other spellings of addresses are what they mean.
-	expect(parseTarget("http://0x7f000001:3000/").hostname).toBe("127.0.0.1");
-	expect(() => parseTarget("http://localhost.example.com")).toThrow(/--allow-remote/);
+	expect((await login(on.key)).err).not.toContain("scope");
 });
 
 test("login stores the key for its owner only, and sends it nowhere else", async () => {
 	const newcomer = new User();
 	try {
-		const wrong = await newcomer.run(["login", "--url", service.url], { env: { POSTHORN_API_KEY: "phk_wrong" } });
+		const wrong = await newcomer.run(["login", "--url", on.service.url], { env: { POSTHORN_API_KEY: "phk_wrong" } });
 		expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("401") });
-		const { code, out } = await newcomer.run(["login", "--url", service.url], { env: { POSTHORN_API_KEY: key } });
+		const { code, out } = await newcomer.run(["login", "--url", on.service.url], { env: { POSTHORN_API_KEY: on.key } });
 		expect([code, out]).toEqual([0, expect.stringContaining("for the project Store")]);
 		expect(statSync(join(newcomer.home, ".config/posthorn/login.json")).mode & 0o777).toBe(0o600);
 		expect(await newcomer.run(["events", "list", "--json"])).toMatchObject({ code: 0, out: "" });
@@ -251,12 +41,12 @@ test("login stores the key for its owner only, and sends it nowhere else", async
 		expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("no API key for http://127.0.0.1:1") });
 		await newcomer.run(["logout"]);
 		expect(await newcomer.run(["events", "list"])).toMatchObject({ code: 2 });
-		writeFileSync(join(newcomer.home, "p.env"), `POSTHORN_URL="${service.url}"\nPOSTHORN_API_KEY=${key}\n`);
+		writeFileSync(join(newcomer.home, "p.env"), `POSTHORN_URL="${on.service.url}"\nPOSTHORN_API_KEY=${on.key}\n`);
 		expect(await newcomer.run(["events", "list", "--env-file", "p.env"])).toMatchObject({ code: 0 });
-		const operator = { POSTHORN_URL: service.url, POSTHORN_API_KEY: service.settings.POSTHORN_OPERATOR_KEY! };
+		const operator = { POSTHORN_URL: on.service.url, POSTHORN_API_KEY: on.service.settings.POSTHORN_OPERATOR_KEY! };
 		const ambiguous = await newcomer.run(["events", "list"], { env: operator });
-		expect(ambiguous).toMatchObject({ code: 2, err: expect.stringContaining(project.id) });
-		expect(await newcomer.run(["events", "list", "--project", project.id], { env: operator })).toMatchObject({
+		expect(ambiguous).toMatchObject({ code: 2, err: expect.stringContaining(on.project.id) });
+		expect(await newcomer.run(["events", "list", "--project", on.project.id], { env: operator })).toMatchObject({
 			code: 0,
 		});
 	} finally {
@@ -265,42 +55,49 @@ test("login stores the key for its owner only, and sends it nowhere else", async
 });
 
 test("events are listed, and shown; with --json one has its exact bytes", async () => {
-	await project.publish({ id: "evt_1", type: "purchase.refunded", data: { order_id: "1", partial: false } });
-	await project.publish({ id: "evt_2", type: "delivery.success", data: { order_id: "\u009b2J" } });
-	const list = await user.run(["events", "list", "--limit", "5"]);
+	await on.project.publish({ id: "evt_1", type: "purchase.refunded", data: { order_id: "1", partial: false } });
+	await on.project.publish({ id: "evt_2", type: "delivery.success", data: { order_id: "\u009b2J" } });
+	const list = await on.user.run(["events", "list", "--limit", "5"]);
 	expect(list.out.split("\n").slice(0, 3)).toEqual([
 		expect.stringMatching(/^WHEN +TYPE +ID +DATA$/),
 		expect.stringMatching(/^\S.* purchase\.refunded +evt_1 +\{"order_id":"1","partial":false\}$/),
 		expect.stringContaining('{"order_id":"\ufffd2J"}'),
 	]);
-	const { raw } = (await project.get("evt_2")).event;
+	const { raw } = (await on.project.get("evt_2")).event;
 	const line = raw.replace("\u009b", "\\u009b");
-	expect((await user.run(["events", "list", "--type", "delivery.success", "--json"])).out).toBe(`${line}\n`);
-	expect((await user.run(["events", "get", "evt_2", "--json"])).out).toBe(`${raw}\n`);
-	expect((await user.run(["events", "get", "evt_2"])).out).toMatch(/Number +2 in the log/);
-	expect(await user.run(["events", "get", "evt_3"])).toMatchObject({ code: 1, err: expect.stringContaining("404") });
+	expect((await on.user.run(["events", "list", "--type", "delivery.success", "--json"])).out).toBe(`${line}\n`);
+	expect((await on.user.run(["events", "get", "evt_2", "--json"])).out).toBe(`${raw}\n`);
+	expect((await on.user.run(["events", "get", "evt_2"])).out).toMatch(/Number +2 in the log/);
+	expect(await on.user.run(["events", "get", "evt_3"])).toMatchObject({ code: 1, err: expect.stringContaining("404") });
 });
 
 // A publisher whose data had line breaks made other programs read events that were never published.
 test("lists of events are one value a line, and JSON doesn't drive the terminal", async () => {
 	const data = `{"a":\n{"id":"evt_forged","type":"purchase.completed"},\r\n"b":"\u009b2J\u202e\u061cé"}`;
-	const response = await fetch(`${service.url}/v1/projects/${project.id}/events`, {
+	const response = await fetch(`${on.service.url}/v1/projects/${on.project.id}/events`, {
 		method: "POST",
-		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+		headers: { authorization: `Bearer ${on.key}`, "content-type": "application/json" },
 		body: `{"type":"delivery.success","id":"evt_lines","data":${data}}`,
 	});
 	expect(response.status).toBe(202);
-	const { out } = await user.run(["events", "list", "--json"]);
+	const { out } = await on.user.run(["events", "list", "--json"]);
 	expect(out).not.toMatch(/[\u007f-\u009f\u061c\u202e]/);
 	expect(out.trimEnd().split("\n")).toHaveLength(1);
 	expect(JSON.parse(out)).toMatchObject({ id: "evt_lines", data: JSON.parse(data) });
 	// What was sent, for a program that checks its signature.
-	expect((await user.run(["events", "get", "evt_lines", "--json"])).out).toContain(data);
+	expect((await on.user.run(["events", "get", "evt_lines", "--json"])).out).toContain(data);
 });
 
 test("a message of whatever responds instead of the service doesn't drive the terminal", async () => {
-	receiver.status = 500;
-	const { err } = await user.run(["logs", "list", "--project", "proj_x", "--url", `http://127.0.0.1:${receiver.port}`]);
+	on.receiver.status = 500;
+	const { err } = await on.user.run([
+		"logs",
+		"list",
+		"--project",
+		"proj_x",
+		"--url",
+		`http://127.0.0.1:${on.receiver.port}`,
+	]);
 	expect(err).toContain("500");
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 	expect(err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
@@ -308,43 +105,43 @@ test("a message of whatever responds instead of the service doesn't drive the te
 
 test("webhooks are created, shown, paused, resumed, rotated and deleted", async () => {
 	const hook = ["webhooks", "create", "https://example.com/hooks", "--events", "all", "--json"];
-	const { id, secret, events } = JSON.parse((await user.run(hook)).out);
+	const { id, secret, events } = JSON.parse((await on.user.run(hook)).out);
 	expect([secret, events]).toEqual([expect.stringMatching(/^whsec_/), EVENT_TYPES.map(({ type }) => type)]);
-	expect((await user.run(["webhooks", "list"])).out).toMatch(
+	expect((await on.user.run(["webhooks", "list"])).out).toMatch(
 		new RegExp(`${id} +idle +0 +https://example.com/hooks +all`),
 	);
-	expect((await user.run(["webhooks", "pause", id])).out).toBe(`${id} is paused.\n`);
-	expect((await user.run(["webhooks", "get", id])).out).toMatch(/Status +paused/);
-	expect((await user.run(["webhooks", "resume", id, "--from", "now"])).out).toBe(`${id} is active.\n`);
-	expect(await user.run(["webhooks", "rotate-secret", id])).toMatchObject({ code: 2 });
-	expect((await user.run(["webhooks", "rotate-secret", id, "--yes", "--json"])).out).toMatch(/whsec_/);
-	expect((await user.run(["webhooks", "delete", id, "--yes"])).code).toBe(0);
-	expect((await user.run(["webhooks", "list", "--json"])).out).toBe("[]\n");
+	expect((await on.user.run(["webhooks", "pause", id])).out).toBe(`${id} is paused.\n`);
+	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(/Status +paused/);
+	expect((await on.user.run(["webhooks", "resume", id, "--from", "now"])).out).toBe(`${id} is active.\n`);
+	expect(await on.user.run(["webhooks", "rotate-secret", id])).toMatchObject({ code: 2 });
+	expect((await on.user.run(["webhooks", "rotate-secret", id, "--yes", "--json"])).out).toMatch(/whsec_/);
+	expect((await on.user.run(["webhooks", "delete", id, "--yes"])).code).toBe(0);
+	expect((await on.user.run(["webhooks", "list", "--json"])).out).toBe("[]\n");
 });
 
 test("WAITING includes retries, as in the dashboard", async () => {
 	const hook = ["webhooks", "create", "https://receiver.invalid/hooks", "--events", "all", "--json"];
-	const { id } = JSON.parse((await user.run(hook)).out);
-	const tail = new Running(user.spawn(["logs", "tail", "--json", "--webhook", id]));
-	await project.publish({ type: "delivery.success", data: {} });
+	const { id } = JSON.parse((await on.user.run(hook)).out);
+	const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--webhook", id]));
+	await on.project.publish({ type: "delivery.success", data: {} });
 	await tail.until("the failed attempt", () => tail.lines.some(({ status }) => status === "retrying"));
 	await tail.end("SIGINT");
-	expect((await user.run(["webhooks", "list"])).out).toMatch(new RegExp(`${id} +failing +1 `));
-	expect((await user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 to be retried\n/);
+	expect((await on.user.run(["webhooks", "list"])).out).toMatch(new RegExp(`${id} +failing +1 `));
+	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 to be retried\n/);
 });
 
 test("logs are followed, and failed deliveries replayed after showing how many", async () => {
-	const folder = service.folder;
+	const folder = on.service.folder;
 	const authority = await createAuthority();
 	const { POSTHORN_EGRESS_ALLOW } = settingsOfNodes(writeCaFile(authority, folder));
-	await service.stop();
+	await on.service.stop();
 	// Nothing listens there: every attempt fails, and the first is the last.
-	Object.assign(service.settings, { POSTHORN_EGRESS_ALLOW, POSTHORN_RETRY_DELAYS: "0.1" });
-	await service.startAgain();
+	Object.assign(on.service.settings, { POSTHORN_EGRESS_ALLOW, POSTHORN_RETRY_DELAYS: "0.1" });
+	await on.service.startAgain();
 	const url = "https://127.0.0.1:1/hooks";
-	const { id } = JSON.parse((await user.run(["webhooks", "create", url, "--events", "all", "--json"])).out);
-	const tail = new Running(user.spawn(["logs", "tail", "--json", "--limit", "1"]));
-	await project.publish([1, 2].map((n) => ({ id: `evt_${n}`, type: "delivery.success" as const, data: {} })));
+	const { id } = JSON.parse((await on.user.run(["webhooks", "create", url, "--events", "all", "--json"])).out);
+	const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--limit", "1"]));
+	await on.project.publish([1, 2].map((n) => ({ id: `evt_${n}`, type: "delivery.success" as const, data: {} })));
 	await tail.until("four attempts", () => tail.lines.length >= 4);
 	expect(
 		tail.lines
@@ -353,30 +150,30 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 			.sort(),
 	).toEqual(["evt_1", "evt_2"]);
 	// "No delivery matches." read as if the event didn't exist.
-	const none = await user.run(["replay", "--webhook", id, "--type", "customer.created"]);
+	const none = await on.user.run(["replay", "--webhook", id, "--type", "customer.created"]);
 	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });
-	const dry = await user.run(["replay", "--webhook", id, "--dry-run"]);
+	const dry = await on.user.run(["replay", "--webhook", id, "--dry-run"]);
 	expect(dry).toMatchObject({ code: 0, out: "2 would be sent again.\n" });
-	expect(await user.run(["replay", "--webhook", id])).toMatchObject({
+	expect(await on.user.run(["replay", "--webhook", id])).toMatchObject({
 		code: 2,
 		err: expect.stringMatching(/2 deliveries.*one that skips duplicates won't handle again/),
 	});
-	expect((await user.run(["replay", "--webhook", id, "--yes", "--json"])).out).toBe('{"count":2,"replayed":true}\n');
+	expect((await on.user.run(["replay", "--webhook", id, "--yes", "--json"])).out).toBe('{"count":2,"replayed":true}\n');
 	await tail.until("the replays", () => tail.lines.filter(({ replay }) => replay === 1).length >= 4);
-	await service.kill();
+	await on.service.kill();
 	await tail.until("the service to be missed", () => tail.errors.includes("Waiting for the service"));
-	await service.startAgain();
-	await project.publish({ id: "evt_3", type: "delivery.success", data: {} });
+	await on.service.startAgain();
+	await on.project.publish({ id: "evt_3", type: "delivery.success", data: {} });
 	await tail.until("the attempt after the restart", () => tail.lines.some(({ event_id }) => event_id === "evt_3"));
 	expect(await tail.end("SIGINT")).toBe(0);
 	const seen = tail.lines.map((line) => line.id);
 	expect(new Set(seen).size).toBe(seen.length);
-	const table = await user.run(["logs", "list", "--event", "evt_3", "--status", "failed"]);
+	const table = await on.user.run(["logs", "list", "--event", "evt_3", "--status", "failed"]);
 	expect(table.out).toMatch(
 		/✘ delivery\.success +evt_3 +#2 +\d+ ms {2}connection_refused {2}https:\/\/127\.0\.0\.1:1\/hooks\n$/,
 	);
 	// All rows have the same columns.
-	const { out: rows } = await user.run(["logs", "list", "--limit", "50"]);
+	const { out: rows } = await on.user.run(["logs", "list", "--limit", "50"]);
 	expect(
 		new Set(
 			rows
@@ -387,9 +184,9 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	).toBe(1);
 
 	const [newest] = JSON.parse(
-		`[${(await user.run(["logs", "list", "--event", "evt_3", "--limit", "1", "--json"])).out}]`,
+		`[${(await on.user.run(["logs", "list", "--event", "evt_3", "--limit", "1", "--json"])).out}]`,
 	);
-	const full = await user.run(["logs", "get", newest.id]);
+	const full = await on.user.run(["logs", "get", newest.id]);
 	expect(full.code).toBe(0);
 	for (const text of [
 		/Result +✘ failed\n/,
@@ -399,33 +196,33 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	])
 		expect(full.out).toMatch(text);
 	expect(full.out).toContain('Request  nothing was sent\n\n{"id":"evt_3"');
-	const byEvent = await user.run(["logs", "get", "evt_3", "--json"]);
+	const byEvent = await on.user.run(["logs", "get", "evt_3", "--json"]);
 	expect(JSON.parse(byEvent.out)).toMatchObject({
 		id: newest.id,
 		request_headers: {},
 		request_body: expect.any(String),
 	});
 	expect(byEvent.err).toContain("posthorn logs list --event evt_3");
-	const ofWebhook = await user.run(["logs", "get", "evt_3", "--webhook", newest.webhook_id, "--json"]);
+	const ofWebhook = await on.user.run(["logs", "get", "evt_3", "--webhook", newest.webhook_id, "--json"]);
 	expect(JSON.parse(ofWebhook.out).id).toBe(newest.id);
-	expect((await user.run(["logs", "get", "evt_3", "--webhook", "wh_none"])).code).toBe(1);
-	expect(await user.run(["logs", "get", newest.id, "--webhook", newest.webhook_id])).toMatchObject({
+	expect((await on.user.run(["logs", "get", "evt_3", "--webhook", "wh_none"])).code).toBe(1);
+	expect(await on.user.run(["logs", "get", newest.id, "--webhook", newest.webhook_id])).toMatchObject({
 		code: 2,
 		err: expect.stringMatching(/^--webhook needs an event/),
 	});
-	expect(await user.run(["logs", "get", "evt_none"])).toMatchObject({
+	expect(await on.user.run(["logs", "get", "evt_none"])).toMatchObject({
 		code: 1,
 		err: expect.stringMatching(/no attempt/),
 	});
-	expect((await user.run(["logs", "get", "att_none"])).code).toBe(1);
+	expect((await on.user.run(["logs", "get", "att_none"])).code).toBe(1);
 });
 
 test("an attempt in full shows the response's headers, and the certificate that was rejected", async () => {
 	const authority = await createAuthority();
-	await service.stop();
-	const { POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_CA_FILE } = settingsOfNodes(writeCaFile(authority, service.folder));
-	Object.assign(service.settings, { POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_CA_FILE });
-	await service.startAgain();
+	await on.service.stop();
+	const { POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_CA_FILE } = settingsOfNodes(writeCaFile(authority, on.service.folder));
+	Object.assign(on.service.settings, { POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_CA_FILE });
+	await on.service.startAgain();
 	const respond = () => ({ status: 302, headers: { location: "https://example.com/new", "set-cookie": "a=b" } });
 	await using receivers = new AsyncDisposableStack();
 	const opened = <R extends { close(): Promise<void> }>(one: R): R => receivers.adopt(one, () => one.close());
@@ -433,13 +230,13 @@ test("an attempt in full shows the response's headers, and the certificate that 
 	const expired = opened(await startRawReceiver({ authority: await issueExpired(authority), onConnection() {} }));
 	const fullOf = async (url: string, id: string): Promise<string> => {
 		const hook = ["webhooks", "create", url, "--events", "delivery.success", "--json"];
-		const { id: webhook } = JSON.parse((await user.run(hook)).out);
-		const tail = new Running(user.spawn(["logs", "tail", "--json", "--webhook", webhook]));
-		await project.publish({ id, type: "delivery.success", data: {} });
+		const { id: webhook } = JSON.parse((await on.user.run(hook)).out);
+		const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--webhook", webhook]));
+		await on.project.publish({ id, type: "delivery.success", data: {} });
 		await tail.until("the attempt", () => tail.lines.length > 0);
 		await tail.end("SIGINT");
-		const { out } = await user.run(["logs", "get", String(tail.lines[0]!.id)]);
-		await user.run(["webhooks", "delete", webhook, "--yes"]);
+		const { out } = await on.user.run(["logs", "get", String(tail.lines[0]!.id)]);
+		await on.user.run(["webhooks", "delete", webhook, "--yes"]);
 		return out;
 	};
 	const redirected = await fullOf(moved.url("/hooks"), "evt_moved");
@@ -453,26 +250,26 @@ test("an attempt in full shows the response's headers, and the certificate that 
 });
 
 test("events of the log are sent again to a receiver here, whatever became of their deliveries", async () => {
-	await project.publish(
+	await on.project.publish(
 		["evt_1", "evt_2", "evt_3"].map((id) => ({ id, type: "delivery.success" as const, data: { id } })),
 	);
-	const here = ["--to", `${receiver.port}/hooks`];
-	const one = await user.run(["replay", "--event", "evt_2", ...here, "--json"]);
+	const here = ["--to", `${on.receiver.port}/hooks`];
+	const one = await on.user.run(["replay", "--event", "evt_2", ...here, "--json"]);
 	expect([one.code, JSON.parse(one.out)]).toMatchObject([0, { event_id: "evt_2", kind: "responded", status: 200 }]);
-	expect(receiver.received).toMatchObject([
-		{ id: "evt_2", verified: true, body: (await project.get("evt_2")).event.raw },
+	expect(on.receiver.received).toMatchObject([
+		{ id: "evt_2", verified: true, body: (await on.project.get("evt_2")).event.raw },
 	]);
-	const all = await user.run(["replay", "--since", "10m", "--type", "delivery.success", ...here]);
+	const all = await on.user.run(["replay", "--since", "10m", "--type", "delivery.success", ...here]);
 	expect(all.out).toMatch(/^(delivery\.success +evt_[123] {2}→ 200 {2}\d+ ms\n){3}$/);
-	expect(receiver.received.map(({ id }) => id)).toEqual(["evt_2", "evt_1", "evt_2", "evt_3"]);
-	receiver.status = 500;
-	expect((await user.run(["replay", "--event", "evt_1", ...here])).code).toBe(1);
+	expect(on.receiver.received.map(({ id }) => id)).toEqual(["evt_2", "evt_1", "evt_2", "evt_3"]);
+	on.receiver.status = 500;
+	expect((await on.user.run(["replay", "--event", "evt_1", ...here])).code).toBe(1);
 	for (const [args, message] of [
 		[here, /--event evt_…, or --since/],
 		[[...here, "--event", "evt_1", "--webhook", "wh_1"], /--webhook chooses deliveries/],
 		[["--to", "example.com", "--event", "evt_1"], /--allow-remote/],
 	] as const)
-		expect(await user.run(["replay", ...args])).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+		expect(await on.user.run(["replay", ...args])).toMatchObject({ code: 2, err: expect.stringMatching(message) });
 });
 
 test("every command has an example, and takes --json and --env-file", () => {
@@ -492,9 +289,9 @@ test("every command has an example, and takes --json and --env-file", () => {
 
 test("shells can complete commands and options", async () => {
 	for (const shell of ["bash", "zsh", "fish"])
-		expect((await user.run(["complete", shell])).out, shell).toContain("posthorn");
-	expect((await user.run(["complete", "--", "tri"])).out).toMatch(/^trigger\t/);
-	expect((await user.run(["complete", "--", "trigger", "--pub"])).out).toContain("--publish");
+		expect((await on.user.run(["complete", shell])).out, shell).toContain("posthorn");
+	expect((await on.user.run(["complete", "--", "tri"])).out).toMatch(/^trigger\t/);
+	expect((await on.user.run(["complete", "--", "trigger", "--pub"])).out).toContain("--publish");
 });
 
 test.each([
@@ -503,30 +300,30 @@ test.each([
 	[["events", "list", "--limit", "-1"], /^--limit is "-1"; give a whole number/],
 	[["replay", "--until", "soon"], /^--until is "soon"; give a span/],
 ])("refuses %j before it calls the service", async (args, message) => {
-	const { code, err } = await user.run(args, { env: { POSTHORN_URL: "http://127.0.0.1:1" } });
+	const { code, err } = await on.user.run(args, { env: { POSTHORN_URL: "http://127.0.0.1:1" } });
 	expect([code, err]).toEqual([2, expect.stringMatching(message)]);
 });
 
 test("says that a key was copied wrongly, without a call", async () => {
-	for (const args of [["events", "list", "--project", project.id], ["events", "list"], ["login"]])
-		expect(await user.run(args, { env: { POSTHORN_API_KEY: "phk_…" } }), args.join(" ")).toMatchObject({
+	for (const args of [["events", "list", "--project", on.project.id], ["events", "list"], ["login"]])
+		expect(await on.user.run(args, { env: { POSTHORN_API_KEY: "phk_…" } }), args.join(" ")).toMatchObject({
 			code: 2,
 			err: expect.stringMatching(/^The API key has characters that no key has: copy all of it/),
 		});
 });
 
 test("says in plain words why a call failed, and when there is nothing to show", async () => {
-	const away = await user.run(["webhooks", "pause", "wh_1", "--project", project.id], {
+	const away = await on.user.run(["webhooks", "pause", "wh_1", "--project", on.project.id], {
 		env: { POSTHORN_URL: `http://127.0.0.1:${await unusedPort()}` },
 	});
 	expect(away).toMatchObject({
 		code: 1,
 		err: expect.stringMatching(/: the service can't be reached \(.+\)\.\nIs the service/),
 	});
-	const invalid = await user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
+	const invalid = await on.user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
 	expect(invalid).toMatchObject({ code: 1, err: expect.stringMatching(/422: [^"]+\.\n {2}\/url The URL must/) });
-	expect(await user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
-	expect(await user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
+	expect(await on.user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
+	expect(await on.user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
 });
 
 // Node takes the option for its own, unless "--" comes before the script, as in the archive's launcher.
@@ -539,5 +336,5 @@ test("says which file of --env-file doesn't exist", () => {
 });
 
 test("an empty variable counts as one that isn't set", async () => {
-	expect(await user.run(["events", "list"], { env: { POSTHORN_PROJECT: "" } })).toMatchObject({ code: 0 });
+	expect(await on.user.run(["events", "list"], { env: { POSTHORN_PROJECT: "" } })).toMatchObject({ code: 0 });
 });

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Signal, unusedPort, verifyRequest, within } from "@posthorn/testkit";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { Service } from "../../client/test/service.fixture.ts";
 
 export const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
 
@@ -155,4 +157,38 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	for await (const chunk of request) chunks.push(chunk);
 	return Buffer.concat(chunks);
+}
+
+/** What a test's commands talk to. */
+interface Stage {
+	service: Service;
+	receiver: LocalReceiver;
+	/** A key of the project, which `user` has in the environment. */
+	key: string;
+	project: Awaited<ReturnType<Service["project"]>>;
+	user: User;
+}
+
+/** A service and a receiver for the tests of a file; a project and a user for each test. */
+export function useStage(): Stage {
+	const on = {} as Stage;
+	beforeAll(async () => {
+		on.service = await Service.start();
+		on.receiver = await LocalReceiver.start();
+	});
+	afterAll(async () => {
+		await on.receiver.close();
+		await on.service.close();
+	});
+	beforeEach(async () => {
+		const { id, key } = await on.service.keyOfProject();
+		on.key = key;
+		on.project = on.service.clientOf(id, key);
+		on.user = new User({ POSTHORN_URL: on.service.url, POSTHORN_API_KEY: key });
+		on.receiver.secret = (await on.user.run(["listen", "--print-secret"])).out.trim();
+		on.receiver.received.length = 0;
+		on.receiver.status = 200;
+		return () => on.user.close();
+	});
+	return on;
 }
