@@ -6,6 +6,7 @@ import {
 	isBehind,
 	listSentence,
 	projectSentence,
+	recentFailures,
 	waitingSentence,
 	webhookName,
 	webhookSentence,
@@ -165,13 +166,35 @@ describe("a webhook whose lane falls behind", () => {
 	});
 });
 
+it.each([
+	[0, 1, "Its only attempt has failed in the last 15 minutes"],
+	[0, 2, "Both attempts have failed in the last 15 minutes"],
+	[0, 9, "All 9 attempts have failed in the last 15 minutes"],
+	[1, 1, "1 of 2 attempts has failed in the last 15 minutes"],
+	[51, 9, "9 of 60 attempts have failed in the last 15 minutes"],
+])("with %i delivered and %i failed attempts, says %s", (delivered, failed, words) => {
+	const recent = { since: at(14, 15), delivered, failed };
+	expect(recentFailures({ ...HEALTHY, recent }, NOW)).toBe(words);
+});
+
 describe("listSentence", () => {
 	it("counts", () => {
 		expect(listSentence([FAILING, HEALTHY, HEALTHY, HEALTHY], 4)).toBe("4 webhooks, 1 is failing.");
-		expect(listSentence([HEALTHY], 1)).toBe("1 webhook, none is failing.");
+		expect(listSentence([HEALTHY], 1)).toBe("1 webhook.");
 		expect(listSentence([FAILING, FAILING, { state: "paused" }], 3)).toBe("3 webhooks, 2 are failing, 1 is paused.");
 		expect(listSentence([UNSTABLE, HEALTHY], 2)).toBe("2 webhooks, none is failing, 1 is unstable.");
 		expect(listSentence([], 0)).toBe("Nothing is being sent yet.");
+	});
+
+	it("doesn't count what is true of all", () => {
+		expect(listSentence([FAILING], 1)).toBe("Your webhook is failing.");
+		expect(listSentence([FAILING, FAILING], 2)).toBe("Both webhooks are failing.");
+		expect(
+			listSentence(
+				Array.from({ length: 1_200 }, () => ({ state: "paused" })),
+				1_200,
+			),
+		).toBe("All 1,200 webhooks are paused.");
 	});
 });
 

@@ -80,10 +80,12 @@ export function recentFailures({ recent: { since, delivered, failed } }: HealthF
 	const minutes = Math.max(1, Math.ceil((now - Date.parse(since)) / 60_000));
 	const all = delivered + failed;
 	const few =
-		all === 1
-			? "Its only attempt has failed"
-			: `${formatCount(failed)} of ${plural(all, "attempt")} ${failed === 1 ? "has" : "have"} failed`;
-	return `${few} in the last ${minutes} minutes`;
+		delivered > 0
+			? `${formatCount(failed)} of ${plural(all, "attempt")} ${failed === 1 ? "has" : "have"}`
+			: all === 1
+				? "Its only attempt has"
+				: `${allOf(all, "attempts")} have`;
+	return `${few} failed in the last ${minutes} minutes`;
 }
 
 /** What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. Returning 500 now`. */
@@ -111,9 +113,12 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");
 
+/** `Both webhooks`, `All 3 webhooks`; of two or more. */
+const allOf = (total: number, what: string) => (total === 2 ? `Both ${what}` : `All ${formatCount(total)} ${what}`);
+
 /** `1 of 4 webhooks is`, `Both webhooks are`, `All 3 webhooks are`; of two or more. */
 function shareOf(count: number, total: number): string {
-	if (count === total) return total === 2 ? "Both webhooks are" : `All ${formatCount(total)} webhooks are`;
+	if (count === total) return `${allOf(total, "webhooks")} are`;
 	return `${formatCount(count)} of ${formatCount(total)} webhooks ${isAre(count)}`;
 }
 
@@ -141,13 +146,7 @@ export function projectSentence(
 	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), count("idle")];
 	const late = behindSentence(webhooks, byId, now);
 	if (healthy === total) {
-		const all =
-			total === 1
-				? "Your webhook is healthy."
-				: total === 2
-					? "Both webhooks are healthy."
-					: `All ${formatCount(total)} webhooks are healthy.`;
-		return `${all}${late}`;
+		return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} healthy.${late}`;
 	}
 	if (unstable > 0) {
 		const names = webhooks
@@ -179,6 +178,9 @@ export function listSentence(healths: readonly Pick<HealthFacts, "state">[], tot
 	const failing = healths.filter(({ state }) => state === "failing").length;
 	const unstable = healths.filter(({ state }) => state === "unstable").length;
 	const paused = healths.filter(({ state }) => state === "paused").length;
+	const shared = Object.entries({ failing, unstable, paused }).find(([, count]) => count === total)?.[0];
+	if (shared !== undefined) return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} ${shared}.`;
+	if (total === 1) return "1 webhook.";
 	const parts = [
 		plural(total, "webhook"),
 		failing === 0 ? "none is failing" : `${formatCount(failing)} ${isAre(failing)} failing`,

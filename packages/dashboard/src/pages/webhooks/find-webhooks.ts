@@ -42,12 +42,12 @@ export function foundSentence(
 	found: readonly WebhookRow[],
 	search: WebhooksSearch,
 ): string {
-	if ((search.text ?? "").trim() === "" && search.state === undefined)
+	const isFiltered = (search.text ?? "").trim() !== "" || search.state !== undefined;
+	if (!isFiltered || (found.length === all.length && all.length > 0))
 		return listSentence(
 			all.map((row) => ({ state: stateOf(row) })),
 			all.length,
 		);
 	if (found.length === 0) return `None of ${plural(all.length, "webhook")} matches.`;
-	if (found.length === all.length) return all.length === 1 ? "Your webhook matches." : "All webhooks match.";
 	return `${formatCount(found.length)} of ${plural(all.length, "webhook")} ${found.length === 1 ? "matches" : "match"}.`;
 }
