@@ -60,6 +60,17 @@ test("pages fit a narrow screen, and every page is reachable", async ({ dashboar
 		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 		expect(await page.locator("html").evaluate((html) => html.scrollWidth), path).toBeLessThanOrEqual(360);
 	}
+	// Names once ran out of their cards.
+	const longName = "A name that takes more than a line ".repeat(2).trim();
+	await shop.post(shop.path("/api-keys"), { name: longName });
+	await shop.patch(`/v1/projects/${shop.projectId}`, { name: longName });
+	for (const url of [dashboard.project("/api-keys"), `${dashboard.url}/projects`]) {
+		await page.goto(url);
+		const name = page.getByRole("table").getByText(longName);
+		expect(await name.evaluate((element) => element.getBoundingClientRect().right), url).toBeLessThan(345);
+		await expect(page.getByRole("table")).toContainText(longName);
+	}
+	await page.goto(dashboard.project("/webhooks"));
 	await page
 		.getByRole("button", { name: /navigation|menu/i })
 		.first()

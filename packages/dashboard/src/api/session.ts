@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { releaseSecret } from "../lib/account/kept-secret.ts";
 import { mayAct, type Role } from "../lib/account/roles.ts";
 import { api } from "./client/client.ts";
@@ -72,11 +73,14 @@ export async function signOut(): Promise<void> {
 	forgetSession();
 }
 
-/** The session; only for pages behind the sign-in. */
+/** The session; only for pages behind the sign-in. If it ends, they keep it until they're left. */
 export function useSession(): Session {
 	const { data } = useQuery(sessionQuery);
-	if (data === undefined || data === null) throw new Error("useSession is for pages behind the sign-in.");
-	return data;
+	const [last, setLast] = useState(data);
+	if (data && data !== last) setLast(data);
+	const session = data ?? last;
+	if (!session) throw new Error("useSession is for pages behind the sign-in.");
+	return session;
 }
 
 /** The project in the address bar. */

@@ -14,7 +14,7 @@ interface IdentProps {
 export function Ident({ id, full = false, noCopy = false }: IdentProps) {
 	return (
 		<span className={classes.ident}>
-			<code className={classes.code} title={id}>
+			<code className={classes.code} data-full={full || undefined} title={id}>
 				{full ? id : shortId(id)}
 			</code>
 			{noCopy ? null : <Copy text={id} label="Copy id" size="xs" />}

@@ -122,9 +122,12 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 			"Replace a self-signed certificate with one from a public authority.",
 		],
 	}),
-	tls_expired: ({ host, certificate, startedAt }) => ({
+	tls_expired: ({ host, certificate, startedAt, isRetried }) => ({
 		why: `The certificate of ${host} ${expiryWords(certificate, startedAt)}.`,
-		tries: ["Renew it, reload the server, then replay.", "If it is new, check the server's clock."],
+		tries: [
+			`Renew it, reload the server, then ${isRetried ? "retry now" : "replay"}.`,
+			"If it is new, check the server's clock.",
+		],
 	}),
 	tls_wrong_host: ({ host, certificate }) => ({
 		why:
@@ -224,10 +227,10 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 			`Check whether the receiver is overloaded. ${isRetried ? "Retries often get through." : "Then replay it."}`,
 		],
 	}),
-	410: ({ host }) => ({
+	410: ({ host, isRetried }) => ({
 		why: `${host} says that this URL no longer exists.`,
 		tries: [
-			`Enter the receiver's new URL ${SETTINGS}, then replay.`,
+			`Enter the receiver's new URL ${SETTINGS}, then ${isRetried ? "retry now" : "replay"}.`,
 			"If it's no longer needed, pause or delete the webhook.",
 		],
 	}),

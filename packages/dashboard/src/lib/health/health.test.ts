@@ -5,6 +5,7 @@ import {
 	type HealthFacts,
 	isBehind,
 	listSentence,
+	pendingSentence,
 	projectSentence,
 	recentFailures,
 	waitingSentence,
@@ -175,6 +176,15 @@ it.each([
 ])("with %i delivered and %i failed attempts, says %s", (delivered, failed, words) => {
 	const recent = { since: at(14, 15), delivered, failed };
 	expect(recentFailures({ ...HEALTHY, recent }, NOW)).toBe(words);
+});
+
+it("says what waits, and doesn't mention what doesn't", () => {
+	const backlog = { events: 2, oldest_at: at(14, 26) };
+	const first = "2 events wait for their first attempt, the oldest for 4 min";
+	expect(pendingSentence(backlog, 0, NOW)).toBe(`${first}.`);
+	expect(pendingSentence(backlog, 1, NOW)).toBe(`${first}; 1 event waits for a retry.`);
+	expect(pendingSentence({ events: 0, oldest_at: null }, 6, NOW)).toBe("6 events wait for a retry.");
+	expect(pendingSentence({ events: 0, oldest_at: null }, 0, NOW)).toBe("Nothing is waiting.");
 });
 
 describe("listSentence", () => {

@@ -278,6 +278,14 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
 }
 
+/** What waits to be sent to a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
+export function pendingSentence(backlog: HealthFacts["backlog"], retries: number, now: number): string {
+	const first = backlogSentence(backlog, now);
+	const again = retries === 0 ? null : `${plural(retries, "event")} ${retries === 1 ? "waits" : "wait"} for a retry`;
+	if (first !== null && again !== null) return `${first}; ${again}.`;
+	return `${first ?? again ?? "Nothing is waiting"}.`;
+}
+
 /** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
 export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
 	if (events === 0) return null;

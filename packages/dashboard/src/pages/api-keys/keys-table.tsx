@@ -72,7 +72,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 					<When at={created_at} />
 					{created_by === null ? null : (
 						<Text size="xs" c="dimmed">
-							by {created_by.name}
+							by {created_by.kind === "operator_key" ? "the operator's key" : created_by.name}
 						</Text>
 					)}
 				</div>

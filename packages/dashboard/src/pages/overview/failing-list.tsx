@@ -55,7 +55,8 @@ export function FailingList({ projectId, failing, ongoing, now }: FailingListPro
 			actions={
 				more === 0 ? undefined : failing.length > MOST ? (
 					<Button
-						size="xs"
+						className={classes.more}
+						size="compact-xs"
 						variant="subtle"
 						renderRoot={(props) => (
 							<Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} search={{ state: first }} />
@@ -64,7 +65,7 @@ export function FailingList({ projectId, failing, ongoing, now }: FailingListPro
 						Show all {first} webhooks
 					</Button>
 				) : (
-					<Button size="xs" variant="subtle" onClick={() => setAll(true)}>
+					<Button className={classes.more} size="compact-xs" variant="subtle" onClick={() => setAll(true)}>
 						Show {more} more
 					</Button>
 				)

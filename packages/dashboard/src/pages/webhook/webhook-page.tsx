@@ -2,6 +2,7 @@ import { Anchor, Button, Skeleton, Tabs, Text } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { type HelpfulAction, webhookName, webhookSentence } from "../../lib/health/health.ts";
@@ -28,7 +29,8 @@ import classes from "./webhook-page.module.css";
 /** One webhook: its health, its activity, and its settings. */
 export function WebhookPage() {
 	const { projectId, webhook, health } = useWebhook();
-	if (webhook.error !== null && webhook.data === undefined) {
+	// One that was deleted in the meantime can't be used any longer, either.
+	if (webhook.error !== null && (webhook.data === undefined || isStatus(webhook.error, 404))) {
 		return (
 			<Page>
 				<PageHeader title="Webhook" />
@@ -41,7 +43,8 @@ export function WebhookPage() {
 			</Page>
 		);
 	}
-	if (webhook.data === undefined) return <WebhookSkeleton />;
+	// What its health has to say is above the tabs, and would push them down.
+	if (webhook.data === undefined || health.isPending) return <WebhookSkeleton />;
 	return (
 		<Loaded projectId={projectId} webhook={webhook.data} health={health.data ?? undefined} healthError={health.error} />
 	);
@@ -89,7 +92,9 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 					/>
 				}
 			>
-				<span className={classes.url}>{webhook.url}</span>
+				<span className={classes.url} title={webhook.url}>
+					{webhook.url}
+				</span>
 				{sentence === null ? <Skeleton height={16} width={320} mt={8} mb={2} /> : null}
 				{sentence === null || failing ? null : <div>{sentence.text}</div>}
 			</PageHeader>

@@ -28,6 +28,7 @@ export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: 
 				to="/p/$projectId/webhooks/$webhookId"
 				params={{ projectId, webhookId: webhook.id }}
 				search={{}}
+				title={webhookName(webhook)}
 			>
 				{webhookName(webhook)}
 			</Link>
@@ -89,8 +90,9 @@ export function ResponseCell({ health }: { health: Health | undefined }) {
 	if (last === null) return <span className={classes.quiet}>–</span>;
 	return (
 		<>
-			{responseWords(last).short}
-			<br />
+			<span className={classes.response} title={responseWords(last).short}>
+				{responseWords(last).short}
+			</span>
 			<span className={classes.quiet}>
 				<When at={last.started_at} />
 			</span>

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { isStatus } from "../../api/client/error.ts";
 import { problemWords } from "../../api/client/problem-words.ts";
 import classes from "./states.module.css";
 
@@ -40,7 +41,7 @@ export function EmptyState({ title, children, icon, action, preview }: EmptyStat
 	);
 }
 
-/** Something couldn't be loaded or done: what happened, what to do, and a way to try again. */
+/** Something couldn't be loaded or done: what happened, what to do, and a way to try again unless that can't help. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
 	const { title, detail } = problemWords(error);
 	return (
@@ -53,7 +54,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
 			title={title}
 		>
 			<Text size="sm">{detail}</Text>
-			{onRetry === undefined ? null : (
+			{onRetry === undefined || isStatus(error, 404) ? null : (
 				<Button mt="sm" size="xs" variant="default" onClick={() => void onRetry()}>
 					Try again
 				</Button>

@@ -20,7 +20,14 @@ export function AttemptLink({ id, type }: { id: string; type: string }) {
 		open(id);
 	};
 	return (
-		<a className={classes.event} href={hrefOf(id)} tabIndex={-1} onClick={click} onPointerEnter={() => preload(id)}>
+		<a
+			className={classes.event}
+			href={hrefOf(id)}
+			title={type}
+			tabIndex={-1}
+			onClick={click}
+			onPointerEnter={() => preload(id)}
+		>
 			{type}
 		</a>
 	);

@@ -8,6 +8,7 @@ import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../..
 import { useIncidents } from "../../../ui/hooks/use-incidents.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
+import { INCIDENTS_SHOWN } from "../use-webhook.ts";
 import { IncidentsSection } from "./incidents-section.tsx";
 import { RecentAttempts } from "./recent-attempts.tsx";
 import { WaitingSection } from "./waiting-section.tsx";
@@ -18,8 +19,6 @@ interface ActivityTabProps {
 	health: Health | undefined;
 	range: StatsRange;
 }
-
-const INCIDENTS_SHOWN = 5;
 
 /** A webhook's requests and responses, its backlog, and its next attempts. */
 export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
@@ -76,7 +75,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 					</Anchor>
 				}
 			>
-				<RecentAttempts projectId={projectId} webhookId={webhook.id} />
+				<RecentAttempts projectId={projectId} webhookId={webhook.id} paused={webhook.status === "paused"} />
 			</Section>
 		</Stack>
 	);

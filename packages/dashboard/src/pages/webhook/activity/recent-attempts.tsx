@@ -47,8 +47,14 @@ function AttemptNumber({ attempt }: { attempt: ListedAttempt }) {
 	return attempt.replay === 0 ? number : `${number}, replay ${attempt.replay}`;
 }
 
+interface RecentAttemptsProps {
+	projectId: string;
+	webhookId: string;
+	paused: boolean;
+}
+
 /** The newest attempts; each opens in the log. */
-export function RecentAttempts({ projectId, webhookId }: { projectId: string; webhookId: string }) {
+export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsProps) {
 	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
 	const navigate = useNavigate();
 	const router = useRouter();
@@ -67,7 +73,9 @@ export function RecentAttempts({ projectId, webhookId }: { projectId: string; we
 	if (data?.length === 0) {
 		return (
 			<Text size="sm" c="dimmed" px={20} pb={20}>
-				Nothing has been sent yet. Send a test event, or wait for the first event.
+				{paused
+					? "Nothing has been sent yet, because the webhook is paused."
+					: "Nothing has been sent yet. Send a test event, or wait for the first event."}
 			</Text>
 		);
 	}

@@ -57,8 +57,10 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 						<Ident id={event_id} />
 					</span>
 					<span className={classes.due}>
-						attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
-						<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
+						<span>
+							attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
+							<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
+						</span>
 						{test ? (
 							<CancelTest
 								projectId={projectId}

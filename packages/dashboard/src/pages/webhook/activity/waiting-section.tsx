@@ -2,7 +2,7 @@ import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Health, waitingQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
-import { backlogSentence } from "../../../lib/health/health.ts";
+import { pendingSentence } from "../../../lib/health/health.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -22,7 +22,6 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 	const { data } = useQuery(waitingQuery(projectId, { webhookId: webhook.id, limit: SHOWN }));
 	const oldest = webhook.backlog.oldest_at;
 	const now = useNow(oldest === null ? 0 : Date.parse(oldest));
-	const backlog = backlogSentence(webhook.backlog, now);
 	const count = health?.waiting.count ?? 0;
 	const more = count - (data?.length ?? 0);
 	return (
@@ -39,10 +38,7 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 			) : (
 				<Stack gap="sm">
 					<Text size="sm" aria-live="polite">
-						{backlog === null ? "No event is waiting for its first attempt" : backlog}
-						{count === 0
-							? ", and none for a retry."
-							: `; ${plural(count, "event")} ${count === 1 ? "waits" : "wait"} for a retry.`}
+						{pendingSentence(webhook.backlog, count, now)}
 					</Text>
 					{data.length === 0 ? null : (
 						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />

@@ -1,0 +1,102 @@
+import { purchase } from "../shop.ts";
+import { expect, test, watch } from "./dashboard.ts";
+
+test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+test("a webhook that someone else deletes while its page is open is gone", async ({ dashboard, page, context }) => {
+	const faults = watch(context);
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByText("No event has been sent to it yet.").first()).toBeVisible();
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	expect((await shop.delete(shop.path(`/webhooks/${id}`))).status).toBe(204);
+	await expect(page.getByText("There is no such webhook.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Send test event" })).toHaveCount(0);
+	// Trying again wouldn't help.
+	await expect(page.getByRole("button", { name: "Try again" })).toHaveCount(0);
+	await page.getByRole("link", { name: "All webhooks" }).click();
+	await expect(page.getByRole("heading", { name: "No webhooks yet" })).toBeVisible();
+	expect(faults).toEqual([]);
+});
+
+test("acting after the session has ended in another tab leads to the sign-in and back", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const errors: string[] = [];
+	page.on("console", (message) => {
+		if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+			errors.push(message.text());
+	});
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await page.getByRole("button", { name: "Send test event" }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog.getByRole("button", { name: "Send" })).toBeVisible();
+	await context.clearCookies();
+	await dialog.getByRole("button", { name: "Send" }).click();
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	expect(new URL(page.url()).searchParams.get("next")).toContain(`/webhooks/${id}`);
+	expect(errors).toEqual([]);
+});
+
+test("nothing on a failing webhook's page moves while it loads slowly", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500 }));
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const held: (() => void)[] = [];
+	let isHolding = true;
+	await page.route("**/webhooks/health*", async (route) => {
+		if (isHolding) await new Promise<void>((go) => held.push(go));
+		await route.continue();
+	});
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect.poll(() => held.length).toBe(1);
+	await expect(page.getByRole("status", { name: "Loading the webhook" })).toBeVisible();
+	// The tabs would be pushed down by what the health says above them.
+	await expect(page.getByRole("tab")).toHaveCount(0);
+	isHolding = false;
+	for (const go of held) go();
+	await expect(page.getByText(/^Returning 500 since/).first()).toBeVisible();
+	await expect(page.getByRole("tab", { name: "Activity" })).toBeVisible();
+});
+
+test("what a table cuts is in its title, and a waiting test's actions fit their column", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500 }));
+	const name = `${"🎮 متجر ".repeat(20)}end`;
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: name });
+	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+	await receiver.count(1);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts"))).body.data.length).toBe(1);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/webhooks"));
+	await expect(page.getByRole("table", { name: "Webhooks" }).getByRole("link", { name })).toHaveAttribute(
+		"title",
+		name,
+	);
+	await page.goto(dashboard.project("/logs"));
+	const row = page.getByRole("table", { name: "Deliveries" }).getByRole("row").nth(1);
+	await expect(row.getByText("purchase.completed")).toHaveAttribute("title", "purchase.completed");
+	const cell = row.getByRole("cell").last();
+	await expect(cell.getByRole("button")).toHaveCount(2);
+	expect(await cell.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+});
