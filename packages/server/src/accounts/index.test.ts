@@ -60,7 +60,7 @@ test("deletes only expired rows, within the hour", async () => {
 	expect(await kept()).toHaveLength(2);
 	await sweptOnTheWayTo(start + SESSION_MS + 0.25 * HOUR_MS);
 	expect(await kept()).toHaveLength(1);
-	expect(await accounts.sessions.find(token)).not.toBeNull();
+	expect(await accounts.sessions.find(token!)).not.toBeNull();
 });
 
 // The audit log once only grew.

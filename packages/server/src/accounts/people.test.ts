@@ -4,6 +4,7 @@ import { type Logger, silentLogger } from "../base/logger.ts";
 import { createAccount, openTestStorage, type TestStorage } from "./accounts.fixture.ts";
 import { Passwords, PasswordsBusy } from "./password.ts";
 import { People } from "./people.ts";
+import { Sessions } from "./sessions.ts";
 
 const ADA = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
 const ADDRESS = "192.0.2.1";
@@ -34,6 +35,13 @@ beforeEach(async () => {
 	await createAccount(rig.storage, people, ADA);
 });
 afterEach(() => rig.close());
+
+/** A stored session. */
+async function begin(accountId: string, byLink: boolean) {
+	const sessions = new Sessions({ ...rig, logger: silentLogger });
+	const token = await sessions.begin(accountId, { userAgent: "", address: ADDRESS }, byLink);
+	return (await sessions.find(token!))!.session;
+}
 
 test("compares addresses without case, surrounding spaces and composition", async () => {
 	await createAccount(rig.storage, people, { ...ADA, email: " Ren\u00e9@Example.com " });
@@ -86,7 +94,7 @@ test("wrong passwords are forgotten after 15 minutes", async () => {
 test("a link sign-in allows a new password without the old one for 15 minutes", async () => {
 	const found = await rig.storage.findCredentials({ normalEmail: ADA.email });
 	const account = found!.account;
-	const session = { id: "ses_1", byLink: true, createdAt: rig.clock.now() };
+	const session = await begin(account.id, true);
 	const change = () => people.changePassword({ account, session }, undefined, "another horse battery staple");
 	rig.clock.advance(15 * 60_000 - 1);
 	expect(await change()).toEqual({ kind: "changed" });
@@ -101,7 +109,7 @@ test("wrong passwords from one network don't lock out others, or an open session
 	expect(await people.signIn(ADA.email, ADA.password, "203.0.113.9")).toMatchObject({ kind: "throttled" });
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
 	const { account } = (await rig.storage.findCredentials({ normalEmail: ADA.email }))!;
-	const session = { id: "ses_1", byLink: false, createdAt: rig.clock.now() };
+	const session = await begin(account.id, false);
 	const change = await people.changePassword({ account, session }, ADA.password, "another horse battery staple");
 	expect(change).toEqual({ kind: "changed" });
 });
@@ -116,7 +124,7 @@ test("logs sign-ins, failures, throttling, links and password changes, without w
 	const link = await people.createSignInToken(ADA.email);
 	await people.signInByToken(link!.token, network);
 	await people.signInByToken("guess", network);
-	const session = { id: "ses_1", byLink: true, createdAt: rig.clock.now() };
+	const session = await begin(account.id, true);
 	await people.changePassword({ account, session }, "wrong password", "another horse battery staple");
 	await people.changePassword({ account, session }, undefined, "another horse battery staple");
 	expect(lines).toEqual([

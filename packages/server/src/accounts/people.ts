@@ -34,6 +34,13 @@ export interface PeopleOptions {
 	onSetUp?(): Promise<void>;
 }
 
+export interface SignedIn {
+	readonly kind: "signed_in";
+	readonly account: Account;
+	/** The hash that the password was checked with. */
+	readonly passwordHash?: string;
+}
+
 /** The caller must wait this many seconds before the next try. */
 export interface Throttled {
 	readonly kind: "throttled";
@@ -152,7 +159,7 @@ export class People {
 		email: string,
 		password: string,
 		network: string,
-	): Promise<Throttled | { readonly kind: "signed_in"; readonly account: Account } | { readonly kind: "wrong" }> {
+	): Promise<Throttled | SignedIn | { readonly kind: "wrong" }> {
 		const name = normalEmail(email);
 		const tried: readonly Count[] = [
 			[this.#wrongFromNetwork, network],
@@ -165,14 +172,14 @@ export class People {
 			return { kind: "throttled", wait };
 		}
 		let accountId: string | null = null;
-		const account = await this.#counted(tried, async () => {
+		const right = await this.#counted(tried, async () => {
 			const found = await storage.findCredentials({ normalEmail: name });
 			accountId = found?.account.id ?? null;
-			const right = await passwords.verify(password, found?.passwordHash ?? null, network);
-			return right && found ? found.account : null;
+			const isRight = await passwords.verify(password, found?.passwordHash ?? null, network);
+			return isRight ? found : null;
 		});
-		this.#log(account ? "signed in" : "wrong password", accountId, { network });
-		return account ? { kind: "signed_in", account } : { kind: "wrong" };
+		this.#log(right ? "signed in" : "wrong password", accountId, { network });
+		return right ? { kind: "signed_in", ...right } : { kind: "wrong" };
 	}
 
 	/** A token that signs in once, for a user who forgot the password; null if no account has this address. */
@@ -188,10 +195,7 @@ export class People {
 		return { token, expiresAt };
 	}
 
-	async signInByToken(
-		token: string,
-		network: string,
-	): Promise<Throttled | { readonly kind: "signed_in"; readonly account: Account } | { readonly kind: "wrong" }> {
+	async signInByToken(token: string, network: string): Promise<Throttled | SignedIn | { readonly kind: "wrong" }> {
 		const wait = this.#wrongFromNetwork.wait(network);
 		if (wait !== null) return { kind: "throttled", wait };
 		const { storage, clock } = this.#options;
@@ -214,7 +218,7 @@ export class People {
 		return this.#wrongFromNetwork.wait(network);
 	}
 
-	/** Sets a new password and ends the other sessions. After a recent sign-in by link, the old password isn't needed. */
+	/** Sets a new password and ends the other sessions; `ended`: meanwhile, one of those did. After a recent sign-in by link, the old password isn't needed. */
 	async changePassword(
 		{
 			account,
@@ -225,7 +229,7 @@ export class People {
 		},
 		current: string | undefined,
 		password: string,
-	): Promise<Invalid | Throttled | { readonly kind: "changed" | "wrong" | "current_needed" }> {
+	): Promise<Invalid | Throttled | { readonly kind: "changed" | "wrong" | "current_needed" | "ended" }> {
 		const faults = accountFaults({ password, known: account });
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, passwords, clock } = this.#options;
@@ -245,7 +249,8 @@ export class People {
 			}
 		}
 		const passwordHash = await passwords.hash(password, account.id);
-		await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id });
+		const isSet = await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id });
+		if (!isSet) return { kind: "ended" };
 		this.#log("the password was changed; other sessions and links have ended", account.id, {});
 		return { kind: "changed" };
 	}

@@ -30,7 +30,7 @@ beforeEach(async () => {
 	const person = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
 	const made = await createAccount(rig.storage, people, person);
 	if (made.kind !== "created") throw new Error("The address is taken.");
-	token = await sessions.begin(made.account.id, { userAgent: "", address: "192.0.2.1" }, false);
+	token = (await sessions.begin(made.account.id, { userAgent: "", address: "192.0.2.1" }, false))!;
 	rig.clock.advance(MINUTE_MS);
 });
 afterEach(() => rig.close());

@@ -37,12 +37,15 @@ export class Sessions {
 		this.#options = options;
 	}
 
-	/** @returns the token, for the browser to keep */
-	async begin(accountId: string, client: Client, byLink: boolean): Promise<string> {
+	/**
+	 * @param passwordHash the hash that the password was checked with
+	 * @returns the token, for the browser to keep; null if the account has another password by now
+	 */
+	async begin(accountId: string, client: Client, byLink: boolean, passwordHash?: string): Promise<string | null> {
 		const { storage, clock, ids } = this.#options;
 		const token = createKey("");
 		const now = clock.now();
-		await storage.createSession({
+		const isCreated = await storage.createSession({
 			id: ids.next("session"),
 			accountId,
 			createdAt: now,
@@ -53,8 +56,9 @@ export class Sessions {
 			address: client.address,
 			tokenHash: keyHash(token),
 			maxPerAccount: SIGN_IN.sessions,
+			passwordHash,
 		});
-		return token;
+		return isCreated ? token : null;
 	}
 
 	/**

@@ -2,6 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
+import { Passwords } from "../accounts/index.ts";
 import { SIGN_IN } from "../base/budgets.ts";
 
 const DAY_MS = 86_400_000;
@@ -115,6 +116,33 @@ test("a new password must not be easy to guess", async () => {
 	}
 	expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
 });
+
+// Passwords wait for their turn to be checked, for seconds if there are many. Someone who knew the old one could keep
+// some waiting, and was back in after it had been changed, or changed it again.
+test.each(["signs in with", "changes"])(
+	"whoever still %s the old password while it is changed is too late",
+	async (how) => {
+		const thief = new Browser(api);
+		await thief.signIn(EMAIL);
+		const [stolen, owners] = ["another password of the thief", "another password of the owner"];
+		const { verify } = Passwords.prototype;
+		vi.spyOn(Passwords.prototype, "verify").mockImplementationOnce(async function (this: Passwords, ...args) {
+			const isRight = await verify.apply(this, args);
+			const body = { current: PASSWORD, password: owners };
+			expect((await ada.call("POST", "/v1/account/password", { body })).status).toBe(204);
+			return isRight;
+		});
+		const late = new Browser(api);
+		const { status } =
+			how === "changes"
+				? await thief.call("POST", "/v1/account/password", { body: { current: PASSWORD, password: stolen } })
+				: await late.signIn(EMAIL);
+		expect(status).toBe(401);
+		for (const each of [thief, late]) expect((await each.call("GET", "/v1/session")).status).toBe(401);
+		expect((await new Browser(api).signIn(EMAIL, owners)).status).toBe(200);
+		expect((await ada.call("GET", "/v1/session")).status).toBe(200);
+	},
+);
 
 test("concurrent tries don't bypass the limit", async () => {
 	const tries = Array.from({ length: SIGN_IN.wrongForAccount + 5 }, () =>

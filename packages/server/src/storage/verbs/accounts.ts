@@ -1,6 +1,6 @@
 /** Accounts for the dashboard. Emails are compared in the normal form that callers pass. */
 import type { Account, Credentials, OneTimeLink, Session } from "../port/accounts.ts";
-import { endUnlocked, fragment, greatest, isTrue, joinByKey, sql, unlocked } from "./sql.ts";
+import { endUnlocked, forUpdate, fragment, greatest, isTrue, joinByKey, sql, unlocked } from "./sql.ts";
 import { lockAccounts, row, rows, type Steps, together } from "./verb.ts";
 
 /** An account, of `accounts a`. */
@@ -80,7 +80,18 @@ export function* renameAccount(p: { readonly accountId: string; readonly name: s
 	return yield* getAccount(p);
 }
 
-/** Sets the password and ends what gave access before: sign-in links, and every session but `keepSessionId`. */
+/** The account's password hash, which stays until the transaction ends. */
+function* holdPassword(accountId: string): Steps<string | undefined> {
+	const found = yield* row<{ hash: string }>(sql`
+		SELECT password_hash AS hash FROM posthorn.accounts WHERE id = ${accountId}${forUpdate}`);
+	return found?.hash;
+}
+
+/**
+ * Sets the password and ends what gave access before: sign-in links, and every session but `keepSessionId`.
+ *
+ * @returns false, having done nothing, if that session has ended
+ */
 export function* setPassword({
 	accountId,
 	passwordHash,
@@ -89,12 +100,19 @@ export function* setPassword({
 	readonly accountId: string;
 	readonly passwordHash: string;
 	readonly keepSessionId: string | null;
-}): Steps<void> {
+}): Steps<boolean> {
+	yield* holdPassword(accountId);
+	if (keepSessionId !== null) {
+		const kept = yield* row(sql`
+			SELECT id FROM posthorn.sessions WHERE id = ${keepSessionId} AND account_id = ${accountId}`);
+		if (kept === undefined) return false;
+	}
 	yield* together(
 		sql`UPDATE posthorn.accounts SET password_hash = ${passwordHash} WHERE id = ${accountId}`,
 		sql`DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${keepSessionId}`,
 		sql`DELETE FROM posthorn.links WHERE account_id = ${accountId}`,
 	);
+	return true;
 }
 
 /** A session, of `sessions s`. */
@@ -102,11 +120,21 @@ const SESSION = fragment(`
 	s.id, s.account_id AS "accountId", s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
 	s.expires_at AS "expiresAt", s.by_link AS "byLink", s.user_agent AS "userAgent", s.address`);
 
-/** Ends the account's oldest sessions if it has more than `maxPerAccount`. */
-export function* createSession(
-	p: Session & { readonly tokenHash: Uint8Array; readonly maxPerAccount: number },
-): Steps<void> {
-	const { accountId, maxPerAccount } = p;
+export interface NewSession extends Session {
+	readonly tokenHash: Uint8Array;
+	readonly maxPerAccount: number;
+	/** The hash that the password was checked with, which must still be the account's. */
+	readonly passwordHash?: string | undefined;
+}
+
+/**
+ * Ends the account's oldest sessions if it has more than `maxPerAccount`.
+ *
+ * @returns false, having done nothing, if the account has another password by now
+ */
+export function* createSession(p: NewSession): Steps<boolean> {
+	const { accountId, maxPerAccount, passwordHash } = p;
+	if (passwordHash !== undefined && (yield* holdPassword(accountId)) !== passwordHash) return false;
 	yield* row(sql`
 		INSERT INTO posthorn.sessions (
 			id, token_hash, account_id, created_at, last_seen_at, expires_at, by_link, user_agent, address)
@@ -117,6 +145,7 @@ export function* createSession(
 		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id <= (
 			SELECT id FROM posthorn.sessions WHERE account_id = ${accountId}
 			ORDER BY id DESC LIMIT 1 OFFSET ${maxPerAccount})`);
+	return true;
 }
 
 const ITS_ACCOUNT = joinByKey("accounts a", "a.id = s.account_id");

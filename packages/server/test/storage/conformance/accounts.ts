@@ -193,6 +193,18 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 2");
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 3", keepSessionId: null });
 			expect(await open()).toEqual([]);
+			for (const keepSessionId of [first!, foreign.id])
+				expect(await storage.setPassword({ accountId: account.id, passwordHash: "late", keepSessionId })).toBe(false);
+			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 3");
+			const withPassword = (passwordHash: string) =>
+				storage.createSession({
+					...sessionOf(world, account.id),
+					...{ tokenHash: hashOf(passwordHash), maxPerAccount: 100, passwordHash },
+				});
+			expect(await withPassword("hash 2")).toBe(false);
+			expect(await open()).toEqual([]);
+			expect(await withPassword("hash 3")).toBe(true);
+			expect(await open()).toHaveLength(1);
 			await storage.createSession({
 				...sessionOf(world, account.id),
 				tokenHash: hashOf("one more"),

@@ -9,7 +9,7 @@ import {
 	type Person,
 } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
-import { comeAgain, found, invalid, RETRY_S } from "../../http/problem.ts";
+import { comeAgain, found, invalid, Problem, RETRY_S } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, Time, Type } from "../../schema.ts";
 
@@ -143,6 +143,8 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 						throw invalid([{ pointer: "/current", detail: "is not your current password" }]);
 					case "current_needed":
 						throw invalid([{ pointer: "/current", detail: "must be your current password" }]);
+					case "ended":
+						throw new Problem("unauthorized", "Your session has ended. Sign in again.");
 				}
 			},
 		}),

@@ -89,12 +89,13 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 						: people.signIn(body.email, body.password, unauthenticatedOwner(request)),
 				);
 				if (result.kind === "throttled") throw comeAgain("own", "There were too many wrong tries.", result.wait);
-				if (result.kind === "signed_in") return beginSession(result.account, "token" in body, request, reply, parts);
+				if (result.kind === "signed_in")
+					return beginSession(result.account, "token" in body, request, reply, parts, result.passwordHash);
 				throw new Problem(
 					"unauthorized",
 					"token" in body
 						? "This link is no longer valid: it was used or has expired. Ask for a new one."
-						: "The e-mail address or the password is wrong.",
+						: WRONG_PASSWORD,
 				);
 			},
 		}),
@@ -132,6 +133,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 	];
 }
 
+const WRONG_PASSWORD = "The e-mail address or the password is wrong.";
 const WRONG_LINK =
 	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
 
@@ -198,8 +200,10 @@ export async function beginSession(
 	request: FastifyRequest,
 	reply: FastifyReply,
 	parts: SignInParts,
+	passwordHash?: string,
 ): Promise<Static<typeof Session>> {
-	const token = await parts.sessions.begin(account.id, clientOf(request), byLink);
+	const token = await parts.sessions.begin(account.id, clientOf(request), byLink, passwordHash);
+	if (token === null) throw new Problem("unauthorized", WRONG_PASSWORD);
 	parts.cookie.set(reply, token);
 	const person = await parts.sessions.find(token);
 	if (!person) throw new Error("A session that was just started doesn't exist.");
