@@ -62,6 +62,12 @@ test.describe("with many webhooks", () => {
 		const inSight = health.withHours().flat();
 		expect(inSight.length).toBeGreaterThan(5);
 		expect(inSight.length).toBeLessThan(60);
+		// Tab stops at one row, and not at each row's link.
+		await page.getByRole("combobox", { name: "State" }).focus();
+		await page.keyboard.press("Tab");
+		await expect(table.getByRole("row").nth(1)).toBeFocused();
+		await page.keyboard.press("Tab");
+		await expect(table.locator(":focus")).toHaveCount(0);
 		await expectAccessible(page);
 		await expect(async () => {
 			await page.mouse.wheel(0, 20_000);

@@ -20,7 +20,14 @@ export interface WebhookRow {
 	readonly health: Health | undefined;
 }
 
-export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: string }) {
+interface NameCellProps {
+	webhook: Webhook;
+	projectId: string;
+	/** Whether it is in a row that opens with Enter, so that Tab needn't stop at its link, too. */
+	inRow?: boolean;
+}
+
+export function NameCell({ webhook, projectId, inRow = false }: NameCellProps) {
 	return (
 		<>
 			<Link
@@ -29,6 +36,7 @@ export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: 
 				params={{ projectId, webhookId: webhook.id }}
 				search={{}}
 				title={webhookName(webhook)}
+				{...(inRow ? { tabIndex: -1 } : {})}
 			>
 				{webhookName(webhook)}
 			</Link>

@@ -27,7 +27,11 @@ const columnsOf = (projectId: string): readonly Column<WebhookRow>[] => [
 		render: (row) => <HealthState state={stateOf(row)} />,
 		width: 148,
 	},
-	{ key: "webhook", header: "Webhook", render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} /> },
+	{
+		key: "webhook",
+		header: "Webhook",
+		render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} inRow />,
+	},
 	{ key: "events", header: "Events", render: ({ webhook }) => <EventsCell webhook={webhook} />, width: 78 },
 	{
 		key: "day",
