@@ -37,8 +37,8 @@ export interface PeopleOptions {
 export interface SignedIn {
 	readonly kind: "signed_in";
 	readonly account: Account;
-	/** The hash that the password was checked with. */
-	readonly passwordHash?: string;
+	/** The account's at this time. The sign-in ends if it changes before the session begins. */
+	readonly passwordHash: string;
 }
 
 /** The caller must wait this many seconds before the next try. */
@@ -199,10 +199,9 @@ export class People {
 		const wait = this.#wrongFromNetwork.wait(network);
 		if (wait !== null) return { kind: "throttled", wait };
 		const { storage, clock } = this.#options;
-		const accountId = await storage.useSignInLink({ tokenHash: keyHash(token), at: clock.now() });
-		const account = accountId === null ? null : await storage.getAccount({ accountId });
-		this.#log(account ? "signed in by link" : "wrong sign-in link", account?.id ?? null, { network });
-		if (account) return { kind: "signed_in", account };
+		const found = await storage.useSignInLink({ tokenHash: keyHash(token), at: clock.now() });
+		this.#log(found ? "signed in by link" : "wrong sign-in link", found?.account.id ?? null, { network });
+		if (found) return { kind: "signed_in", ...found };
 		this.#wrongFromNetwork.failed(network);
 		return { kind: "wrong" };
 	}

@@ -1,5 +1,5 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 
@@ -53,6 +53,21 @@ test("a link signs in once, within 15 minutes, and allows a new password without
 	clock.advance(1);
 	expect((await unused()).status).toBe(401);
 	expect((await last()).status).toBe(200);
+});
+
+test("a link that is used while the password changes is too late", async () => {
+	const { json } = await operator.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
+	const { sessions } = api.parts;
+	const begin = sessions.begin.bind(sessions);
+	vi.spyOn(sessions, "begin").mockImplementationOnce(async (...args) => {
+		const body = { current: PASSWORD, password: "another horse battery" };
+		expect((await ada.call("POST", "/v1/account/password", { body })).status).toBe(204);
+		return begin(...args);
+	});
+	const browser = new Browser(api);
+	const { status } = await browser.call("POST", "/v1/session", { body: { token: json.url.split("#")[1] } });
+	expect(status).toBe(401);
+	expect(await isSignedIn(browser)).toBe(false);
 });
 
 // A link once survived a password change, and allowed another new password.

@@ -231,10 +231,10 @@ export function* holdsSetupLink({ tokenHash, at }: TokenAt): Steps<boolean> {
 	return found !== undefined;
 }
 
-/** Ends a sign-in link. Returns the account that it signs in to, or null if it is unknown, used or expired. */
-export function* useSignInLink({ tokenHash, at }: TokenAt): Steps<string | null> {
+/** Ends a sign-in link. Returns whom it signs in, or null if it is unknown, used or expired. */
+export function* useSignInLink({ tokenHash, at }: TokenAt): Steps<Credentials | null> {
 	const used = yield* row<{ accountId: string }>(sql`
 		DELETE FROM posthorn.links WHERE token_hash = ${tokenHash} AND kind = 'sign_in' AND expires_at > ${at}
 		RETURNING account_id AS "accountId"`);
-	return used?.accountId ?? null;
+	return used === undefined ? null : yield* getCredentials(used);
 }

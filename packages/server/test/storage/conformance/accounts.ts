@@ -227,9 +227,9 @@ export function describeAccounts(harness: StorageHarness): void {
 					expiresAt: START + HOUR,
 				});
 			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START + HOUR })).toBeNull();
-			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START })).toBe(account.id);
+			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START })).toMatchObject({ account: account });
 			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START })).toBeNull();
-			expect(await storage.useSignInLink({ tokenHash: hashOf("b"), at: START })).toBe(account.id);
+			expect(await storage.useSignInLink({ tokenHash: hashOf("b"), at: START })).toMatchObject({ account: account });
 		});
 
 		test("a new password ends the account's sign-in links, and no others", async () => {
@@ -242,7 +242,7 @@ export function describeAccounts(harness: StorageHarness): void {
 				await storage.createLink({ kind: "sign_in", accountId: id, tokenHash: hashOf(id), expiresAt: START + HOUR });
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 2", keepSessionId: null });
 			expect(await storage.useSignInLink({ tokenHash: hashOf(account.id), at: START })).toBeNull();
-			expect(await storage.useSignInLink({ tokenHash: hashOf(other.id), at: START })).toBe(other.id);
+			expect(await storage.useSignInLink({ tokenHash: hashOf(other.id), at: START })).toMatchObject({ account: other });
 		});
 
 		test("a session beyond the most of an account ends the oldest", async () => {
@@ -299,7 +299,9 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await storage.useSignInLink({ tokenHash: hashOf("old link"), at: START })).toBeNull();
 			expect(await storage.findSession({ tokenHash: hashOf("young session"), at: START })).not.toBeNull();
 			expect(await storage.findInvitation({ tokenHash: hashOf("young invitation"), at: START })).not.toBeNull();
-			expect(await storage.useSignInLink({ tokenHash: hashOf("young link"), at: START })).toBe(account.id);
+			expect(await storage.useSignInLink({ tokenHash: hashOf("young link"), at: START })).toMatchObject({
+				account: account,
+			});
 		});
 	});
 }

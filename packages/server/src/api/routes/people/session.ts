@@ -91,12 +91,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 				if (result.kind === "throttled") throw comeAgain("own", "There were too many wrong tries.", result.wait);
 				if (result.kind === "signed_in")
 					return beginSession(result.account, "token" in body, request, reply, parts, result.passwordHash);
-				throw new Problem(
-					"unauthorized",
-					"token" in body
-						? "This link is no longer valid: it was used or has expired. Ask for a new one."
-						: WRONG_PASSWORD,
-				);
+				throw new Problem("unauthorized", "token" in body ? LINK_OVER : WRONG_PASSWORD);
 			},
 		}),
 		route("GET", path, "getSession", {
@@ -133,6 +128,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 	];
 }
 
+const LINK_OVER = "This link is no longer valid: it was used or has expired. Ask for a new one.";
 const WRONG_PASSWORD = "The e-mail address or the password is wrong.";
 const WRONG_LINK =
 	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
@@ -203,7 +199,7 @@ export async function beginSession(
 	passwordHash?: string,
 ): Promise<Static<typeof Session>> {
 	const token = await parts.sessions.begin(account.id, clientOf(request), byLink, passwordHash);
-	if (token === null) throw new Problem("unauthorized", WRONG_PASSWORD);
+	if (token === null) throw new Problem("unauthorized", byLink ? LINK_OVER : WRONG_PASSWORD);
 	parts.cookie.set(reply, token);
 	const person = await parts.sessions.find(token);
 	if (!person) throw new Error("A session that was just started doesn't exist.");
