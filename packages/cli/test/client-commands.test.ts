@@ -322,6 +322,15 @@ test("says in plain words why a call failed, and when there is nothing to show",
 	});
 	const invalid = await on.user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
 	expect(invalid).toMatchObject({ code: 1, err: expect.stringMatching(/422: [^"]+\.\n {2}\/url The URL must/) });
+	for (const misspelled of [
+		["webhooks", "create", "https://example.com/hooks", "--events", "purchase.complete"],
+		["events", "list", "--type", "purchase.complete"],
+		["logs", "list", "--type", "purchase.complete"],
+	])
+		expect(await on.user.run(misspelled)).toMatchObject({
+			...{ code: 2, out: "" },
+			err: expect.stringMatching(/No event type: purchase\.complete\. There are: .*purchase\.completed/),
+		});
 	expect(await on.user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
 	expect(await on.user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
 });

@@ -90,7 +90,7 @@ test("trigger publishes only with --publish, which needs a confirmation", async 
 
 test.each([
 	[["trigger"], /Which type\? customer.created/],
-	[["trigger", "purchase.complete", "--to", "3000"], /not an event type/],
+	[["trigger", "purchase.complete", "--to", "3000"], /No event type: purchase.complete/],
 	[["trigger", "purchase.completed"], /Say where/],
 	[["trigger", "purchase.completed", "--to", "3000", "--publish"], /Say where/],
 	[["trigger", "purchase.completed", "--to", "example.com"], /--allow-remote/],

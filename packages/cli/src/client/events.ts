@@ -1,7 +1,8 @@
 /** `posthorn events`: reads a project's log. */
-import type { EventType, LogEvent } from "@posthorn/client";
+import type { LogEvent } from "@posthorn/client";
 import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseTypes } from "./event-types.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
 import { ago, clean, cleanLines, jsonLine, note, printFields, printTable } from "./output.ts";
@@ -19,7 +20,7 @@ const SUMMARY_CHARACTERS = 60;
 export async function listEvents(options: EventListOptions): Promise<void> {
 	const limit = parseLimit(options.limit ?? "20");
 	const { client } = await connect(options);
-	const types = options.type?.flatMap((text) => text.split(",")) as EventType[] | undefined;
+	const types = options.type && parseTypes(options.type);
 	const end = await client.end();
 	let position = options.since ? await positionSince(client, Date.now() - parseSpan(options.since)) : null;
 	// Without a filter, the numbers of the newest events are known.

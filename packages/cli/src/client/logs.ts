@@ -1,13 +1,14 @@
 /** `posthorn logs`: the delivery log, like `kubectl logs`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
-import { ApiError, type Client, ConnectionError, type EventType } from "@posthorn/client";
+import { ApiError, type Client, ConnectionError } from "@posthorn/client";
 import { type Certificate, certificateFields, dnsText } from "@posthorn/protocol";
 import type { operations } from "../../../api-types/src/api.ts";
 import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseType } from "./event-types.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan } from "./listen/listen-position.ts";
 import { ago, clean, cleanLines, colored, note, printFields, printJson, warn } from "./output.ts";
@@ -117,7 +118,7 @@ function filterOf({ webhook, type, status, event, since }: LogOptions): AttemptQ
 		throw new UsageError([`--status is "${status}"; it must be delivered, retrying or failed.`]);
 	return {
 		...(webhook !== undefined && { webhook_id: [webhook] }),
-		...(type !== undefined && { type: [type as EventType] }),
+		...(type !== undefined && { type: [parseType(type).type] }),
 		...(status !== undefined && { status: [status] }),
 		...(event !== undefined && { event_id: event }),
 		...(since !== undefined && { since: new Date(Date.now() - parseSpan(since)).toISOString() }),

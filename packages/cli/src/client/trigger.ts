@@ -5,11 +5,12 @@
 import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { type NewEvent, newEventId } from "@posthorn/client";
-import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope, isEventType } from "@posthorn/protocol";
+import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseType } from "./event-types.ts";
 import { post } from "./listen/local-request.ts";
 import { parseTarget } from "./listen/target.ts";
 import { clean, colored, note, printJson, printTable, warn } from "./output.ts";
@@ -34,7 +35,7 @@ const BODY_CHARACTERS = 1_000;
 
 export async function trigger(type: string | undefined, options: TriggerOptions): Promise<void> {
 	if (options.list) return listTypes(options.json === true);
-	const entry = checkedType(type);
+	const entry = parseType(type);
 	const ways = ["to", "webhook", "publish"].filter((name) => options[name as "to"] !== undefined);
 	if (ways.length !== 1)
 		throw new UsageError([
@@ -115,14 +116,6 @@ function listTypes(json: boolean): void {
 			["TYPE", "FIRES WHEN"],
 			EVENT_TYPES.map(({ type, description }) => [type, description.split(/\.(?: |$)/)[0]!]),
 		);
-}
-
-function checkedType(type: string | undefined): EventTypeEntry {
-	if (type !== undefined && isEventType(type)) return EVENT_TYPES.find((entry) => entry.type === type)!;
-	const names = EVENT_TYPES.map((entry) => entry.type).join(", ");
-	throw new UsageError([
-		type === undefined ? `Which type? ${names}` : `"${type}" is not an event type. There are: ${names}.`,
-	]);
 }
 
 function refuse(options: TriggerOptions, names: readonly (keyof TriggerOptions)[], why: string): void {

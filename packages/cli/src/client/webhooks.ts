@@ -1,10 +1,11 @@
 /** `posthorn webhooks`: lists, creates and changes a project's webhooks. */
-import type { Client, EventType } from "@posthorn/client";
+import type { Client } from "@posthorn/client";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseTypes } from "./event-types.ts";
 import { ago, clean, note, printFields, printJson, printTable } from "./output.ts";
 
 export interface NewWebhookOptions extends ConnectionOptions {
@@ -78,12 +79,12 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 }
 
 export async function createWebhook(url: string, options: NewWebhookOptions): Promise<void> {
-	const events = options.events.flatMap((text) => text.split(",")) as EventType[];
-	const all = events.includes("all" as EventType) ? EVENT_TYPES.map(({ type }) => type) : events;
+	const names = options.events.flatMap((text) => text.split(","));
+	const events = names.includes("all") ? EVENT_TYPES.map(({ type }) => type) : parseTypes(names);
 	const { client, project } = await connect(options);
 	const { data } = await client.api.POST(COLLECTION, {
 		params: { path: { project_id: project } },
-		body: { url, events: all, ...(options.description !== undefined && { description: options.description }) },
+		body: { url, events, ...(options.description !== undefined && { description: options.description }) },
 	});
 	const webhook = data!;
 	if (options.json) return printJson(webhook);

@@ -8,11 +8,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, type EventType, type LogEvent, type Position } from "@posthorn/client";
-import { DEFAULT_BRAND, isEventType } from "@posthorn/protocol";
+import { DEFAULT_BRAND } from "@posthorn/protocol";
 import { colors } from "../../colors.ts";
 import { UsageError } from "../../command-error.ts";
 import { listenForStop } from "../../stop-signals.ts";
 import { type Connection, type ConnectionOptions, connect } from "../connection.ts";
+import { parseTypes } from "../event-types.ts";
 import { ago, clean, clockTime, colored, note, printJson, warn } from "../output.ts";
 import { localSecret } from "../stored.ts";
 import { ProgressFile, parseSpan, positionBefore, positionSince } from "./listen-position.ts";
@@ -42,7 +43,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	if (to === undefined)
 		throw new UsageError(["Where should events go? Name the receiver, such as: posthorn listen 3000/hooks"]);
 	const target = parseTarget(to, options.allowRemote);
-	const types = checkedTypes(options.events);
+	const types = options.events && parseTypes(options.events);
 	if (options.since !== undefined && options.from !== undefined)
 		throw new UsageError(["--since and --from exclude each other."]);
 	const { since } = options;
@@ -158,15 +159,6 @@ async function startingPoint(
 	if (stored === null) return { position: await client.end(), told: "Beginning now." };
 	const since = ago(new Date(stored.at).toISOString());
 	return { ...stored, told: `Continuing where it stopped ${since}. To skip the events since then: --from now` };
-}
-
-function checkedTypes(given: readonly string[] | undefined): readonly EventType[] | undefined {
-	const names = given?.flatMap((text) => text.split(",")).filter((text) => text !== "");
-	if (names === undefined) return undefined;
-	const unknown = names.filter((name) => !isEventType(name));
-	if (unknown.length > 0)
-		throw new UsageError([`No event type: ${unknown.join(", ")}. "posthorn trigger --list" lists them.`]);
-	return names as EventType[];
 }
 
 /** The word in the service's header names, which only its OpenAPI document tells; the default if it can't be read. */

@@ -1,0 +1,19 @@
+import { EVENT_TYPES, type EventTypeEntry, isEventType } from "@posthorn/protocol";
+import { UsageError } from "../command-error.ts";
+
+const known = (): string => EVENT_TYPES.map(({ type }) => type).join(", ");
+
+/** Event types of a flag that may be repeated, or list several with commas. @throws UsageError if one doesn't exist */
+export function parseTypes(given: readonly string[]): EventTypeEntry["type"][] {
+	const names = given.flatMap((text) => text.split(",")).filter((text) => text !== "");
+	const unknown = names.filter((name) => !isEventType(name));
+	if (unknown.length > 0) throw new UsageError([`No event type: ${unknown.join(", ")}. There are: ${known()}.`]);
+	return names as EventTypeEntry["type"][];
+}
+
+/** @throws UsageError if it is missing or doesn't exist */
+export function parseType(type: string | undefined): EventTypeEntry {
+	if (type === undefined) throw new UsageError([`Which type? ${known()}`]);
+	const [name] = parseTypes([type]);
+	return EVENT_TYPES.find((entry) => entry.type === name)!;
+}
