@@ -217,7 +217,10 @@ export class People {
 		return this.#wrongFromNetwork.wait(network);
 	}
 
-	/** Sets a new password and ends the other sessions; `ended`: meanwhile, one of those did. After a recent sign-in by link, the old password isn't needed. */
+	/**
+	 * Sets a new password and ends the other sessions, unless this one ended meanwhile (`ended`). After a recent sign-in by
+	 * link, the old password isn't needed.
+	 */
 	async changePassword(
 		{
 			account,
