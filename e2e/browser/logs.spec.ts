@@ -92,13 +92,23 @@ test("filters are part of the URL, and matching deliveries are counted, then rep
 			.getByRole("combobox", { name: label })
 			.or(page.getByRole("textbox", { name: label }))
 			.click();
-		await page.getByRole("option", { name: option, exact: true }).click();
-		// It stays open for more values.
+		const choice = page.getByRole("option", { name: option, exact: true });
+		await choice.click();
+		// It shows what the page now filters by, and stays open for more values.
+		await expect(choice).toHaveAttribute("aria-selected", "true");
 		await page.keyboard.press("Escape");
 	};
 	await choose("Webhooks", "Broken");
 	await choose("Outcomes", "Failed");
+	const asked = Promise.withResolvers<void>();
+	await page.route(/attempts\/summaries.*type=/, async (route) => {
+		await asked.promise;
+		await route.continue();
+	});
 	await choose("Event types", "purchase.completed");
+	// The rows of the filters before stay, dimmed.
+	await expect(page.locator("[aria-busy=true]")).toHaveCount(1);
+	asked.resolve();
 	await expect(page).toHaveURL(new RegExp(`webhook_id=${id}`));
 	await expect(page).toHaveURL(/status=failed/);
 	await expect(table.getByRole("row")).toHaveCount(1 + 5);

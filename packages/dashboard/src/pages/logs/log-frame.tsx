@@ -104,7 +104,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 					<NothingYet projectId={projectId} view={viewOf(search)} narrow={narrow} />
 				)
 			) : (
-				<div className={classes.list} data-outdated={outdated || undefined}>
+				<div className={classes.list} aria-busy={outdated}>
 					{props.toolbar}
 					<div {...page.attention.props}>
 						<AttemptPlaces value={page.places}>
