@@ -12,7 +12,7 @@ export default defineConfig({
 	retries: 0,
 	forbidOnly: true,
 	timeout: 120_000,
-	expect: { timeout: 15_000 },
+	expect: { timeout: 60_000 },
 	use: {
 		viewport: { width: 1280, height: 900 },
 		timezoneId: "Europe/Berlin",

@@ -34,6 +34,17 @@ test.for(REGRESSIONS)("$name: fixed", { timeout: 120_000 }, async ({ plan }) => 
 	expect(breach).toBeNull();
 });
 
+test.for(REGRESSIONS.flatMap(({ name, plan, fault }) => (fault ? [{ name, plan, fault }] : [])))(
+	"$name: caught without the fix",
+	{ timeout: 120_000 },
+	async ({ plan, fault }) => {
+		using worker = new Worker(fault);
+		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", plan });
+		expect(error).toBeNull();
+		expect(ending!.breach).not.toBeNull();
+	},
+);
+
 test.for(SEEDS)("seed %i (%s) no longer breaks a promise", { timeout: 120_000 }, async ([seed, style]) => {
 	const { breach } = await new World(makePlan(seed, style), { storage: "memory" }).run();
 	expect(breach).toBeNull();

@@ -53,6 +53,16 @@ export const LANES: readonly Bite[] = [
 		worlds: 6,
 	},
 	{
+		name: "one retry at a time",
+		file: "packages/server/src/engine/lanes/lane.ts",
+		find: 'name === "retry" ? Math.max(SENDS.retriesPerWebhook, maxInFlight) : maxInFlight',
+		replace: 'name === "retry" ? 1 : maxInFlight',
+		breaks: "A webhook that recovers gets its retries one by one.",
+		style: "recovery",
+		firstSeed: 1,
+		worlds: 6,
+	},
+	{
 		name: "replays in bulk as wide as retries",
 		file: "packages/server/src/engine/lanes/lane.ts",
 		find: '(name === "retry" ? Math.max',

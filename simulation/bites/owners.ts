@@ -82,4 +82,25 @@ export const OWNERS: readonly Bite[] = [
 		firstSeed: 3,
 		worlds: 6,
 	},
+	{
+		name: "request leaves though its type was taken off",
+		file: "packages/server/src/engine/send/http-attempt.ts",
+		find: "if (!target.active || !this.#shipment.mayLeave()) {",
+		replace: "if (!target.active) {",
+		breaks: "A request that was connecting leaves after its event's type was taken off, or after a resume from now.",
+		style: "churn",
+		firstSeed: 1,
+		worlds: 6,
+	},
+	{
+		name: "retry of a deleted webhook keeps its number",
+		file: "packages/server/test/storage/memory/settle.ts",
+		find: "if (lane === null && !isWaiting) continue;",
+		replace: "if (lane === null) continue;",
+		breaks:
+			"A webhook deleted during a retry keeps a row that can't be closed, and its project's outcomes are refused.",
+		style: "churn",
+		firstSeed: 48,
+		worlds: 6,
+	},
 ];

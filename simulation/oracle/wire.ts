@@ -103,6 +103,14 @@ export class Wire {
 		return count;
 	}
 
+	/** How many of these may be second or later attempts of a series. */
+	unsettledRetries(webhookId: string): number {
+		let count = 0;
+		for (const { attempt } of this.#unsettled.get(webhookId)?.values() ?? [])
+			if (attempt === null || attempt.number > 1) count += 1;
+		return count;
+	}
+
 	all(): Iterable<Transfer> {
 		return this.#byNo.values();
 	}

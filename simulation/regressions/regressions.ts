@@ -2,11 +2,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plan } from "../plan.ts";
+import type { Fault } from "../runner/fault.ts";
 
 export interface Regression {
 	/** What broke. */
 	readonly name: string;
 	readonly plan: Plan;
+	/** Undoes the fix: the world breaks a promise with it. */
+	readonly fault?: Fault;
 }
 
 /** Each is a file of JSON here. */

@@ -10,7 +10,7 @@ const NOWHERE = {
 		...{ retryDelaysMs: [], attemptTimeoutMs: 0, leaseTermMs: 0, retentionMs: 0 },
 		...{ manyNodes: false, brand: "", sealKey: new Uint8Array(32) },
 	},
-	patience: { hearingMs: 0, requestMs: 0, requestSlots: null, turnMs: 0 },
+	patience: { hearingMs: 0, requestMs: 0, requestSlots: null, turnMs: 0, connectingMs: 0 },
 	now: () => 0,
 	nodeNow: () => 0,
 	disagreementMs: () => 0,

@@ -14,6 +14,8 @@ export interface Patience {
 	readonly requestSlots: number | null;
 	/** Until its project has its turn, where more have work than a node runs at once. */
 	readonly turnMs: number;
+	/** Until retries that are connecting have left their room to others; null where slots are few. */
+	readonly connectingMs: number | null;
 }
 
 /** The time until a project's owner has learned of new work, milliseconds. */
@@ -40,12 +42,14 @@ const OWN_REQUESTS = 4;
  */
 export function waiting(
 	witness: Witness,
-	{ hearingMs, requestMs, requestSlots, turnMs }: Patience,
+	{ hearingMs, requestMs, requestSlots, turnMs, connectingMs }: Patience,
 ): Check & { readonly longestMs: number } {
 	const { quiet } = witness;
 	/** By webhook, when an attempt of it last ended; and when one did while it had as many in flight as it allows. */
 	const endedAt = new Map<string, number>();
 	const roomSince = new Map<string, number>();
+	/** The same for retries; and when one of its attempts ended that was never visible, since such attempts take room, too. */
+	const retryRoomSince = new Map<string, number>();
 	/** By webhook, when a first attempt was last sent. Invisible ones that are still connecting hold slots, too. */
 	const firstSentAt = new Map<string, number>();
 	/** When a person's request was last settled: by project, and of any. */
@@ -54,6 +58,8 @@ export function waiting(
 	/** By project, when it was served last. */
 	const served = new Map<string, number>();
 	let longestMs = 0;
+	/** Whether it waits only for room among its webhook's retries. Where slots are few, it also waits for one of these. */
+	const isOwnRetry = ({ next }: Delivery): boolean => connectingMs !== null && next !== null && next > 1;
 
 	/** Since when this attempt could have been made, by true time, unless a person requested it. */
 	function possibleSince(delivery: Delivery, now: number, nodeNow: number): number {
@@ -69,16 +75,16 @@ export function waiting(
 			delivery.since,
 			quiet.since,
 			webhook.activeSince,
-			(first ? roomSince : endedAt).get(webhook.id) ?? 0,
+			(first ? roomSince : isOwnRetry(delivery) ? retryRoomSince : endedAt).get(webhook.id) ?? 0,
 		);
 	}
 
-	function judge(delivery: Delivery, since: number, now: number): void {
+	function judge(delivery: Delivery, since: number, now: number, extraMs = 0): void {
 		const { event, webhook, next } = delivery;
 		const waitedMs = now - since;
 		longestMs = Math.max(longestMs, waitedMs);
 		// A retry is timed by the monotonic clock: it may be late by as much as the time of day was set.
-		const boundMs = (delivery.requested ? requestMs : hearingMs) + turnMs + witness.disagreementMs();
+		const boundMs = (delivery.requested ? requestMs : hearingMs) + turnMs + witness.disagreementMs() + extraMs;
 		if (waitedMs > boundMs)
 			witness.broken(
 				{ projectId: webhook.projectId, webhookId: webhook.id, eventId: event.id },
@@ -115,16 +121,18 @@ export function waiting(
 		if (isFirst(delivery)) firstSentAt.set(webhook.id, at);
 		// Whether the attempts before have ended is not seen from outside until they are settled.
 		const { wire } = witness;
-		if (isFirst(delivery) ? wire.unsettledFirst(webhook.id) >= webhook.narrowest : wire.unsettled(webhook.id) > 0)
-			return;
-		// A lane that has many of them in flight, to a receiver that hangs, holds up its own retries.
-		if (!isFirst(delivery) && webhook.open.size >= OWN_RETRIES) return;
+		if (isFirst(delivery)) {
+			if (wire.unsettledFirst(webhook.id) >= webhook.narrowest) return;
+		} else if (isOwnRetry(delivery)) {
+			if (wire.unsettledRetries(webhook.id) >= OWN_RETRIES) return;
+		} else if (wire.unsettled(webhook.id) > 0 || webhook.open.size >= OWN_RETRIES) return;
 		const since = Math.max(
 			possibleSince(delivery, at, witness.nodeNow(request.node)),
 			isFirst(delivery) ? lastSentAt : 0,
 		);
 		served.set(webhook.projectId, at);
-		if (quiet.since <= at) judge(delivery, since, at);
+		// Retries that are connecting take room, and can't be seen.
+		if (quiet.since <= at) judge(delivery, since, at, isOwnRetry(delivery) ? connectingMs! : 0);
 	}
 
 	/** Whether an invisible attempt may be in flight. */
@@ -140,7 +148,7 @@ export function waiting(
 		},
 		on(happening) {
 			if (happening.kind === "settled")
-				for (const { webhookId, seq } of happening.settlement.attempts) {
+				for (const { webhookId, seq, sent } of happening.settlement.attempts) {
 					const { narrowest = 1, deliveries } = witness.ledger.webhooks.get(webhookId) ?? {};
 					if (deliveries?.get(seq)?.requested) {
 						requestEndedAt.set(happening.settlement.projectId, happening.at);
@@ -148,6 +156,8 @@ export function waiting(
 					}
 					endedAt.set(webhookId, happening.at);
 					if (witness.wire.unsettledFirst(webhookId) >= narrowest) roomSince.set(webhookId, happening.at);
+					if (sent === null || witness.wire.unsettledRetries(webhookId) >= OWN_RETRIES)
+						retryRoomSince.set(webhookId, happening.at);
 				}
 			if (happening.kind === "sent") sent(happening);
 		},
@@ -175,8 +185,9 @@ export function patienceOf(shape: Shape): Patience {
 	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
 	// Where slots are few, receivers that hang may hold all of them, except those for requests.
 	const hearingMs = sendsInFlight === null ? HEARING_MS : HEARING_MS + 6 * attemptTimeoutMs;
+	const connectingMs = sendsInFlight === null ? 2 * attemptTimeoutMs : null;
 	// A node reserves an eighth of its slots for requests.
 	const requestSlots = sendsInFlight === null ? null : Math.min(OWN_REQUESTS, Math.floor(sendsInFlight / 8));
 	const requestMs = REQUEST_MS + MESSAGES * shape.networkLatencyMs + CALLS * shape.databaseLatencyMs;
-	return { hearingMs, requestMs, requestSlots, turnMs };
+	return { hearingMs, requestMs, requestSlots, turnMs, connectingMs };
 }
