@@ -54,7 +54,8 @@ export function series(witness: Witness): Check {
 			why === "deleted"
 				? webhook.isDeleted
 				: why === "expired"
-					? waitedSince <= now - retentionMs
+					? // The retry's time was one of the node's clock, which may have been set since, or have stood still.
+						waitedSince <= now - retentionMs + witness.disagreementMs()
 					: why === "skipped"
 						? event.seq <= webhook.skipThrough
 						: !isWanted(delivery);
