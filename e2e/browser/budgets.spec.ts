@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { writePast } from "../past.ts";
-import { expect, test } from "./dashboard.ts";
+import { expect, layoutShifts, test } from "./dashboard.ts";
 
 /** What a cold overview may cost: 1,616 kB in 45 requests is what it once did. */
 const BUDGET = { bytes: 450_000, requests: 20, layoutShift: 0.02 };
@@ -38,12 +38,7 @@ test("the overview loads within its budget of bytes and requests, and nothing on
 		const request = requests.get(requestId);
 		if (request) request.bytes += response.encodedDataLength;
 	});
-	await page.addInitScript(`
-		globalThis.shifts = [];
-		new PerformanceObserver((list) => {
-			for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts.push(entry.value);
-		}).observe({ type: "layout-shift", buffered: true });
-	`);
+	const shifts = await layoutShifts(page);
 	await page.goto(dashboard.project());
 	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
 	await expect(page.getByRole("img", { name: /^Attempts of/ })).toBeVisible();
@@ -56,9 +51,9 @@ test("the overview loads within its budget of bytes and requests, and nothing on
 	const bytes = all.reduce((sum, request) => sum + request.bytes, 0);
 	expect(bytes, listed).toBeGreaterThan(50_000);
 	expect(bytes, listed).toBeLessThanOrEqual(BUDGET.bytes);
-	const shifts = (await page.evaluate("globalThis.shifts")) as number[];
+	const moved = await shifts();
 	expect(
-		shifts.reduce((sum, shift) => sum + shift, 0),
-		`layout shifts ${shifts.join(", ")}`,
+		moved.reduce((sum, shift) => sum + shift, 0),
+		`layout shifts ${moved.join(", ")}`,
 	).toBeLessThan(BUDGET.layoutShift);
 });

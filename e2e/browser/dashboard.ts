@@ -105,6 +105,17 @@ export async function axe(page: Page): Promise<AxeBuilder> {
 	return builder.setLegacyMode().options({ resultTypes: ["violations"] });
 }
 
+/** From the next page on. Returns what reads by how much each layout shift moved the page so far. */
+export async function layoutShifts(page: Page): Promise<() => Promise<number[]>> {
+	await page.addInitScript(`
+		globalThis.shifts = [];
+		new PerformanceObserver((list) => {
+			for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts.push(entry.value);
+		}).observe({ type: "layout-shift", buffered: true });
+	`);
+	return () => page.evaluate("globalThis.shifts");
+}
+
 /** Collects what a page must never cause: script errors, and violations of its content security policy. */
 export function watch(context: BrowserContext): string[] {
 	const faults: string[] = [];

@@ -1,5 +1,5 @@
 import { purchase } from "../shop.ts";
-import { expect, test, watch } from "./dashboard.ts";
+import { expect, layoutShifts, test, watch } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -72,6 +72,42 @@ test("nothing on a failing webhook's page moves while it loads slowly", async ({
 	for (const go of held) go();
 	await expect(page.getByText(/^Returning 500 since/).first()).toBeVisible();
 	await expect(page.getByRole("tab", { name: "Activity" })).toBeVisible();
+});
+
+test("nothing on the overview moves while what is above loads slowly", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const shifts = await layoutShifts(page);
+	for (const late of ["**/webhooks/health*", "**/incidents*"]) {
+		const held = Promise.withResolvers<void>();
+		const asked = Promise.withResolvers<void>();
+		await page.route(late, async (route) => {
+			asked.resolve();
+			await held.promise;
+			await route.continue();
+		});
+		await page.goto(dashboard.project());
+		await asked.promise;
+		await expect(page.getByRole("status", { name: "Loading the overview" })).toBeVisible();
+		// The list of failing webhooks would push these down.
+		await expect(page.getByText("Attempts by outcome")).toHaveCount(0);
+		held.resolve();
+		await expect(page.getByText("Attempts by outcome")).toBeVisible();
+		await expect(page.getByRole("img", { name: /^Attempts of/ })).toBeVisible();
+		await expect(page.getByText(/^Returning 500 since/).first()).toBeVisible();
+		const moved = await shifts();
+		expect(
+			moved.reduce((sum, shift) => sum + shift, 0),
+			`layout shifts ${moved.join(", ")}`,
+		).toBeLessThan(0.02);
+	}
 });
 
 test("what a table cuts is in its title, and a waiting test's actions fit their column", async ({
