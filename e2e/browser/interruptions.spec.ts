@@ -110,6 +110,32 @@ test("nothing on the overview moves while what is above loads slowly", async ({ 
 	}
 });
 
+test("nothing on a long list of webhooks moves while it loads slowly", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	for (let n = 1; n <= 10; n++) await shop.webhook(`https://example.com/${n}`, { description: `Accounting ${n}` });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const shifts = await layoutShifts(page);
+	for (const late of [/v1\/.*\/webhooks(\?|$)/, /\/webhooks\/health/]) {
+		const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+		await page.route(late, async (route) => {
+			asked.resolve();
+			await held.promise;
+			await route.continue();
+		});
+		await page.goto(dashboard.project("/webhooks"));
+		await asked.promise;
+		await expect(page.getByRole("heading", { name: "Webhooks" })).toBeVisible();
+		held.resolve();
+		await expect(page.getByRole("link", { name: "Accounting 10" })).toBeVisible();
+		const moved = await shifts();
+		expect(
+			moved.reduce((sum, shift) => sum + shift, 0),
+			`layout shifts ${moved.join(", ")}`,
+		).toBeLessThan(0.02);
+	}
+});
+
 test("what a table cuts is in its title, and a waiting test's actions fit their column", async ({
 	dashboard,
 	page,

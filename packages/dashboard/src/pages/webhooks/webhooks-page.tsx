@@ -72,7 +72,7 @@ export function WebhooksPage() {
 			{error === null ? null : (
 				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), health.refetch()])} />
 			)}
-			{rows !== undefined && (rows.length > MANY || isFiltered) ? (
+			{webhooks.data !== undefined && (webhooks.data.length > MANY || isFiltered) ? (
 				<WebhookFilters search={search} onChange={filter} />
 			) : null}
 			{rows?.length === 0 && !isFiltered ? (
@@ -85,7 +85,10 @@ export function WebhooksPage() {
 					A webhook sends your store's events to a URL of yours, such as orders to accounting or refunds to a chat,
 					signed and retried until they arrive.
 				</EmptyState>
-			) : error !== null && rows === undefined ? null : found?.length === 0 ? (
+			) : error !== null && rows === undefined ? null : webhooks.data === undefined ? (
+				// Whether filters will be above the table isn't known yet.
+				<Skeleton height={340} radius="lg" role="status" aria-busy aria-label="Loading the webhooks" />
+			) : found?.length === 0 ? (
 				<EmptyState
 					title="No webhook matches"
 					icon={<IconFilterOff size={26} />}
