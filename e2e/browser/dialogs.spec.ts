@@ -119,3 +119,23 @@ test("menus are opened, walked and closed by keyboard, and filters keep to one l
 		expect(await heightOf(label), label).toBe(height);
 	}
 });
+
+test("the browser's Back closes a delivery, and returns the focus to its row", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(3);
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/logs"));
+	const row = page.getByRole("table", { name: "Deliveries" }).getByRole("row").nth(2);
+	// By keyboard, and by pointer.
+	for (const open of [() => row.press("Enter"), () => row.getByRole("link", { name: "purchase.completed" }).click()]) {
+		await row.focus();
+		await open();
+		await expect(page.getByRole("dialog")).toBeVisible();
+		await page.goBack();
+		await expect(page.getByRole("dialog")).toHaveCount(0);
+		await expect(row).toBeFocused();
+	}
+});
