@@ -33,6 +33,10 @@ export class User {
 	async run(args: readonly string[], { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {}) {
 		const child = this.spawn(args, env);
 		const [out, err] = [collect(child.stdout!), collect(child.stderr!)];
+		// A command that refuses its options may end before it reads what is written here.
+		child.stdin!.on("error", (error: NodeJS.ErrnoException) => {
+			if (error.code !== "EPIPE") throw error;
+		});
 		child.stdin!.end(input);
 		const [code] = (await within(`posthorn ${args.join(" ")}`, once(child, "close"))) as [number | null];
 		return { code, out: out(), err: err() };

@@ -181,10 +181,11 @@ export function describeHistory(harness: StorageHarness): void {
 				const next = await list(1, first.rows.at(-1)!.id);
 				expect(next.rows).toEqual(summaries.slice(7, 8));
 			}
-			expect(await world.storage.countAttempts({ projectId: world.id("project"), filter: {}, max: 10 })).toEqual({
-				count: 0,
-				capped: false,
-			});
+			const count = (projectId: string, max: number) => world.storage.countAttempts({ projectId, filter: {}, max });
+			const all = shop.attempts.length;
+			expect(await count(shop.project, all)).toEqual({ count: all, capped: false });
+			expect(await count(shop.project, all - 1)).toEqual({ count: all - 1, capped: true });
+			expect(await count(world.id("project"), 10)).toEqual({ count: 0, capped: false });
 		});
 
 		test("bodies also end a page filtered by status code early, without losing anything", async () => {
