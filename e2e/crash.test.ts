@@ -17,7 +17,7 @@ const WIDTH = 4;
 const PACE_MS = 20;
 /** How long a service lives under load before it is killed, milliseconds. */
 const LIFE_MS = [10, 250] as const;
-/** Most services acknowledge this many events before that, however slow the machine is; every fourth may have none. */
+/** Three services of four acknowledge this many events before that, however slow the machine is. */
 const LEAST_EVENTS = 2;
 
 interface Arrival {

@@ -105,15 +105,30 @@ export async function axe(page: Page): Promise<AxeBuilder> {
 	return builder.setLegacyMode().options({ resultTypes: ["violations"] });
 }
 
-/** From the next page on. Returns what reads by how much each layout shift moved the page so far. */
-export async function layoutShifts(page: Page): Promise<() => Promise<number[]>> {
+/** The layout shift from which on people notice that a page moves. */
+const LAYOUT_SHIFT = 0.02;
+
+/** Watches pages from the next one on. What it returns fails if the current page has moved since it was opened. */
+export async function watchShifts(page: Page): Promise<() => Promise<void>> {
 	await page.addInitScript(`
 		globalThis.shifts = [];
-		new PerformanceObserver((list) => {
-			for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts.push(entry.value);
-		}).observe({ type: "layout-shift", buffered: true });
+		globalThis.shiftObserver = new PerformanceObserver((list) => note(list.getEntries()));
+		const note = (entries) => {
+			for (const entry of entries) if (!entry.hadRecentInput) globalThis.shifts.push(entry.value);
+		};
+		globalThis.takeShifts = () => {
+			note(globalThis.shiftObserver.takeRecords());
+			return globalThis.shifts;
+		};
+		globalThis.shiftObserver.observe({ type: "layout-shift", buffered: true });
 	`);
-	return () => page.evaluate("globalThis.shifts");
+	return async () => {
+		const shifts: number[] = await page.evaluate(`new Promise((resolve) =>
+			requestAnimationFrame(() => requestAnimationFrame(() => resolve(globalThis.takeShifts())))
+		)`);
+		const sum = shifts.reduce((total, shift) => total + shift, 0);
+		expect(sum, `layout shifts ${shifts.join(", ")} of ${page.url()}`).toBeLessThan(LAYOUT_SHIFT);
+	};
 }
 
 /** Collects what a page must never cause: script errors, and violations of its content security policy. */

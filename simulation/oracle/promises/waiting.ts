@@ -132,7 +132,7 @@ export function waiting(
 		);
 		served.set(webhook.projectId, at);
 		// Retries that are connecting take room, and can't be seen.
-		if (quiet.since <= at) judge(delivery, since, at, isOwnRetry(delivery) ? connectingMs! : 0);
+		if (quiet.since <= at) judge(delivery, since, at, isOwnRetry(delivery) ? (connectingMs ?? 0) : 0);
 	}
 
 	/** Whether an invisible attempt may be in flight. */

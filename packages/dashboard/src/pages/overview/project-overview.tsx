@@ -61,8 +61,9 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 		eventSeen: anySeen === true || (month.data?.total.events ?? 0) > 0 || (newest.data?.length ?? 0) > 0,
 		deliveryAccepted: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
 	};
-	// Until then nothing is shown that something above it could push down.
-	const settled = known && !incidents.isPending && (anySeen === true || !(month.isPending || newest.isPending));
+	// Until then, something that comes late would push down what is shown. What fails isn't waited for.
+	const isLate = (query: { isPending: boolean; failureCount: number }) => query.isPending && query.failureCount === 0;
+	const settled = known && !isLate(incidents) && (anySeen === true || !(isLate(month) || isLate(newest)));
 	const isBeginning =
 		known &&
 		(anySeen === true || (month.data !== undefined && newest.data !== undefined)) &&
@@ -75,97 +76,99 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	};
 	const isPaused = (id: string) => byId.get(id)?.status === "paused";
 	const nextDue = waiting.data?.find(({ webhook_id }) => !isPaused(webhook_id))?.due_at;
+	const header = (
+		<PageHeader title={name}>
+			{known ? (
+				projectSentence(active, healths.data, now)
+			) : error === null ? (
+				<Skeleton height={16} width={320} maw="100%" my={4} />
+			) : undefined}
+		</PageHeader>
+	);
+	if (!settled && error === null)
+		return (
+			<Page>
+				{header}
+				<OverviewSkeleton />
+			</Page>
+		);
 	return (
 		<Page>
-			<PageHeader title={name}>
-				{known ? (
-					projectSentence(active, healths.data, now)
-				) : error === null ? (
-					<Skeleton height={16} width={320} maw="100%" my={4} />
-				) : undefined}
-			</PageHeader>
+			{header}
 			{error === null ? null : (
 				<ErrorState
 					error={error}
 					onRetry={() => Promise.all([webhooks, healths, stats, waiting, incidents].map((query) => query.refetch()))}
 				/>
 			)}
-			{settled || error !== null ? (
-				<>
-					{isBeginning ? (
-						<FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} />
-					) : null}
-					{failing.length === 0 ? null : (
-						<FailingList
-							projectId={projectId}
-							failing={failing}
-							ongoing={incidents.data?.filter(isListed) ?? []}
-							now={now}
-						/>
-					)}
-					<FigureTiles
-						projectId={projectId}
-						stats={stats.data}
-						waiting={healths.data === undefined ? undefined : retries}
-						dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
-						failed={stats.error !== null}
-					/>
-					<IncidentsSection
-						projectId={projectId}
-						webhooks={active}
-						healths={healths.data ?? []}
-						incidents={incidents.data?.filter((incident) => !isListed(incident)) ?? []}
-					/>
-					<Section
-						title="Attempts by outcome"
-						description={`Every attempt of ${RANGE_WORDS[range].last}, without tests`}
-						actions={<RangeControl range={range} onChange={show} />}
-					>
-						{stats.data !== undefined ? (
-							<OutcomesChart stats={stats.data} withEvents plain onPick={open} />
-						) : stats.error !== null ? (
-							<SectionError said={error !== null} error={stats.error} onRetry={stats.refetch} />
-						) : (
-							<ChartSkeleton />
-						)}
-					</Section>
-					<Section
-						title="Pending retries"
-						description={
-							nextDue === undefined ? undefined : (
-								<>
-									{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; next:{" "}
-									<When at={nextDue} words={dueWords} />
-								</>
-							)
-						}
-					>
-						{waiting.data === undefined ? (
-							waiting.error === null ? (
-								<Skeleton height={20} width={300} maw="100%" />
-							) : (
-								<SectionError said={error !== null} error={waiting.error} onRetry={waiting.refetch} />
-							)
-						) : waiting.data.length === 0 ? (
-							<Text size="sm" c="dimmed">
-								None. Deliveries that aren't accepted the first time wait here for their next attempt.
-							</Text>
-						) : (
-							<WaitingList
-								projectId={projectId}
-								waiting={waiting.data}
-								isPaused={isPaused}
-								nameOf={(id) => {
-									const webhook = byId.get(id);
-									return webhook === undefined ? "a deleted webhook" : webhookName(webhook);
-								}}
-							/>
-						)}
-					</Section>
-				</>
-			) : (
-				<OverviewSkeleton />
+			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
+			{failing.length === 0 ? null : (
+				<FailingList
+					projectId={projectId}
+					failing={failing}
+					ongoing={incidents.data?.filter(isListed) ?? []}
+					now={now}
+				/>
 			)}
+			<FigureTiles
+				projectId={projectId}
+				stats={stats.data}
+				waiting={healths.data === undefined ? undefined : retries}
+				dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
+				failed={stats.error !== null}
+			/>
+			<IncidentsSection
+				projectId={projectId}
+				webhooks={active}
+				healths={healths.data ?? []}
+				incidents={incidents.data?.filter((incident) => !isListed(incident)) ?? []}
+			/>
+			<Section
+				title="Attempts by outcome"
+				description={`Every attempt of ${RANGE_WORDS[range].last}, without tests`}
+				actions={<RangeControl range={range} onChange={show} />}
+			>
+				{stats.data !== undefined ? (
+					<OutcomesChart stats={stats.data} withEvents plain onPick={open} />
+				) : stats.error !== null ? (
+					<SectionError said={error !== null} error={stats.error} onRetry={stats.refetch} />
+				) : (
+					<ChartSkeleton />
+				)}
+			</Section>
+			<Section
+				title="Pending retries"
+				description={
+					nextDue === undefined ? undefined : (
+						<>
+							{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; next:{" "}
+							<When at={nextDue} words={dueWords} />
+						</>
+					)
+				}
+			>
+				{waiting.data === undefined ? (
+					waiting.error === null ? (
+						<Skeleton height={20} width={300} maw="100%" />
+					) : (
+						<SectionError said={error !== null} error={waiting.error} onRetry={waiting.refetch} />
+					)
+				) : waiting.data.length === 0 ? (
+					<Text size="sm" c="dimmed">
+						None. Deliveries that aren't accepted the first time wait here for their next attempt.
+					</Text>
+				) : (
+					<WaitingList
+						projectId={projectId}
+						waiting={waiting.data}
+						isPaused={isPaused}
+						nameOf={(id) => {
+							const webhook = byId.get(id);
+							return webhook === undefined ? "a deleted webhook" : webhookName(webhook);
+						}}
+					/>
+				)}
+			</Section>
 		</Page>
 	);
 }
