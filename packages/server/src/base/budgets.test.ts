@@ -67,7 +67,7 @@ test("the page for operators names the limits that the code has", () => {
 		`chunks of a body | ${n(REQUESTS.smallChunks)}, and one more for each ${REQUESTS.chunkBytes} bytes`,
 		`a request's header, with its path | ${n(REQUESTS.headerBytes)} bytes`,
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
-		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element, and each element counts as ${REQUESTS.pieceBytes} bytes more`,
+		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element; each element counts as ${REQUESTS.pieceBytes} bytes extra`,
 		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one principal (a key or an account), ${n(RESPONSES.bytesPerProject)} for one project`,
 		`cut off after ${RESPONSES.stallMs / 1_000} seconds`,
 		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, with up to ${RESPONSES.readsWaiting} waiting; ${RESPONSES.readsPerProject} for one project`,
@@ -79,7 +79,7 @@ test("the page for operators names the limits that the code has", () => {
 		`may have ${INVITATIONS.open} open invitations`,
 		`After ${SIGN_IN.wrongForAccount} wrong passwords for an account from one network, or ${SIGN_IN.wrongFromNetwork} wrong passwords or links from a network, within ${SIGN_IN.windowMs / 60_000} minutes`,
 		`at most ${SIGN_IN.wrongForAccount} times in ${SIGN_IN.windowMs / 60_000} minutes that an address has an account`,
-		`${SIGN_IN.hashes} is hashed at a time, with 19 MiB`,
+		`hashed ${SIGN_IN.hashes} at a time, with 19 MiB`,
 		`${SIGN_IN.hashesWaitingOfOwner} of each may wait, and ${SIGN_IN.hashesWaiting} in all`,
 		`up to ${SIGN_IN.sessions} sessions`,
 		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and briefly opens ${DATABASE_CONNECTIONS.brief} more: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for the API, ${POOLS.waiting} on which`,
@@ -101,7 +101,7 @@ test("the page for operators names the limits that the code has", () => {
 	for (const sentence of [
 		`requests in flight | ${n(SENDS.inFlight)},`,
 		`bodies in flight | ${n(SENDS.bytesInFlight)} bytes; a retry`,
-		`up to ${n(SENDS.smallBodyBytes)} bytes of a project that has nothing in flight | ${n(SENDS.smallBytesInFlight)} bytes more`,
+		`up to ${n(SENDS.smallBodyBytes)} bytes of a project that has nothing in flight | ${n(SENDS.smallBytesInFlight)} bytes extra`,
 		`test events and single replays in flight | ${SENDS.requestedPerProject} per project, ${n(SENDS.requestedInFlight)} in total, with ${n(SENDS.requestedBytesInFlight)} bytes`,
 		`retries of a webhook in flight | ${SENDS.retriesPerWebhook}, or`,
 		`addresses of a host tried per attempt | ${RECEIVERS.addresses}`,
@@ -132,8 +132,10 @@ test("the page for operators names the limits that the code has", () => {
 	expect(turnMs).toBe(0.5);
 	expect(page).toContain(`${startsPerTurn} requests with the same valid key or session start immediately`);
 	const { renders } = METRICS;
-	expect(page).toContain(`made at most ${renders.burst} times at once and ${renders.perMinute} times per minute`);
-	expect(page).toContain(`counts as one more for each ${n(RESPONSES.countedBytes)} bytes`);
+	expect(page).toContain(
+		`generated at most ${renders.burst} times in a burst and ${renders.perMinute} times per minute`,
+	);
+	expect(page).toContain(`counts once more for each ${n(RESPONSES.countedBytes)} bytes`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
 	for (const ms of [RESPONSES.readMs, CONNECTIONS.idleMs])
 		expect(ms + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);
