@@ -6,6 +6,8 @@ import { useKeyClaims } from "./key-claims.ts";
 const isCovered = () => document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
 
 const NONE: readonly string[] = [];
+/** Keys that repeat while they are held. */
+const MOVES = ["j", "k"];
 
 interface ShortcutOptions {
 	/** Active even while a dialog is open. */
@@ -35,7 +37,7 @@ export function useShortcuts(
 			const act = latest.current[event.key];
 			if (act === undefined) return;
 			event.preventDefault();
-			act(event);
+			if (!event.repeat || MOVES.includes(event.key)) act(event);
 		};
 		document.addEventListener("keydown", onKey, first);
 		return () => document.removeEventListener("keydown", onKey, first);

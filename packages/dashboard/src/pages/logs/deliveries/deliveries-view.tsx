@@ -1,5 +1,5 @@
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import {
 	type DeliveryId,
 	type DeliverySummary,
@@ -39,7 +39,10 @@ export function DeliveriesView() {
 	);
 	const { nameOf, isPaused } = useNames(webhooks, urlOf);
 
+	const isRunning = useRef(false);
 	const run = async (act: () => Promise<Replayed>, said: (count: number) => string, none: string) => {
+		if (isRunning.current) return;
+		isRunning.current = true;
 		try {
 			const { count, skipped } = await act();
 			if (count === 0) return notifyUndone(none);
@@ -48,6 +51,8 @@ export function DeliveriesView() {
 			follow();
 		} catch (error) {
 			notifyProblem(error);
+		} finally {
+			isRunning.current = false;
 		}
 	};
 	const retry = (deliveries: readonly DeliveryId[]) =>
