@@ -33,7 +33,7 @@ test("orders of a batch are prepared in slices", async () => {
 	const bytes = Buffer.from(JSON.stringify({ orders: Array(ORDERS).fill(order) }));
 	const { value: body } = parseBody(bytes, batch!.list);
 	const pause = turns.slices("p", REQUESTS.sliceBytes, REQUESTS.pieceBytes);
-	const call = batch!.handler({ params: { project_id: "p" }, body, pause } as never) as Promise<{ results: object[] }>;
+	const call = batch!.handler({ params: { projectId: "p" }, body, pause } as never) as Promise<{ results: object[] }>;
 	while (loop.length > 0) {
 		inSlice.push(0);
 		loop.shift()!();

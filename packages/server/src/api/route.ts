@@ -52,29 +52,42 @@ export interface Success<R extends TSchema> {
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Identifiers in paths that this service made: their kind, and what they name. */
+/** Identifiers in paths that this service made: their name in code, their kind, and what they name. */
 export const PATH_IDS = {
-	project_id: { kind: "project", what: "project" },
-	key_id: { kind: "apiKey", what: "API key" },
-	webhook_id: { kind: "webhook", what: "webhook" },
-	attempt_id: { kind: "attempt", what: "attempt" },
-	account_id: { kind: "account", what: "member" },
-	session_id: { kind: "session", what: "session" },
-	invitation_id: { kind: "invitation", what: "invitation" },
+	project_id: { name: "projectId", kind: "project", what: "project" },
+	key_id: { name: "keyId", kind: "apiKey", what: "API key" },
+	webhook_id: { name: "webhookId", kind: "webhook", what: "webhook" },
+	attempt_id: { name: "attemptId", kind: "attempt", what: "attempt" },
+	account_id: { name: "accountId", kind: "account", what: "member" },
+	session_id: { name: "sessionId", kind: "session", what: "session" },
+	invitation_id: { name: "invitationId", kind: "invitation", what: "invitation" },
 } as const;
 
-/** The others, which publishers and the store platform choose. */
-type GivenId = "event_id" | "event_type" | "problem" | "order_id" | "deliverable_id" | "basket_id" | "subscription_id";
+/** The others, which publishers and the store platform choose: their names in code. */
+const GIVEN_IDS = {
+	event_id: "eventId",
+	event_type: "eventType",
+	problem: "problem",
+	order_id: "orderId",
+	deliverable_id: "deliverableId",
+	basket_id: "basketId",
+	subscription_id: "subscriptionId",
+} as const;
 
-export type PathParams = Readonly<Record<keyof typeof PATH_IDS | GivenId, string>>;
+type Named<Table> = Table[keyof Table];
+export type PathParams = Readonly<Record<Named<typeof PATH_IDS>["name"] | Named<typeof GIVEN_IDS>, string>>;
 
-/** Throws 404 if an identifier in the path doesn't have the form of those that exist. */
-export function checkPathIds(params: Partial<PathParams>): void {
-	for (const name in params) {
+/** A path's parameters by their names in code. Throws 404 if an identifier doesn't have the form of those that exist. */
+export function readPathParams(given: Readonly<Record<string, string>>): Partial<PathParams> {
+	const params: Record<string, string> = {};
+	for (const name in given) {
+		const value = given[name]!;
 		const known = PATH_IDS[name as keyof typeof PATH_IDS];
-		if (known !== undefined && !isId(known.kind, params[name as keyof typeof PATH_IDS]!)) throw notFound(known.what);
+		if (known !== undefined && !isId(known.kind, value)) throw notFound(known.what);
+		params[known?.name ?? GIVEN_IDS[name as keyof typeof GIVEN_IDS]] = value;
 	}
-	if (params.event_id !== undefined && !EVENT_ID.test(params.event_id)) throw notFound("event");
+	if (params.eventId !== undefined && !EVENT_ID.test(params.eventId)) throw notFound("event");
+	return params;
 }
 
 /** What a handler works with. */

@@ -23,12 +23,11 @@ import { openApiDocument } from "./openapi/document.ts";
 import {
 	type ApiParts,
 	allowedMethods,
-	checkPathIds,
 	matchesPath,
-	type PathParams,
 	pathsOfOthers,
 	RawResponse,
 	type Route,
+	readPathParams,
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
@@ -248,8 +247,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		const query = readQuery(route.query, request.query as Record<string, unknown>);
 		// Health checks and scrapers may add any parameters.
 		if (!query.ok && route.access !== "open") throw invalid(query.faults);
-		const { params } = request;
-		checkPathIds(params as Partial<PathParams>);
+		const params = readPathParams(request.params as Readonly<Record<string, string>>);
 		const heavy = <T>(make: () => Promise<T>): Promise<T> => {
 			let hasWaited = false;
 			const reading = admission.read(request, async () => {

@@ -254,10 +254,10 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
-			async handler({ params: { project_id }, query }) {
+			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
-				const { filter, searched } = await attemptFilter(references, project_id, query);
-				const { rows, next } = await storage.listAttempts({ projectId: project_id, filter, page });
+				const { filter, searched } = await attemptFilter(references, projectId, query);
+				const { rows, next } = await storage.listAttempts({ projectId, filter, page });
 				return { data: rows.map(presentAttempt), next_cursor: cursorOf(next), ...searched };
 			},
 		}),
@@ -269,11 +269,11 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
-			async handler({ params: { project_id }, query }) {
+			async handler({ params: { projectId }, query }) {
 				const page = pageOf(query);
-				const { filter, searched } = await attemptFilter(references, project_id, query);
-				const { rows, next } = await storage.listAttemptSummaries({ projectId: project_id, filter, page });
-				const orderIds = await orderIdsOf(storage, project_id, rows);
+				const { filter, searched } = await attemptFilter(references, projectId, query);
+				const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
+				const orderIds = await orderIdsOf(storage, projectId, rows);
 				const data = rows.map((row) => ({ ...presentAttemptSummary(row), order_id: orderIds.get(row.seq) ?? null }));
 				return { data, next_cursor: cursorOf(next), ...searched };
 			},
@@ -286,20 +286,18 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The count.", schema: AttemptCount },
-			async handler({ params: { project_id }, query }) {
-				const { filter: asked, searched } = await attemptFilter(references, project_id, query);
+			async handler({ params: { projectId }, query }) {
+				const { filter: asked, searched } = await attemptFilter(references, projectId, query);
 				const filter = query.status_code === undefined && query.error === undefined ? countingAll(asked) : asked;
-				return { ...(await storage.countAttempts({ projectId: project_id, filter, max: MAX_COUNT })), ...searched };
+				return { ...(await storage.countAttempts({ projectId, filter, max: MAX_COUNT })), ...searched };
 			},
 		}),
 		route("GET", `${path}/{attempt_id}`, "getAttempt", {
 			summary: "Get an attempt",
 			access: "developer",
 			success: { status: 200, description: "The attempt.", schema: Attempt },
-			async handler({ params: { project_id, attempt_id } }) {
-				return presentAttempt(
-					found("attempt", await storage.getAttempt({ projectId: project_id, attemptId: attempt_id })),
-				);
+			async handler({ params: { projectId, attemptId } }) {
+				return presentAttempt(found("attempt", await storage.getAttempt({ projectId, attemptId })));
 			},
 		}),
 	];

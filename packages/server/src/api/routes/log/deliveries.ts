@@ -136,8 +136,8 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			description: "The state and attempts of an event's delivery to a webhook.",
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
-			async handler({ params: { project_id, webhook_id, event_id } }) {
-				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+			async handler({ params: { projectId, webhookId, eventId } }) {
+				const of = { projectId, webhookId, eventId };
 				const { state, attempt, replay, nextRetryAt, dismissed, attempts } = found(
 					"delivery",
 					await storage.getDelivery(of),
@@ -160,18 +160,18 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
-			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+			async handler({ params: { projectId, webhookId, eventId }, audit }) {
+				const of = { projectId, webhookId, eventId };
 				const call = storage.replayDelivery({ ...of, at: clock.now() });
-				const result = await engine.wakeAfter(project_id, call, ({ kind }) => kind === "queued");
+				const result = await engine.wakeAfter(projectId, call, ({ kind }) => kind === "queued");
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
 					throw new Problem(
 						"conflict",
 						"This delivery is still being attempted. It can be replayed once it has finished.",
 					);
-				const target = { kind: "event", id: event_id, name: event_id };
-				audit({ projectId: project_id, action: "delivery.replayed", target, detail: { webhook_id } });
+				const target = { kind: "event", id: eventId, name: eventId };
+				audit({ projectId, action: "delivery.replayed", target, detail: { webhook_id: webhookId } });
 				return { state: "attempting" as const, attempt: 1, replay: result.replay };
 			},
 		}),
@@ -183,24 +183,24 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			body: ReplayRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
-			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const webhook = found("webhook", await storage.getWebhook({ projectId: project_id, webhookId: webhook_id }));
+			async handler({ params: { projectId, webhookId }, body, audit }) {
+				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
-				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhook_id], statuses: [body.status] };
+				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
 				let count = 0;
 				let after: string | undefined;
 				do {
 					// Attempts that fail again meanwhile are left alone, so that this ends.
 					const step = await engine.wakeAfter(
-						project_id,
-						storage.replayMatching({ projectId: project_id, selection, at, limit: STEP, after }),
+						projectId,
+						storage.replayMatching({ projectId, selection, at, limit: STEP, after }),
 						({ count }) => count > 0,
 					);
 					count += step.count;
 					after = step.next ?? undefined;
 				} while (after !== undefined);
 				const target = { kind: "webhook", id: webhook.id, name: webhook.description || webhook.url };
-				audit({ projectId: project_id, action: "deliveries.replayed", target, detail: { filter: body, count } });
+				audit({ projectId, action: "deliveries.replayed", target, detail: { filter: body, count } });
 				return { count };
 			},
 		}),
@@ -282,18 +282,18 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Rep
 			body: ReplaysRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
-			async handler({ params: { project_id }, body, audit }) {
+			async handler({ params: { projectId }, body, audit }) {
 				const { deliveries, filter, dry_run } = body;
 				if (deliveries?.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
-				const call = deliveries ? replayThese(project_id, deliveries) : replayMatching(project_id, body);
+				const call = deliveries ? replayThese(projectId, deliveries) : replayMatching(projectId, body);
 				const result = await engine.wakeAfter<Awaited<typeof call>>(
-					project_id,
+					projectId,
 					call,
 					({ count }) => dry_run !== true && count > 0,
 				);
 				if (dry_run === true || result.count === 0) return result;
 				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
-				audit({ projectId: project_id, action: "deliveries.replayed", detail });
+				audit({ projectId, action: "deliveries.replayed", detail });
 				return result;
 			},
 		}),

@@ -97,11 +97,11 @@ export function deliveryListRoutes({ storage, references }: Pick<ApiParts, "stor
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },
-			async handler({ params: { project_id }, query, request, reply }) {
+			async handler({ params: { projectId }, query, request, reply }) {
 				const { limit = PAGE_LIMIT.default, cursor } = query;
-				const { filter, searched } = await deliveryFilterOf(references, project_id, query);
+				const { filter, searched } = await deliveryFilterOf(references, projectId, query);
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
-				const { rows, next } = await listDeliveries(storage, project_id, filter, {
+				const { rows, next } = await listDeliveries(storage, projectId, filter, {
 					limit,
 					before: cursor === undefined ? undefined : decodeCursor(cursor, isDeliveryPosition),
 					isGone,

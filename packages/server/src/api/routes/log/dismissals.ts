@@ -107,17 +107,17 @@ export function dismissalRoutes({
 			rate: "replays",
 			success: { status: 200, description: "The delivery is dismissed.", schema: Dismissed },
 			problems: { conflict: "The delivery isn't dead-lettered." },
-			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const of = { webhookId: webhook_id, eventId: event_id };
+			async handler({ params: { projectId, webhookId, eventId }, audit }) {
+				const of = { webhookId, eventId };
 				const [dismissed] = await storage.dismissDeliveries({
-					...{ projectId: project_id, deliveries: [of], at: clock.now() },
+					...{ projectId, deliveries: [of], at: clock.now() },
 				});
 				if (!dismissed) {
-					found("delivery", await storage.getDelivery({ projectId: project_id, ...of }));
+					found("delivery", await storage.getDelivery({ projectId, ...of }));
 					throw new Problem("conflict", "Only a dead-lettered delivery can be dismissed. This one isn't.");
 				}
-				const target = { kind: "event", id: event_id, name: event_id };
-				audit({ projectId: project_id, action: "delivery.dismissed", target, detail: { webhook_id } });
+				const target = { kind: "event", id: eventId, name: eventId };
+				audit({ projectId, action: "delivery.dismissed", target, detail: { webhook_id: webhookId } });
 				return { dismissed: true };
 			},
 		}),
@@ -129,7 +129,7 @@ export function dismissalRoutes({
 			body: DismissalsRequest,
 			rate: "bulkReplays",
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
-			async handler({ params: { project_id }, body, audit }) {
+			async handler({ params: { projectId }, body, audit }) {
 				const { deliveries, filter = {} } = body;
 				let count = 0;
 				const dismissed = (more: number) => {
@@ -138,17 +138,17 @@ export function dismissalRoutes({
 				try {
 					if (deliveries) {
 						const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
-						await dismissThese(project_id, these, dismissed);
+						await dismissThese(projectId, these, dismissed);
 						return { count, skipped: deliveries.length - count };
 					}
-					const { filter: matching, searched } = await logFilter(references, project_id, filter, 1);
+					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
 					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
-					const next = await dismissMatching(project_id, failed, positionOf(body.cursor), dismissed);
+					const next = await dismissMatching(projectId, failed, positionOf(body.cursor), dismissed);
 					return { count, next_cursor: cursorOf(next), ...searched };
 				} finally {
 					// Even if a later step failed.
 					const detail = { ...(body.filter && { filter: auditedFilter(filter) }), count };
-					if (count > 0) audit({ projectId: project_id, action: "deliveries.dismissed", detail });
+					if (count > 0) audit({ projectId, action: "deliveries.dismissed", detail });
 				}
 			},
 		}),

@@ -107,7 +107,7 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 			query: SearchQuery,
 			rate: "reads",
 			success: { status: 200, description: "A page of events.", schema: EventMatches },
-			async handler({ params: { project_id }, query, request, reply, heavy }) {
+			async handler({ params: { projectId }, query, request, reply, heavy }) {
 				const { order_id = [], customer_email = [], text: sought, limit = PAGE_LIMIT.default, cursor } = query;
 				const isByReference = order_id.length + customer_email.length > 0;
 				if (isByReference === (sought !== undefined))
@@ -117,11 +117,11 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 				if (sought === undefined) {
 					const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
 					const found = await heavy(() =>
-						references.find(project_id, { orderIds: order_id, customerEmails: customer_email }),
+						references.find(projectId, { orderIds: order_id, customerEmails: customer_email }),
 					);
 					const rest = found.seqs.filter((seq) => position === null || seq < position);
 					const page = rest.slice(0, limit);
-					const described = await heavy(() => storage.describeEvents({ projectId: project_id, seqs: page }));
+					const described = await heavy(() => storage.describeEvents({ projectId, seqs: page }));
 					return {
 						data: described.map((event) => ({ ...presentEvent(event), excerpt: null, attempt: null })),
 						next_cursor: page.length < rest.length ? encodeCursor(String(page.at(-1)!)) : null,
@@ -132,10 +132,10 @@ export function eventSearchRoutes({ storage, references, clock }: SearchParts): 
 					};
 				}
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
-				const project = await storage.getProject({ projectId: project_id });
+				const project = await storage.getProject({ projectId });
 				const given = decodeTextPosition(cursor);
 				const from = project?.apps.includes(DEVELOPER_APP) ? given : { ...given, responses: null };
-				const search = { projectId: project_id, text: sought, from, limit, inTurn: heavy, isGone };
+				const search = { projectId, text: sought, from, limit, inTurn: heavy, isGone };
 				const { found: matches, events, attempts, reached, next } = await searchText({ storage, clock }, search);
 				return {
 					data: matches.map(presentMatch),

@@ -212,7 +212,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 		format: ExportFormat,
 		{ params, query, principal, request, reply, audit, heavy, isStillAllowed }: Call<Static<Q>, unknown>,
 	): Promise<RawResponse> {
-		const { project_id: projectId } = params;
+		const { projectId } = params;
 		// A link on another site could start it, with the reader's cookie.
 		if (request.headers["sec-fetch-site"] === "cross-site")
 			throw new Problem("forbidden", "Exports can't be started from another site.");

@@ -80,11 +80,11 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			rate: "replays",
 			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
 			problems: { conflict: "No attempt of this delivery is waiting." },
-			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const of = { webhookId: webhook_id, eventId: event_id };
-				const [result] = await retryStep(project_id, [of], clock.now());
+			async handler({ params: { projectId, webhookId, eventId }, audit }) {
+				const of = { webhookId, eventId };
+				const [result] = await retryStep(projectId, [of], clock.now());
 				if (result!.kind === "nothing_waits") {
-					const delivery = found("delivery", await storage.getDelivery({ projectId: project_id, ...of }));
+					const delivery = found("delivery", await storage.getDelivery({ projectId, ...of }));
 					throw new Problem(
 						"conflict",
 						delivery.state === "attempting"
@@ -92,8 +92,8 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 							: "This delivery has ended: no attempt is waiting. Replay it to send it again.",
 					);
 				}
-				const target = { kind: "event", id: event_id, name: event_id };
-				audit({ projectId: project_id, action: "delivery.retried", target, detail: { webhook_id } });
+				const target = { kind: "event", id: eventId, name: eventId };
+				audit({ projectId, action: "delivery.retried", target, detail: { webhook_id: webhookId } });
 				return { state: "attempting" as const, attempt: result!.attempt, replay: result!.replay };
 			},
 		}),
@@ -105,10 +105,10 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			rate: "replays",
 			success: { status: 202, description: "It won't be sent again.", schema: TestCancelled },
 			problems: { conflict: "It isn't a test event, or no attempt of it is waiting." },
-			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const of = { projectId: project_id, webhookId: webhook_id, eventId: event_id };
+			async handler({ params: { projectId, webhookId, eventId }, audit }) {
+				const of = { projectId, webhookId, eventId };
 				const call = storage.cancelTest(of);
-				const result = await engine.wakeAfter(project_id, call, (result) => result === "cancelled");
+				const result = await engine.wakeAfter(projectId, call, (result) => result === "cancelled");
 				if (result !== "cancelled") {
 					found("delivery", await storage.getDelivery(of));
 					throw new Problem(
@@ -118,8 +118,8 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 							: "This test event has ended: no attempt is waiting.",
 					);
 				}
-				const target = { kind: "event", id: event_id, name: event_id };
-				audit({ projectId: project_id, action: "test.cancelled", target, detail: { webhook_id } });
+				const target = { kind: "event", id: eventId, name: eventId };
+				audit({ projectId, action: "test.cancelled", target, detail: { webhook_id: webhookId } });
 				return { cancelled: true };
 			},
 		}),
@@ -130,17 +130,14 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			access: "developer",
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
-			async handler({ params: { project_id, webhook_id }, audit }) {
-				const { id, description, url } = found(
-					"webhook",
-					await storage.getWebhook({ projectId: project_id, webhookId: webhook_id }),
-				);
+			async handler({ params: { projectId, webhookId }, audit }) {
+				const { id, description, url } = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				let count = 0;
 				try {
-					await retryAll(project_id, webhook_id, (more) => (count += more));
+					await retryAll(projectId, webhookId, (more) => (count += more));
 				} finally {
 					const target = { kind: "webhook", id, name: description || url };
-					if (count > 0) audit({ projectId: project_id, action: "deliveries.retried", target, detail: { count } });
+					if (count > 0) audit({ projectId, action: "deliveries.retried", target, detail: { count } });
 				}
 				return { count };
 			},
@@ -152,14 +149,14 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			body: RetriesRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
-			async handler({ params: { project_id }, body: { deliveries }, audit }) {
+			async handler({ params: { projectId }, body: { deliveries }, audit }) {
 				if (deliveries.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
 				const these = deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
 				let count = 0;
 				try {
-					await retryThese(project_id, these, (more) => (count += more));
+					await retryThese(projectId, these, (more) => (count += more));
 				} finally {
-					if (count > 0) audit({ projectId: project_id, action: "deliveries.retried", detail: { count } });
+					if (count > 0) audit({ projectId, action: "deliveries.retried", detail: { count } });
 				}
 				return { count, skipped: deliveries.length - count };
 			},

@@ -66,12 +66,12 @@ export function signatureCheckRoutes({ storage, engine, config }: CheckParts): R
 			bodyLimit: Math.ceil((config.maxEventBytes + REQUESTS.envelopeBytes) * 1.5),
 			success: { status: 200, description: "The findings.", schema: SignatureDiagnosis },
 			problems: { conflict: "Nothing was sent in this attempt." },
-			async handler({ params: { project_id, attempt_id }, body }) {
+			async handler({ params: { projectId, attemptId }, body }) {
 				const { signature, timestamp, clock } = body;
-				const attempt = found("attempt", await storage.getAttempt({ projectId: project_id, attemptId: attempt_id }));
+				const attempt = found("attempt", await storage.getAttempt({ projectId, attemptId }));
 				if (attempt.sent === null)
 					throw new Problem("conflict", "Nothing was sent in this attempt, so nothing was signed.");
-				const check = await engine.signatureCheck(project_id, attempt.webhookId);
+				const check = await engine.signatureCheck(projectId, attempt.webhookId);
 				const seen = {
 					...{ signature, timestamp, clock },
 					body: body.body === undefined ? undefined : Buffer.from(body.body, "base64"),

@@ -163,9 +163,9 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 			summary: "End one of your sessions",
 			access: "signed_in",
 			success: { status: 204, description: "The session has ended." },
-			async handler({ principal, params: { session_id } }) {
+			async handler({ principal, params: { sessionId } }) {
 				const { account } = principal as Person;
-				found("session", await storage.deleteSession({ accountId: account.id, sessionId: session_id }));
+				found("session", await storage.deleteSession({ accountId: account.id, sessionId }));
 			},
 		}),
 		route("DELETE", `${path}/sessions`, "signOutEverywhere", {

@@ -169,8 +169,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
 			problems: { conflict: TOO_MANY },
-			async handler({ params, body, principal, audit, authorizeAgain }) {
-				const { project_id: projectId } = params;
+			async handler({ params: { projectId }, body, principal, audit, authorizeAgain }) {
 				found("project", await storage.getProject({ projectId }));
 				const { role } = body;
 				const email = body.email?.trim() ?? null;
@@ -194,7 +193,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			peopleOnly: true,
 			success: { status: 200, description: "All open invitations.", schema: InvitationList },
 			async handler({ params }) {
-				return { data: (await members.invitations(params.project_id)).map(presentInvitation), next_cursor: null };
+				return { data: (await members.invitations(params.projectId)).map(presentInvitation), next_cursor: null };
 			},
 		}),
 		route("DELETE", `${path}/{invitation_id}`, "revokeInvitation", {
@@ -203,15 +202,15 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			role: "owner",
 			peopleOnly: true,
 			success: { status: 204, description: "The link no longer works." },
-			async handler({ params: { project_id, invitation_id }, audit }) {
-				const open = await members.invitations(project_id);
+			async handler({ params: { projectId, invitationId }, audit }) {
+				const open = await members.invitations(projectId);
 				const invitation = found(
 					"invitation",
-					open.find(({ id }) => id === invitation_id),
+					open.find(({ id }) => id === invitationId),
 				);
-				found("invitation", await storage.deleteInvitation({ projectId: project_id, invitationId: invitation_id }));
-				const target = { kind: "invitation", id: invitation_id, name: invitation.email ?? "a link" };
-				audit({ projectId: project_id, action: "invitation.revoked", target });
+				found("invitation", await storage.deleteInvitation({ projectId, invitationId }));
+				const target = { kind: "invitation", id: invitationId, name: invitation.email ?? "a link" };
+				audit({ projectId, action: "invitation.revoked", target });
 			},
 		}),
 		route("POST", "/v1/invitations/look", "lookAtInvitation", {

@@ -96,7 +96,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 				pageById(
 					"account",
 					query,
-					(page) => storage.listMembers({ projectId: params.project_id, ...page }),
+					(page) => storage.listMembers({ projectId: params.projectId, ...page }),
 					presentMember,
 					({ account_id }) => account_id,
 				),
@@ -111,13 +111,13 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			body: MemberPatch,
 			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
-			async handler({ params: { project_id, account_id }, body, audit }) {
-				const member = found("member", await storage.getMember({ projectId: project_id, accountId: account_id }));
-				const result = await storage.setRole({ projectId: project_id, accountId: account_id, role: body.role });
+			async handler({ params: { projectId, accountId }, body, audit }) {
+				const member = found("member", await storage.getMember({ projectId, accountId }));
+				const result = await storage.setRole({ projectId, accountId, role: body.role });
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
 				audit({
-					projectId: project_id,
+					projectId,
 					action: "member.role_changed",
 					target: targetOf(member),
 					detail: { from: member.role, to: body.role },
@@ -134,15 +134,15 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			peopleOnly: true,
 			success: { status: 204, description: "The member was removed." },
 			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
-			async handler({ params: { project_id, account_id }, principal, audit }) {
-				const isSelf = principal.kind === "person" && principal.account.id === account_id;
-				const role = principal.kind === "person" ? await members.roleOf(project_id, principal.account) : "owner";
+			async handler({ params: { projectId, accountId }, principal, audit }) {
+				const isSelf = principal.kind === "person" && principal.account.id === accountId;
+				const role = principal.kind === "person" ? await members.roleOf(projectId, principal.account) : "owner";
 				if (!isSelf && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
-				const member = found("member", await storage.getMember({ projectId: project_id, accountId: account_id }));
-				const result = await storage.removeMember({ projectId: project_id, accountId: account_id });
+				const member = found("member", await storage.getMember({ projectId, accountId }));
+				const result = await storage.removeMember({ projectId, accountId });
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
-				audit({ projectId: project_id, action: "member.removed", target: targetOf(member) });
+				audit({ projectId, action: "member.removed", target: targetOf(member) });
 			},
 		}),
 	];
@@ -163,7 +163,7 @@ export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			rate: "reads",
 			success: { status: 200, description: "A page of entries.", schema: AuditList },
 			handler: ({ params, query }) =>
-				pageById("audit", query, (page) => storage.listAudit({ projectId: params.project_id, ...page }), presentAudit),
+				pageById("audit", query, (page) => storage.listAudit({ projectId: params.projectId, ...page }), presentAudit),
 		}),
 	];
 }

@@ -88,7 +88,7 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			body: NewApiKey,
 			faults: apiKeyFaults,
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
-			async handler({ params: { project_id: projectId }, body, principal, audit, authorizeAgain }) {
+			async handler({ params: { projectId }, body, principal, audit, authorizeAgain }) {
 				const { name, scopes, expires_at } = body;
 				const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
 				const createdBy = actorOf(principal);
@@ -116,7 +116,7 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of keys.", schema: ApiKeyList },
 			handler: ({ params, query }) =>
-				pageById("apiKey", query, (page) => apiKeys.list(params.project_id, page), presentApiKey),
+				pageById("apiKey", query, (page) => apiKeys.list(params.projectId, page), presentApiKey),
 		}),
 		route("DELETE", `${path}/{key_id}`, "deleteApiKey", {
 			summary: "Delete an API key",
@@ -124,11 +124,11 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
 			access: "developer",
 			success: { status: 204, description: "The key was deleted." },
-			async handler({ params: { project_id, key_id }, audit }) {
-				const key = found("API key", await apiKeys.get(project_id, key_id));
-				if (!(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
+			async handler({ params: { projectId, keyId }, audit }) {
+				const key = found("API key", await apiKeys.get(projectId, keyId));
+				if (!(await apiKeys.delete(projectId, keyId))) throw notFound("API key");
 				const target = { kind: "api_key", id: key.id, name: key.name };
-				audit({ projectId: project_id, action: "api_key.revoked", target });
+				audit({ projectId, action: "api_key.revoked", target });
 			},
 		}),
 	];

@@ -93,8 +93,8 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			access: "project",
 			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
-			async handler({ params }) {
-				return presentProject(found("project", await storage.getProject({ projectId: params.project_id })));
+			async handler({ params: { projectId } }) {
+				return presentProject(found("project", await storage.getProject({ projectId })));
 			},
 		}),
 		route("PATCH", `${path}/{project_id}`, "updateProject", {
@@ -105,8 +105,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			body: ProjectPatch,
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
-			async handler({ params, body, audit }) {
-				const projectId = params.project_id;
+			async handler({ params: { projectId }, body, audit }) {
 				const project = found("project", await storage.renameProject({ projectId, name: body.name }));
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);
@@ -120,7 +119,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params, audit }) {
-				const project = found("project", await projects.setDeveloperApp(params.project_id, true));
+				const project = found("project", await projects.setDeveloperApp(params.projectId, true));
 				audit({ projectId: project.id, action: "app.installed", target: DEVELOPER });
 				return presentProject(project);
 			},
@@ -133,7 +132,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			peopleOnly: true,
 			success: { status: 204, description: "The app was removed." },
 			async handler({ params, audit }) {
-				const project = found("project", await projects.setDeveloperApp(params.project_id, false));
+				const project = found("project", await projects.setDeveloperApp(params.projectId, false));
 				audit({ projectId: project.id, action: "app.removed", target: DEVELOPER });
 			},
 		}),

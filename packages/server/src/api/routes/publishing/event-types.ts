@@ -64,8 +64,8 @@ export function eventTypeRoutes(): Route[] {
 				schema: Type.Object({}, { additionalProperties: true }),
 				contentType: SCHEMA_TYPE,
 			},
-			handler({ params: { event_type } }) {
-				const schema = schemas.get(event_type);
+			handler({ params: { eventType } }) {
+				const schema = schemas.get(eventType);
 				if (schema === undefined)
 					throw new Problem("not-found", `There is no such event type. There are: ${[...schemas.keys()].join(", ")}.`);
 				return new RawResponse(schema, SCHEMA_TYPE, SHAREABLE);

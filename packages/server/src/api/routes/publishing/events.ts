@@ -187,12 +187,11 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
 			success: { status: 202, description: "The events with their sequence numbers.", schema: PublishedEvents },
 			problems: { ...LOG_PROBLEMS, conflict: "An id belongs to an event with different content." },
-			async handler({ params, request, pause }) {
-				const { project_id } = params;
-				const { publishing, batch } = begin(project_id, request, pause);
+			async handler({ params: { projectId }, request, pause }) {
+				const { publishing, batch } = begin(projectId, request, pause);
 				const result = await publishing;
 				if (result.kind !== "published") throw refused(result, batch);
-				const events = result.events.map((event) => presentPublished(project_id, event));
+				const events = result.events.map((event) => presentPublished(projectId, event));
 				return batch ? { events } : events[0]!;
 			},
 		}),
@@ -217,7 +216,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
 				const position = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : positionOf(cursor);
 				if (wait > 0) await waitFor(position, type, wait * 1_000, call);
-				return heavy(async () => encodePage(await readPage(storage, params.project_id, position, limit, type)));
+				return heavy(async () => encodePage(await readPage(storage, params.projectId, position, limit, type)));
 			},
 		}),
 		route("GET", `${path}/{event_id}`, "getEvent", {
@@ -230,8 +229,8 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 				schema: Envelope,
 				headers: { "X-Posthorn-Seq": "Its sequence number in the project's log; negative for test events." },
 			},
-			async handler({ params: { project_id, event_id } }) {
-				const event = found("event", await storage.findEvent({ projectId: project_id, eventId: event_id }));
+			async handler({ params: { projectId, eventId } }) {
+				const event = found("event", await storage.findEvent({ projectId, eventId }));
 				return new RawResponse(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
 			},
 		}),
@@ -245,10 +244,10 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			rate: "recordedReads",
 			body: NewListener,
 			success: { status: 204, description: "The entry was added." },
-			async handler({ params: { project_id }, body, audit }) {
-				const { name } = found("project", await storage.getProject({ projectId: project_id }));
-				const target = { kind: "project", id: project_id, name };
-				audit({ projectId: project_id, action: "project.listened", target, detail: body });
+			async handler({ params: { projectId }, body, audit }) {
+				const { name } = found("project", await storage.getProject({ projectId }));
+				const target = { kind: "project", id: projectId, name };
+				audit({ projectId, action: "project.listened", target, detail: body });
 			},
 		}),
 	];
@@ -267,7 +266,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 		ms: number,
 		{ params, request, principal, authorizeAgain }: Waiting,
 	): Promise<void> {
-		const { project_id: projectId } = params;
+		const { projectId } = params;
 		const { raw, method } = request;
 		const { kind } = principal;
 		if (method === "HEAD") return;

@@ -170,22 +170,22 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 			bodyLimit: config.maxEventBytes + REQUESTS.envelopeBytes,
 			success: { status: 200, description: "The basket, with its timer restarted.", schema: Basket },
 			problems: { conflict: "The basket was bought." },
-			async handler({ params: { project_id, basket_id }, body }) {
+			async handler({ params: { projectId, basketId }, body }) {
 				const input = readReport<BasketInput>(BasketForm, body);
-				const result = await store.baskets.touch(project_id, basket_id, input);
+				const result = await store.baskets.touch(projectId, basketId, input);
 				if (result.kind === "bought")
 					throw new Problem("conflict", "This basket was bought by an order. Use another id for the next basket.");
 				if (result.kind !== "touched") throw refusedFact("basket", result);
 				const { at, dueAt } = result;
-				return { basket_id, touched_at: isoTime(at), abandoned_at: isoTimeOrNull(dueAt) };
+				return { basket_id: basketId, touched_at: isoTime(at), abandoned_at: isoTimeOrNull(dueAt) };
 			},
 		}),
 		fact("DELETE", basket, "removeBasket", {
 			summary: "Report that a basket is gone",
 			description: "It is never abandoned then. The response is the same if it didn't exist.",
 			success: { status: 204, description: "It was deleted." },
-			async handler({ params: { project_id, basket_id } }) {
-				const result = await store.baskets.remove(project_id, basket_id);
+			async handler({ params: { projectId, basketId } }) {
+				const result = await store.baskets.remove(projectId, basketId);
 				if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("basket", result);
 			},
 		}),
@@ -195,18 +195,18 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
 			problems: { conflict: "The subscription was recorded before with different content." },
-			async handler({ params: { project_id }, body }) {
-				const result = await store.subscriptions.record(project_id, body);
-				return factResponse("subscription", project_id, result);
+			async handler({ params: { projectId }, body }) {
+				const result = await store.subscriptions.record(projectId, body);
+				return factResponse("subscription", projectId, result);
 			},
 		}),
 		fact("POST", `${subscriptions}/{subscription_id}/cancel`, "cancelSubscription", {
 			summary: "Report that a subscription was canceled",
 			description: "Publishes `subscription.canceled`, once.",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
-			async handler({ params: { project_id, subscription_id } }) {
-				const result = await store.subscriptions.cancel(project_id, subscription_id);
-				return factResponse("subscription", project_id, result);
+			async handler({ params: { projectId, subscriptionId } }) {
+				const result = await store.subscriptions.cancel(projectId, subscriptionId);
+				return factResponse("subscription", projectId, result);
 			},
 		}),
 	];

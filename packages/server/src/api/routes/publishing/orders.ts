@@ -144,9 +144,9 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 			bodyLimit: limit,
 			success: { status: 201, description: "The order is recorded.", schema: Fact },
 			problems: { conflict: "The order was recorded before with different content." },
-			async handler({ params: { project_id }, body }) {
-				const result = await store.orders.record(project_id, readReport<OrderInput>(OrderForm, body));
-				return factResponse("order", project_id, result);
+			async handler({ params: { projectId }, body }) {
+				const result = await store.orders.record(projectId, readReport<OrderInput>(OrderForm, body));
+				return factResponse("order", projectId, result);
 			},
 		}),
 		fact("POST", `${path}/batch`, "recordOrders", {
@@ -158,7 +158,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 			bodyLimit: Math.max(config.maxBatchBytes, limit),
 			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
 			success: { status: 200, description: "The outcome of each order.", schema: OrderResults },
-			async handler({ params: { project_id }, body, pause }) {
+			async handler({ params: { projectId }, body, pause }) {
 				const batch = readBatch(body);
 				const ids: (string | null)[] = [];
 				const prepared: PreparedOrder[] = [];
@@ -170,10 +170,10 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 					ids.push(typeof order_id === "string" ? order_id : null);
 					const faults = formFaults(OrderForm, value);
 					const malformed = { kind: "invalid", faults } as const;
-					prepared.push(faults.length > 0 ? malformed : store.orders.prepare(project_id, value as OrderInput));
+					prepared.push(faults.length > 0 ? malformed : store.orders.prepare(projectId, value as OrderInput));
 				}
-				const results = await store.orders.recordAll(project_id, prepared);
-				return { results: results.map((result, i) => presentOne(project_id, i, ids[i]!, result)) };
+				const results = await store.orders.recordAll(projectId, prepared);
+				return { results: results.map((result, i) => presentOne(projectId, i, ids[i]!, result)) };
 			},
 		}),
 		fact("POST", `${one}/refunds`, "recordRefund", {
@@ -186,10 +186,10 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				"not-found": NO_ORDER,
 				conflict: "The refund was recorded before with different content, or exceeds the order's remaining amount.",
 			},
-			async handler({ params: { project_id, order_id }, body }) {
-				const result = await store.orders.refund(project_id, order_id, body);
+			async handler({ params: { projectId, orderId }, body }) {
+				const result = await store.orders.refund(projectId, orderId, body);
 				if (result.kind === "too_much") throw tooMuch(result);
-				return factResponse("refund", project_id, result);
+				return factResponse("refund", projectId, result);
 			},
 		}),
 		fact("POST", `${one}/chargebacks`, "recordChargeback", {
@@ -201,9 +201,9 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				"not-found": NO_ORDER,
 				conflict: "The chargeback was recorded before with different content.",
 			},
-			async handler({ params: { project_id, order_id }, body }) {
-				const result = await store.orders.chargeback(project_id, order_id, body);
-				return factResponse("chargeback", project_id, result);
+			async handler({ params: { projectId, orderId }, body }) {
+				const result = await store.orders.chargeback(projectId, orderId, body);
+				return factResponse("chargeback", projectId, result);
 			},
 		}),
 		fact("POST", `${one}/deliverables/{deliverable_id}`, "recordDeliverable", {
@@ -216,9 +216,9 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				"not-found": NO_ORDER,
 				conflict: "The deliverable has already ended, with a different outcome or detail.",
 			},
-			async handler({ params: { project_id, order_id, deliverable_id }, body }) {
-				const result = await store.orders.deliverable(project_id, order_id, deliverable_id, body);
-				return factResponse("deliverable", project_id, result);
+			async handler({ params: { projectId, orderId, deliverableId }, body }) {
+				const result = await store.orders.deliverable(projectId, orderId, deliverableId, body);
+				return factResponse("deliverable", projectId, result);
 			},
 		}),
 	];

@@ -91,20 +91,20 @@ export function sampleRoutes({ storage, engine, ids }: SampleParts): Route[] {
 			checksOwnBody: true,
 			success: { status: 202, description: "The event is published.", schema: PublishedEvent },
 			problems: { conflict: "The type has more or fewer subscribed webhooks than `webhooks` says." },
-			async handler({ params: { project_id }, body, audit }) {
+			async handler({ params: { projectId }, body, audit }) {
 				const { type, data, webhooks } = readSample(body);
-				const subscribers = await subscribersOf(project_id, type);
+				const subscribers = await subscribersOf(projectId, type);
 				if (subscribers.length !== webhooks)
 					throw new Problem(
 						"conflict",
 						`${type} has ${subscribers.length} subscribed webhooks, not ${webhooks}. Nothing was published.`,
 					);
 				const id = `${SAMPLE_PREFIX}${ids.next("event").slice("evt_".length)}`;
-				const result = await engine.publish(project_id, [{ id, type, data }]);
+				const result = await engine.publish(projectId, [{ id, type, data }]);
 				if (result.kind !== "published") throw refused(result, false);
 				const target = { kind: "event", id, name: id };
-				audit({ projectId: project_id, action: "sample.published", target, detail: { type, webhooks } });
-				return presentPublished(project_id, result.events[0]!);
+				audit({ projectId, action: "sample.published", target, detail: { type, webhooks } });
+				return presentPublished(projectId, result.events[0]!);
 			},
 		}),
 	];

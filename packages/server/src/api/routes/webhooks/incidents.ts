@@ -88,7 +88,7 @@ export function incidentRoutes({
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The incidents.", schema: IncidentList },
-			async handler({ params: { project_id: projectId }, query: { webhook_id, limit = 5 } }) {
+			async handler({ params: { projectId }, query: { webhook_id, limit = 5 } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const views = webhook_id === undefined ? await webhooks.all(projectId) : [];
 				const ids = webhook_id === undefined ? views.map(({ webhook }) => webhook.id) : [webhook_id];

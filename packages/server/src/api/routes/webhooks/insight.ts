@@ -266,15 +266,12 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The counts.", schema: Stats },
-			async handler({ params: { project_id }, query: { range = "day", webhook_id } }) {
+			async handler({ params: { projectId }, query: { range = "day", webhook_id } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const span = statsSpan(range, clock.now());
 				const { since, until, stepMs } = span;
 				const which = webhook_id === undefined ? {} : { webhookId: webhook_id };
-				return presentStats(
-					span,
-					await storage.readStats({ projectId: project_id, query: { since, until, stepMs, ...which } }),
-				);
+				return presentStats(span, await storage.readStats({ projectId, query: { since, until, stepMs, ...which } }));
 			},
 		}),
 		route("GET", `${project}/webhooks/health`, "listWebhookHealth", {
@@ -286,19 +283,19 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The health of the webhooks, oldest first.", schema: WebhookHealthList },
-			async handler({ params: { project_id }, query }) {
+			async handler({ params: { projectId }, query }) {
 				const now = clock.now();
 				const { since, until, stepMs } = statsSpan("day", now);
 				const sought = query.webhook_id;
 				const which = sought === undefined ? {} : { webhookIds: sought };
 				const [views, healths] = await Promise.all([
-					sought === undefined ? webhooks.all(project_id) : webhooks.some(project_id, sought),
-					storage.readHealth({ projectId: project_id, since: healthWindowStart(now), ...which }),
+					sought === undefined ? webhooks.all(projectId) : webhooks.some(projectId, sought),
+					storage.readHealth({ projectId, since: healthWindowStart(now), ...which }),
 				]);
 				const byId = new Map(healths.map((health) => [health.webhookId, health]));
 				const present = async (view: WebhookView) => {
 					const webhookId = view.webhook.id;
-					const day = await storage.readStats({ projectId: project_id, query: { since, until, stepMs, webhookId } });
+					const day = await storage.readStats({ projectId, query: { since, until, stepMs, webhookId } });
 					const health = presentHealth(view, byId.get(webhookId), day, now);
 					return query.hours === "false" ? { ...health, hours: [] } : health;
 				};
@@ -316,10 +313,10 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The pending attempts.", schema: WaitingList },
-			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
+			async handler({ params: { projectId }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
-				const waiting = await storage.listWaitingRetries({ projectId: project_id, webhookId: webhook_id, limit });
-				const orderIds = await orderIdsOf(storage, project_id, waiting);
+				const waiting = await storage.listWaitingRetries({ projectId, webhookId: webhook_id, limit });
+				const orderIds = await orderIdsOf(storage, projectId, waiting);
 				return { data: waiting.map((retry) => presentWaiting(retry, orderIds.get(retry.seq) ?? null)) };
 			},
 		}),
@@ -339,10 +336,10 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				schema: Type.String(),
 				contentType: "text/event-stream",
 			},
-			handler({ params: { project_id }, principal, request, isStillAllowed }) {
+			handler({ params: { projectId }, principal, request, isStillAllowed }) {
 				// A HEAD request would neither read nor close it.
 				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
-				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
+				const stream = changes.listen(projectId, principalName(principal), isStillAllowed);
 				if (stream === "listener")
 					throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
 				if (stream === "project")

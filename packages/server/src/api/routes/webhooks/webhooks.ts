@@ -174,7 +174,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
 			problems: { conflict: "The project has reached its maximum number of webhooks." },
 			async handler({ params, body, audit }) {
-				const result = await webhooks.create(params.project_id, body);
+				const result = await webhooks.create(params.projectId, body);
 				switch (result.kind) {
 					case "created":
 						audit(noteOf("webhook.created", result.view.webhook));
@@ -200,7 +200,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			rate: "reads",
 			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
 			handler: ({ params, query }) =>
-				pageById("webhook", query, (page) => webhooks.list(params.project_id, page), presentWebhook),
+				pageById("webhook", query, (page) => webhooks.list(params.projectId, page), presentWebhook),
 		}),
 		route("POST", `${path}/check-url`, "checkUrl", {
 			summary: "Check a URL before it is registered",
@@ -219,8 +219,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			summary: "Get a webhook",
 			access: "developer",
 			success: { status: 200, description: "The webhook.", schema: Webhook },
-			async handler({ params: { project_id, webhook_id } }) {
-				return presentWebhook(found("webhook", await webhooks.get(project_id, webhook_id)));
+			async handler({ params: { projectId, webhookId } }) {
+				return presentWebhook(found("webhook", await webhooks.get(projectId, webhookId)));
 			},
 		}),
 		route("PATCH", one, "updateWebhook", {
@@ -232,9 +232,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
-			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const before = await webhooks.get(project_id, webhook_id);
-				const result = await webhooks.update(project_id, webhook_id, body);
+			async handler({ params: { projectId, webhookId }, body, audit }) {
+				const before = await webhooks.get(projectId, webhookId);
+				const result = await webhooks.update(projectId, webhookId, body);
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") throw notFound("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
@@ -249,9 +249,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
-			async handler({ params: { project_id, webhook_id }, audit }) {
-				const view = found("webhook", await webhooks.get(project_id, webhook_id));
-				if (!(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
+			async handler({ params: { projectId, webhookId }, audit }) {
+				const view = found("webhook", await webhooks.get(projectId, webhookId));
+				if (!(await webhooks.delete(projectId, webhookId))) throw notFound("webhook");
 				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
@@ -260,9 +260,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			description: "The old secret signs nothing from then on. Only this response shows the new one.",
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
-			async handler({ params: { project_id, webhook_id }, audit }) {
-				const view = found("webhook", await webhooks.get(project_id, webhook_id));
-				const secret = found("webhook", await webhooks.rotateSecret(project_id, webhook_id));
+			async handler({ params: { projectId, webhookId }, audit }) {
+				const view = found("webhook", await webhooks.get(projectId, webhookId));
+				const secret = found("webhook", await webhooks.rotateSecret(projectId, webhookId));
 				audit(noteOf("webhook.secret_rotated", view.webhook));
 				return { secret };
 			},
@@ -276,8 +276,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			rate: "testEvents",
 			success: { status: 202, description: "The test event is being sent.", schema: TestAccepted },
 			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
-			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const view = found("webhook", await webhooks.get(project_id, webhook_id));
+			async handler({ params: { projectId, webhookId }, body, audit }) {
+				const view = found("webhook", await webhooks.get(projectId, webhookId));
 				if (view.webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
 				if (quarantine?.mark)
@@ -285,7 +285,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 						"conflict",
 						"The service was restored from a backup, and sends nothing until its operator releases it.",
 					);
-				const result = await engine.sendTest(project_id, webhook_id, body.type);
+				const result = await engine.sendTest(projectId, webhookId, body.type);
 				if (result.kind === "no_webhook") throw notFound("webhook");
 				if (result.kind === "not_subscribed")
 					throw invalid([{ pointer: "/type", detail: "must be a type that the webhook is subscribed to" }]);
