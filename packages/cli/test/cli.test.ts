@@ -274,12 +274,12 @@ test("the operator's commands print JSON, one value a line, and serve starts wit
 			ready: true,
 			version: expect.any(String),
 			api: `http://127.0.0.1:${env.POSTHORN_PORT}/v1`,
-			database: "./data/posthorn.db",
+			database: "data/posthorn.db",
 			set_up: "in data/posthorn.setuplink",
 		});
 		const backup = await run(["backup", "copy.db", "--json"], env, cwd);
 		expect(JSON.parse(backup.out)).toMatchObject({
-			database: "./data/posthorn.db",
+			database: "data/posthorn.db",
 			file: "copy.db",
 			bytes: statSync(join(cwd, "copy.db")).size,
 			seconds: expect.any(Number),

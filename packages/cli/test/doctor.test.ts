@@ -277,7 +277,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		const { code, err } = await doctor({ POSTHORN_DATABASE_URL: url });
 		expect(code).toBe(2);
 		expect(err).toBe(
-			"POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.\n",
+			"POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node; make one with: openssl rand -base64 32.\n",
 		);
 	});
 

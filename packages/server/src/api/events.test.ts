@@ -75,6 +75,11 @@ test("a repeated event gets the first response; other content is a conflict", as
 	const batch = await publish({ events: [event, { ...body, type: "delivery.failed" }] });
 	expect(batch.status).toBe(409);
 	expect(batch.json.errors).toMatchObject([{ pointer: "/events/1/id" }]);
+	// The earlier event may be in the same call: no one finds it in the log.
+	const unpublished = { ...body, id: "evt_order-2_paid" };
+	const within = await publish({ events: [unpublished, { ...unpublished, data: { n: 3 } }] });
+	expect([within.status, within.json.errors]).toMatchObject([409, [{ pointer: "/events/1/id" }]]);
+	expect(within.json.detail).toMatch(/published before, or comes earlier in this batch/);
 	expect((await api.call("GET", `${project}/events`)).json.data).toHaveLength(1);
 });
 

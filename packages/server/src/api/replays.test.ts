@@ -196,7 +196,7 @@ test.each([
 	[{ filter: { status_code: ["lost"] } }, "/filter/status_code/0"],
 	[{ filter: { status_code: [] } }, "/filter/status_code"],
 	[{ filter: { limit: 1 } }, "/filter/limit"],
-	[{ filter: {}, cursor: "x" }, "?cursor"],
+	[{ filter: {}, cursor: "x" }, "/cursor"],
 	[{ filter: {}, before: "x" }, "/before"],
 	[{ filter: {}, dry_run: 1 }, "/dry_run"],
 	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" }], dry_run: true }, "/dry_run"],
@@ -204,6 +204,20 @@ test.each([
 	const { status, json } = await api.call("POST", `${await api.project()}/replays`, { body });
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("says where a wrong cursor is, and describes codes in words", async () => {
+	const project = await api.project();
+	const faultsOf = async (path: string, body: unknown) =>
+		(await api.call("POST", `${project}/${path}`, { body })).json.errors;
+	for (const path of ["replays", "dismissals"])
+		expect(await faultsOf(path, { filter: {}, cursor: "x" })).toEqual([
+			{ pointer: "/cursor", detail: expect.stringContaining("next_cursor") },
+		]);
+	expect(await faultsOf("replays", { filter: { status_code: ["700x"], error: ["Time out"] } })).toEqual([
+		{ pointer: "/filter/status_code/0", detail: "must be a status code such as 503, a class such as 5xx, or none" },
+		{ pointer: "/filter/error/0", detail: "must be the error_code of an attempt, such as timeout" },
+	]);
 });
 
 test("accepts at most two hundred deliveries", async () => {

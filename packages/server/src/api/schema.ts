@@ -70,11 +70,14 @@ export function encodeCursor(position: string): string {
 	return Buffer.from(position).toString("base64url");
 }
 
-/** Decodes a cursor. Throws 422 unless `isPosition` accepts the result as a position in this list. */
-export function decodeCursor(cursor: string, isPosition: (position: string) => boolean): string {
+/**
+ * Decodes a cursor. Throws 422 unless `isPosition` accepts the result as a position in this list.
+ * @param pointer where the cursor was given
+ */
+export function decodeCursor(cursor: string, isPosition: (position: string) => boolean, pointer = "?cursor"): string {
 	const position = Buffer.from(cursor, "base64url").toString();
 	if (encodeCursor(position) === cursor && isPosition(position)) return position;
-	throw invalid([{ pointer: "?cursor", detail: "must be the next_cursor from the previous page, unchanged" }]);
+	throw invalid([{ pointer, detail: "must be the next_cursor from the previous page, unchanged" }]);
 }
 
 /** Reads a page of a list ordered by id, plus one row, which shows whether another page follows. */

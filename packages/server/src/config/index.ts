@@ -96,7 +96,9 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	) as { [K in SettingKey]: ValueOf<K> | null };
 
 	if (values.database?.engine === "postgres" && !given.has("sealKey"))
-		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.");
+		faults.push(
+			"POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node; make one with: openssl rand -base64 32.",
+		);
 	if (faults.length > 0) return { ok: false, faults };
 
 	const { egressAllow: allow, egressDeny: deny, egressPorts: ports, database, ...rest } = values;

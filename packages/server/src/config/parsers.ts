@@ -86,7 +86,10 @@ const NO_FILE = /^(?:$|:|file:|\/\/)/;
 
 export function database(text: string): Parsed<DatabaseConfig> {
 	if (text.startsWith("sqlite:")) {
-		const path = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
+		const path = text
+			.slice("sqlite:".length)
+			.replace(/^\/\/(?=\/)/, "")
+			.replace(/^(?:\.\/+)+(?=.)/, "");
 		return NO_FILE.test(path) || path.endsWith("/")
 			? mustBe("sqlite: and a file's path, such as sqlite:./data/posthorn.db or sqlite:///var/lib/posthorn.db")
 			: valid({ engine: "sqlite", path });

@@ -27,7 +27,7 @@ test("with nothing set, everything is as documented", () => {
 			port: 8420,
 			publicUrl: null,
 			trustProxy: [],
-			database: { engine: "sqlite", path: "./data/posthorn.db" },
+			database: { engine: "sqlite", path: "data/posthorn.db" },
 			operatorKey: null,
 			operatorKeyFile: "data/posthorn.operatorkey",
 			setupLinkFile: "data/posthorn.setuplink",

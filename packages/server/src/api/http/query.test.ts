@@ -30,5 +30,12 @@ test("reports all faults, one for each parameter", () => {
 		"?tag",
 		"?tag",
 	]);
-	expect(readQuery(undefined, { x: "1" })).toMatchObject({ ok: false, faults: [{ pointer: "?x" }] });
+	expect(readQuery(undefined, { x: "1" })).toEqual({
+		ok: false,
+		faults: [{ pointer: "?x", detail: "is not a parameter of this route" }],
+	});
+	expect(readQuery(schema, { names: "x" })).toEqual({
+		ok: false,
+		faults: [{ pointer: "?names", detail: "is not a parameter of this route, which has: limit, name, tag" }],
+	});
 });

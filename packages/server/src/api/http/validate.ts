@@ -145,11 +145,13 @@ export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<stri
 	const properties = (schema as QuerySchema | undefined)?.properties ?? {};
 	const value: Record<string, unknown> = {};
 	const faults: Fault[] = [];
+	const names = Object.keys(properties);
+	const known = names.length > 0 ? `, which has: ${names.join(", ")}` : "";
 	for (const [name, given] of Object.entries(raw)) {
 		const type = Object.hasOwn(properties, name) ? properties[name]?.type : null;
 		const texts = (Array.isArray(given) ? given : [given]).map(String);
 		const pointer = `?${name.slice(0, 200).toWellFormed()}`;
-		if (type === null) faults.push({ pointer, detail: "is not a parameter of this route" });
+		if (type === null) faults.push({ pointer, detail: `is not a parameter of this route${known}` });
 		else if (type === "array")
 			value[name] = repeated.has(properties[name]!) ? texts : texts.flatMap((text) => text.split(","));
 		else if (texts.length > 1) faults.push({ pointer, detail: "must be given only once" });

@@ -247,7 +247,7 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Rep
 	async function replayMatching(projectId: string, { filter = {}, dry_run = false, cursor, before }: Request) {
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
-		const after = positionOf(cursor);
+		const after = positionOf(cursor, "/cursor");
 		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
 		const matching = { projectId, selection, at, limit: STEP, after };
 		const rest = (next: string | null) => ({

@@ -143,7 +143,7 @@ export function dismissalRoutes({
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
 					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
-					const next = await dismissMatching(projectId, failed, positionOf(body.cursor), dismissed);
+					const next = await dismissMatching(projectId, failed, positionOf(body.cursor, "/cursor"), dismissed);
 					return { count, next_cursor: cursorOf(next), ...searched };
 				} finally {
 					// Even if a later step failed.

@@ -31,8 +31,14 @@ export const MAX_NAMED = 200;
 const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
 	Type.Array(item, { minItems: 1, maxItems, description });
 
-const StatusCode = Type.String({ pattern: "^([1-9][0-9]{2}|[1-9]xx|none)$" });
-const ErrorCode = Type.String({ pattern: "^[a-z_]{1,40}$" });
+const StatusCode = Type.String({
+	pattern: "^([1-9][0-9]{2}|[1-9]xx|none)$",
+	errorMessage: "must be a status code such as 503, a class such as 5xx, or none",
+});
+const ErrorCode = Type.String({
+	pattern: "^[a-z_]{1,40}$",
+	errorMessage: "must be the error_code of an attempt, such as timeout",
+});
 const Reference = Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH, ...text });
 const STATUS_CODES = "A status code (`503`), a class (`5xx`), or `none` for attempts without a response.";
 const ERRORS = "The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches.";
@@ -93,9 +99,9 @@ export const namedDeliveries = (description: string) =>
 		...{ minItems: 1, maxItems: MAX_NAMED, description },
 	});
 
-/** The attempt id in a cursor. @throws Problem 422 if it contains none */
-export const positionOf = (cursor: string | undefined): string | undefined =>
-	cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
+/** The attempt id in a cursor that was given at `pointer`. @throws Problem 422 if it contains none */
+export const positionOf = (cursor: string | undefined, pointer?: string): string | undefined =>
+	cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text), pointer);
 
 export const cursorOf = (position: string | null): string | null => (position === null ? null : encodeCursor(position));
 

@@ -20,6 +20,7 @@ const SignatureSeen = Type.Object(
 		body: Type.Optional(
 			Type.String({
 				pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+				errorMessage: "must be base64 with its padding",
 				description: "The bytes of the body that the receiver saw, in base64.",
 			}),
 		),

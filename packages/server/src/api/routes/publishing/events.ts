@@ -129,6 +129,7 @@ const EventQuery = Type.Object(
 		epoch: Type.Optional(
 			Type.String({
 				pattern: EPOCH,
+				errorMessage: "must be the epoch from an earlier response, unchanged",
 				description:
 					"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
 			}),
@@ -333,7 +334,7 @@ export function refused(result: Exclude<PublishResult, { kind: "published" }>, b
 		case "conflict":
 			return new Problem(
 				"conflict",
-				"An event with this id and different content was published before. Nothing was published now.",
+				`An event with this id and different content ${batch ? "was published before, or comes earlier in this batch" : "was published before"}. Nothing was published now.`,
 				{
 					errors: result.indexes.map((index) => ({
 						pointer: pointerOf(index, "/id"),
