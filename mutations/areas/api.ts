@@ -152,6 +152,20 @@ export const API = [
 				why: "Clients that never finish a request's header keep their connections.",
 			},
 			{
+				name: "expectations-answered-by-node",
+				find: '.on("checkExpectation", admit)',
+				replace: "",
+				only: "unknown expectation",
+				why: "A client without a key delays everyone's requests by seconds.",
+			},
+			{
+				name: "missing-hosts-answered-by-node",
+				find: "requireHostHeader: false,",
+				replace: "",
+				only: "without a host",
+				why: "Any number of requests without a host are answered in one turn of the event loop.",
+			},
+			{
 				name: "unread-responses-kept",
 				find: "now - unread.progressAt >= this.#limits.stallMs || now - unread.since >= this.#limits.readMs",
 				replace: "false",

@@ -373,6 +373,43 @@ test("starts few pipelined requests per turn, and closes the connection if there
 	expect(most).toBeLessThanOrEqual(CONNECTIONS.requestsInWork);
 });
 
+// Node answered them by itself, all in one turn: four connections without a key kept others' publishing waiting for
+// seconds. Their unread responses were kept for as long as the client liked.
+test("starts few requests with an unknown expectation per turn", async () => {
+	await start({});
+	const get = "GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: a\r\n\r\n";
+	const fits = CONNECTIONS.requestsInWork + CONNECTIONS.requestsWaiting;
+	const polite = await open(get.repeat(fits));
+	expect((await answers(polite, fits)).match(/HTTP\/1.1 200/g)).toHaveLength(fits);
+	const flood = await open(get.repeat(400));
+	flood.resume();
+	await closed(accepted[1]!);
+});
+
+test("a request without a host, or with several, ends its connection", async () => {
+	await start({});
+	const heads = ["", "Host: a\r\nHost: b\r\n", "Host: a, b\r\n"];
+	for (const [i, head] of heads.entries()) {
+		let made = 0;
+		const count = () => void made++;
+		api.app.server.on("request", count);
+		const answer = await answers(await open(`GET /healthz HTTP/1.1\r\n${head}\r\n`.repeat(400)), 1);
+		expect(answer).toMatch(/^HTTP\/1.1 400 /);
+		expect(answer).toContain("exactly one Host header");
+		await closed(accepted[i]!);
+		// Those that arrived with it aren't even read.
+		expect(made).toBe(1);
+		api.app.server.off("request", count);
+	}
+	// Of several keys, the first was used.
+	const [key] = GET("/v1/projects").split("\r\n").slice(2);
+	const twice = GET("/v1/projects").replace(key!, `${key}\r\n${key}`);
+	expect(await answers(await open(twice), 1)).toContain(" 401 ");
+	const one = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+	for (const text of ["GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost:\r\n\r\n", one])
+		expect(await answers(await open(text), 1)).toContain(" 200 ");
+});
+
 test("disconnects a client that doesn't read, but not one on a quiet stream", async () => {
 	await start({ parts: () => ({ connectionLimits: { stallMs: 300, readMs: 600, checkMs: 50 } }) });
 	const project = await api.project();

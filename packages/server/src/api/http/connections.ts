@@ -101,12 +101,21 @@ export class Connections {
 			requestTimeout: requestMs,
 			connectionsCheckingInterval: checkMs,
 			keepAliveTimeout: CONNECTIONS.proxyIdleMs,
+			// Node would answer any number of requests without a host in one turn of the event loop.
+			requireHostHeader: false,
+			// By default, it drops all values but the first.
+			joinDuplicateHeaders: true,
 		};
 		const admit: RequestListener = (request, response) => {
-			boundChunks(request, (error) => {
+			const refuse = (code: string): void => {
 				leaveRest(request.socket);
-				server.emit("clientError", error, request.socket);
-			});
+				server.emit("clientError", Object.assign(new Error("The request is refused."), { code }), request.socket);
+			};
+			if (!hasOneHost(request)) {
+				refuse(NOT_ONE_HOST);
+				return;
+			}
+			boundChunks(request, () => refuse(SMALL_CHUNKS));
 			this.#admit(request, response, handle);
 		};
 		const server = createServer(options, admit)
@@ -114,7 +123,9 @@ export class Connections {
 			.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
 				expecting.set(request, response);
 				admit(request, response);
-			});
+			})
+			// An unknown expectation may be ignored (RFC 9110, 10.1.1). Node would answer any number in one turn.
+			.on("checkExpectation", admit);
 		return server;
 	}
 
@@ -359,6 +370,13 @@ export function closeAfter(socket: Socket, clock: Pick<Clock, "setTimeout">, tex
 /** The code of the error that ends a connection whose request body comes in too many small chunks. */
 export const SMALL_CHUNKS = "SMALL_CHUNKS";
 
+/** The code of the error that ends a connection whose request has no host, or several. */
+export const NOT_ONE_HOST = "NOT_ONE_HOST";
+
+/** RFC 9112, 3.2. HTTP/1.0 needs no host. Several are joined with commas, which no host contains. */
+const hasOneHost = ({ headers: { host }, httpVersion }: IncomingMessage): boolean =>
+	host === undefined ? httpVersion === "1.0" : !host.includes(",");
+
 /** What Node's parser accepts as `Upgrade`, which ends HTTP. */
 const END_OF_HTTP = 2;
 
@@ -374,7 +392,7 @@ function leaveRest(socket: Socket & { parser?: { onIncoming: unknown } | null })
  * Bounds the number of chunks of a body: a chunk of one byte costs as much as a large one. Calls `refuse` once if there
  * are too many, and drops the rest.
  */
-function boundChunks(request: IncomingMessage, refuse: (error: Error & { code: string }) => void): void {
+function boundChunks(request: IncomingMessage, refuse: () => void): void {
 	if (request.headers["transfer-encoding"] === undefined) return;
 	let chunks = 0;
 	let bytes = 0;
@@ -386,7 +404,7 @@ function boundChunks(request: IncomingMessage, refuse: (error: Error & { code: s
 		bytes += chunk.length;
 		if (++chunks <= REQUESTS.smallChunks + bytes / REQUESTS.chunkBytes) return push(chunk);
 		isRefused = true;
-		refuse(Object.assign(new Error("The body has too many small chunks."), { code: SMALL_CHUNKS }));
+		refuse();
 		return false;
 	};
 }

@@ -6,7 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import { type Fault, grouped } from "../../base/text.ts";
 import type { Busy } from "../../engine/engine.ts";
 import { StorageError } from "../../storage/port.ts";
-import { closeAfter, SMALL_CHUNKS } from "./connections.ts";
+import { closeAfter, NOT_ONE_HOST, SMALL_CHUNKS } from "./connections.ts";
 
 /**
  * Every kind of error that the API returns (RFC 9457): its type, status and title, when it is returned, and what
@@ -299,6 +299,7 @@ const OF_NODE: Record<string, [ProblemKind, string]> = {
 		`The request's header is larger than ${grouped(REQUESTS.headerBytes)} bytes. Send fewer or shorter headers and cookies, or a shorter path.`,
 	],
 	[SMALL_CHUNKS]: ["malformed-request", "The body has too many small chunks. Send it in larger ones."],
+	[NOT_ONE_HOST]: ["malformed-request", "The request must have exactly one Host header."],
 	ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time."],
 };
 const NO_HTTP: [ProblemKind, string] = ["malformed-request", "This is not a valid HTTP request."];
