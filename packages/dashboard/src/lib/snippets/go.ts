@@ -37,6 +37,16 @@ func verify(body []byte, timestamp, signature string) int {
 	return http.StatusOK
 }
 
+// handle handles an event, or stores it for later. The same event may come again: skip an ID that you have already handled.
+func handle(body []byte) error {
+	var event struct{ ID, Type string }
+	if err := json.Unmarshal(body, &event); err != nil {
+		return err
+	}
+	log.Println(event.Type, event.ID)
+	return nil
+}
+
 func receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, ${MAX_BODY}))
 	if err != nil {
@@ -44,19 +54,20 @@ func receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status := verify(body, r.Header.Get("${headers.timestamp}"), r.Header.Get("${headers.signature}"))
-	w.WriteHeader(status)
-	var event struct{ ID, Type string }
-	if status != http.StatusOK || json.Unmarshal(body, &event) != nil {
-		return
+	if status == http.StatusOK {
+		if err := handle(body); err != nil { // First: a 2xx ends the retries.
+			log.Println(err)
+			status = http.StatusInternalServerError // The event will come again.
+		}
 	}
-	// The same event may come again: skip an event.ID that you have already handled.
-	log.Println(event.Type, event.ID)
+	w.WriteHeader(status)
 }
 
 func main() {
 	if len(secret) == 0 {
 		log.Fatal("Set ${SECRET_VARIABLE} to the webhook's signing secret.")
 	}
+	log.Println("Listening on port 3000")
 	log.Fatal(http.ListenAndServe(":3000", http.HandlerFunc(receive)))
 }
 `;

@@ -36,18 +36,18 @@ public class Receiver {
 
     static void receive(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
-        int status = 500;
+        int status;
         try {
             status = verify(body, header(exchange, "${headers.timestamp}"), header(exchange, "${headers.signature}"));
-            // Here, store or handle the event: parse body, which is JSON in UTF-8. The same event may come again: skip an
-            // id that you have already handled.
+            // Here, handle the event, or store it for later: parse body, which is JSON in UTF-8. A 2xx ends the retries.
+            // The same event may come again: skip an id that you have already handled.
             if (status == 200) System.out.println(body.length + " bytes");
-        } catch (GeneralSecurityException error) {
+        } catch (Exception error) {
             error.printStackTrace();
-        } finally {
-            exchange.sendResponseHeaders(status, -1);
-            exchange.close();
+            status = 500; // The event will come again.
         }
+        exchange.sendResponseHeaders(status, -1);
+        exchange.close();
     }
 
     public static void main(String[] args) throws IOException {

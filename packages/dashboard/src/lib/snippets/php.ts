@@ -23,15 +23,16 @@ function verify(string $secret, string $body, string $timestamp, string $signatu
     return hash_equals($expected, $signature) ? 200 : 401;
 }
 
+http_response_code(500); // If the rest fails, the event will come again.
 $body = file_get_contents("php://input");
 $timestamp = $_SERVER["${serverKey(headers.timestamp)}"] ?? "";
 $signature = $_SERVER["${serverKey(headers.signature)}"] ?? "";
 $status = verify($secret, $body, $timestamp, $signature);
-http_response_code($status);
-if ($status !== 200) {
-    exit;
+if ($status === 200) {
+    $event = json_decode($body, flags: JSON_THROW_ON_ERROR);
+    // Handle the event, or store it for later. The same event may come again: skip an $event->id that you have already
+    // handled.
+    error_log("$event->type $event->id");
 }
-$event = json_decode($body);
-// The same event may come again: skip an $event->id that you have already handled.
-error_log("$event->type $event->id");
+http_response_code($status); // Last: a 2xx ends the retries.
 `;

@@ -2,7 +2,7 @@ import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
 import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
 /** A receiver in Python 3.9 or later that only uses the standard library. */
-export const pythonSnippet = ({ headers }: SnippetParts) => `import hashlib, hmac, json, os, re, sys, time
+export const pythonSnippet = ({ headers }: SnippetParts) => `import hashlib, hmac, json, os, re, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ.get("${SECRET_VARIABLE}", "").encode()
@@ -18,20 +18,26 @@ def verify(body: bytes, timestamp: str, signature: str) -> int:
     return 200 if hmac.compare_digest(expected.encode(), signature.encode()) else 401
 
 
+def handle(event: dict) -> None:
+    """Handles an event, or stores it for later. The same event may come again: skip an id that you have already handled."""
+    print(event["type"], event["id"], flush=True)
+
+
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         timestamp = self.headers.get("${headers.timestamp}", "")
         signature = self.headers.get("${headers.signature}", "")
         status = verify(body, timestamp, signature)
-        self.send_response(status)  # Respond first, then do the work.
+        try:
+            if status == 200:
+                handle(json.loads(body))  # First: a 2xx ends the retries.
+        except Exception:
+            traceback.print_exc()
+            status = 500  # The event will come again.
+        self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
-        if status != 200:
-            return
-        event = json.loads(body)
-        # The same event may come again: skip an event["id"] that you have already handled.
-        print(event["type"], event["id"])
 
 
 port = int(os.environ.get("PORT", 3000))

@@ -24,7 +24,8 @@ run(lambda do |env|
   status = verify(body, env["${rackKey(headers.timestamp)}"].to_s, env["${rackKey(headers.signature)}"].to_s)
   if status == 200
     event = JSON.parse(body)
-    # The same event may come again: skip an event["id"] that you have already handled.
+    # Handle the event, or store it for later: a 2xx ends the retries, and an exception becomes a 500. The same event may
+    # come again: skip an event["id"] that you have already handled.
     warn "#{event["type"]} #{event["id"]}"
   end
   [status, {}, []]

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { SECRET_VARIABLE } from "./parts.ts";
@@ -12,7 +13,7 @@ export interface ReceiverCase {
 	readonly timestamp: string;
 	readonly signature: string;
 	readonly body: Uint8Array;
-	readonly status: 200 | 400 | 401;
+	readonly status: 200 | 400 | 401 | 500;
 }
 
 /** Whether a program is on the machine. */
@@ -52,8 +53,14 @@ export function receiverCases(secret: string, text: string, now: number): Receiv
 	];
 }
 
-/** Bodies whose bytes a careless receiver changes before it checks them, each with a genuine signature. */
-export function bodyCases(secret: string, now: number): ReceiverCase[] {
+/** The names of those {@link bodyCases} that aren't JSON. */
+export const NOT_JSON = ["an empty body", "a byte order mark", "invalid UTF-8", "256 KiB"];
+
+/**
+ * Bodies whose bytes a careless receiver changes before it checks them, each with a genuine signature.
+ * @param unhandled the names of those that the receiver accepts, but then fails to handle
+ */
+export function bodyCases(secret: string, now: number, unhandled: readonly string[]): ReceiverCase[] {
 	const bodies: readonly (readonly [name: string, body: Uint8Array])[] = [
 		["an empty body", new Uint8Array()],
 		["an emoji", Buffer.from('{"id":"evt_1","type":"customer.created","data":{"name":"🎺 Zoë"}}')],
@@ -67,7 +74,7 @@ export function bodyCases(secret: string, now: number): ReceiverCase[] {
 		timestamp: String(now),
 		signature: signatureOf(secret, now, body),
 		body,
-		status: 200,
+		status: unhandled.includes(name) ? 500 : 200,
 	}));
 }
 
@@ -141,4 +148,12 @@ export async function sendCase(
 	response.resume();
 	await once(response, "end");
 	return response.statusCode ?? 0;
+}
+
+/** Sends the beginning of a request, and waits until the receiver has closed the connection. */
+export async function breakOff({ port }: RunningReceiver): Promise<void> {
+	const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+	socket.resume();
+	socket.end('POST /webhooks HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{"id":');
+	await once(socket, "close");
 }

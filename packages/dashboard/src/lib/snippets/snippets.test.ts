@@ -8,7 +8,9 @@ import { receivingPage } from "../../../../../scripts/receiving-page.ts";
 import { unusedPort } from "../../../../testkit/src/ports.ts";
 import {
 	bodyCases,
+	breakOff,
 	isPresent,
+	NOT_JSON,
 	type Program,
 	type ReceiverCase,
 	receiverCases,
@@ -38,23 +40,13 @@ const path = (file: string) => join(folder, file);
 type Receiver = Pick<Program, "command" | "ready">;
 
 const listening = { stream: "stdout", line: /^Listening on port/ } as const;
-// A genuine request always has JSON, so the receivers don't handle others; these tests continue after such a body.
-const typescript: Receiver = {
-	command: [process.execPath, "--unhandled-rejections=warn", path("receiver.mts")],
-	ready: listening,
-};
+const typescript: Receiver = { command: [process.execPath, path("receiver.mts")], ready: listening };
 const python: Receiver = { command: ["python3", "-u", path("receiver.py")], ready: listening };
 
 /** The same receivers with a clock fixed at `at`, in Unix seconds. */
 const typescriptAt = (at: string): Receiver => ({
 	...typescript,
-	command: [
-		process.execPath,
-		"--unhandled-rejections=warn",
-		"--import",
-		`data:text/javascript,Date.now=()=>${at}*1000`,
-		path("receiver.mts"),
-	],
+	command: [process.execPath, "--import", `data:text/javascript,Date.now=()=>${at}*1000`, path("receiver.mts")],
 });
 const pythonAt = (at: string): Receiver => ({
 	...python,
@@ -78,7 +70,11 @@ async function answers(receiver: Receiver, secret: string, cases: readonly Recei
 	}
 }
 
-const allCases = (at = now()) => [...receiverCases(SECRET, BODY, at), ...bodyCases(SECRET, at)];
+/** A receiver must continue after one that it fails to handle, so a genuine request comes last. */
+const allCases = (unhandled: readonly string[]): ReceiverCase[] => {
+	const cases = receiverCases(SECRET, BODY, now());
+	return [...cases, ...bodyCases(SECRET, now(), unhandled), { ...cases[0]!, name: "another genuine request" }];
+};
 const expected = (cases: readonly ReceiverCase[]) => cases.map(({ name, status }) => [name, status]);
 /** For programs that call the receiver's code themselves. */
 const toJson = (cases: readonly ReceiverCase[]) =>
@@ -88,7 +84,7 @@ const toJson = (cases: readonly ReceiverCase[]) =>
 function vectorCases({ name, timestamp, body: text, signature }: (typeof SIGNATURE_VECTORS)[number]): ReceiverCase[] {
 	const body = Buffer.from(text);
 	return [
-		{ name, timestamp, body, signature, status: 200 },
+		{ name, timestamp, body, signature, status: text === "" ? 500 : 200 },
 		{ name: `${name}, altered`, timestamp, body: Buffer.from(`${text}\n`), signature, status: 401 },
 		{ name: `${name}, 301 s later`, timestamp: String(Number(timestamp) - 301), body, signature, status: 400 },
 	];
@@ -103,7 +99,7 @@ function failsWithoutSecret(file: string, ...args: string[]): void {
 
 describe("TypeScript", () => {
 	it("accepts genuine requests and refuses others", async () => {
-		const cases = allCases();
+		const cases = allCases(NOT_JSON);
 		expect(await answers(typescript, SECRET, cases)).toEqual(expected(cases));
 	});
 
@@ -124,12 +120,24 @@ describe("TypeScript", () => {
 		expect(await answers(receiver, SECRET, cases)).toEqual(expected(cases));
 	});
 
+	// It once ended then, because reading the body failed outside of any try.
+	it("continues after a request that breaks off", async () => {
+		const running = await startReceiver(await unusedPort(), { ...typescript, secret: SECRET });
+		try {
+			await breakOff(running);
+			expect(await sendCase(running, receiverCases(SECRET, BODY, now())[0]!)).toBe(200);
+		} finally {
+			await running.stop();
+		}
+	});
+
 	it("does not start without a secret", () => failsWithoutSecret(process.execPath, path("receiver.mts")));
 });
 
 describe.skipIf(!hasPython)("Python", () => {
 	it("accepts genuine requests and refuses others", async () => {
-		const cases = allCases();
+		// Its parser takes a byte order mark.
+		const cases = allCases(NOT_JSON.filter((name) => name !== "a byte order mark"));
 		expect(await answers(python, SECRET, cases)).toEqual(expected(cases));
 	});
 
@@ -148,7 +156,7 @@ describe.skipIf(!hasPhp)("PHP", () => {
 			command: ["php", "-S", `127.0.0.1:${port}`, path("receiver.php")],
 			ready: { stream: "stderr", line: /Development Server .* started/ },
 		};
-		const cases = allCases();
+		const cases = allCases(NOT_JSON);
 		expect(await answers(receiver, SECRET, cases, port)).toEqual(expected(cases));
 		const [genuine] = cases;
 		const withoutSecret = await answers(receiver, "", [genuine!], port);
@@ -172,7 +180,7 @@ puts JSON.generate(JSON.parse($stdin.read).map { |c|
 
 	it.each([
 		["app", receiverCases],
-		["verify", (secret: string, _: string, at: number) => bodyCases(secret, at)],
+		["verify", (secret: string, _: string, at: number) => bodyCases(secret, at, [])],
 	] as const)("accepts genuine requests and refuses others: %s", (what, casesOf) => {
 		const cases = casesOf(SECRET, BODY, now());
 		const { stdout, stderr } = spawnSync("ruby", ["-e", HARNESS, path("config.ru"), what], {
@@ -221,7 +229,7 @@ func TestReceive(t *testing.T) {
 		});
 		expect(built.status, built.stdout + built.stderr).toBe(0);
 		// Compiling may take longer than the cases leave the clock.
-		writeFileSync(path("cases.json"), toJson(allCases()));
+		writeFileSync(path("cases.json"), toJson(allCases(NOT_JSON)));
 		const env = { ...process.env, [SECRET_VARIABLE]: SECRET, CASES: path("cases.json") };
 		const { status, stdout, stderr } = spawnSync(path("receiver.test"), ["-test.v"], { env, encoding: "utf8" });
 		expect(stdout + stderr).toMatch(/^--- PASS: TestReceive/m);
@@ -237,7 +245,8 @@ describe.skipIf(!hasJava)("Java", () => {
 		});
 		expect(built.status, built.stdout + built.stderr).toBe(0);
 		const receiver: Receiver = { command: ["java", "-cp", classes, "Receiver"], ready: listening };
-		const cases = allCases();
+		// It doesn't parse.
+		const cases = allCases([]);
 		expect(await answers(receiver, SECRET, cases)).toEqual(expected(cases));
 		failsWithoutSecret("java", "-cp", classes, "Receiver");
 	});

@@ -19,16 +19,24 @@ function verify(body: Buffer, timestamp: string, signature: string): 200 | 400 |
 	return given.length === expected.length && timingSafeEqual(given, expected) ? 200 : 401;
 }
 
-const server = createServer(async (request, response) => {
-	const body = Buffer.concat(await request.toArray());
-	const timestamp = String(request.headers["${headers.timestamp.toLowerCase()}"]);
-	const signature = String(request.headers["${headers.signature.toLowerCase()}"]);
-	const status = verify(body, timestamp, signature);
-	response.writeHead(status).end(); // Respond first, then do the work.
-	if (status !== 200) return;
-	const event = JSON.parse(body.toString());
-	// The same event may come again: skip an event.id that you have already handled.
+/** Handles an event, or stores it for later. The same event may come again: skip an id that you have already handled. */
+async function handle(event: { id: string; type: string }): Promise<void> {
 	console.log(event.type, event.id);
+}
+
+const server = createServer(async (request, response) => {
+	let status: number;
+	try {
+		const body = Buffer.concat(await request.toArray());
+		const timestamp = String(request.headers["${headers.timestamp.toLowerCase()}"]);
+		const signature = String(request.headers["${headers.signature.toLowerCase()}"]);
+		status = verify(body, timestamp, signature);
+		if (status === 200) await handle(JSON.parse(body.toString())); // First: a 2xx ends the retries.
+	} catch (error) {
+		console.error(error);
+		status = 500; // The event will come again.
+	}
+	response.writeHead(status).end();
 });
 
 const port = Number(process.env.PORT ?? 3000);
