@@ -6,7 +6,7 @@ import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import { CLOCK_SEEN } from "../../port.ts";
-import { quarantinePostgres } from "./quarantine.ts";
+import { beginQuarantine, quarantinePostgres } from "./quarantine.ts";
 
 const BACKUP_AT = 1795232856000;
 
@@ -196,3 +196,26 @@ test(
 	},
 	START_TIMEOUT_MS,
 );
+
+// The driver warns of more on standard error, where operators read what a restore says.
+test("runs one statement at a time", async () => {
+	const client = new Client({ connectionString: url });
+	await client.connect();
+	try {
+		let running = 0;
+		let most = 0;
+		const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
+		const counted = async (...args: unknown[]) => {
+			most = Math.max(most, ++running);
+			try {
+				return await query(...args);
+			} finally {
+				running--;
+			}
+		};
+		expect(await beginQuarantine(Object.assign(client, { query: counted }))).toBe(BACKUP_AT);
+		expect(most).toBe(1);
+	} finally {
+		await client.end();
+	}
+});

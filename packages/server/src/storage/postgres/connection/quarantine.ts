@@ -79,8 +79,13 @@ async function mark(client: Client): Promise<{ readonly backupAt: number | null 
  * @returns the latest time that it contains, milliseconds since the Unix epoch; null if no node ever ran on it
  */
 export function beginQuarantine(client: ClientBase): Promise<number | null> {
-	return runAsync(settings.beginQuarantine({ now: Date.now() }), async (part) => {
-		if (!("template" in part)) throw new Error("only statements run outside a node");
-		return (await client.query(part.template.text("postgres"), [...part.values])).rows;
+	// The driver wants one statement at a time.
+	let last: Promise<unknown> = Promise.resolve();
+	return runAsync(settings.beginQuarantine({ now: Date.now() }), (part) => {
+		last = last.then(async () => {
+			if (!("template" in part)) throw new Error("only statements run outside a node");
+			return (await client.query(part.template.text("postgres"), [...part.values])).rows;
+		});
+		return last;
 	});
 }
