@@ -141,6 +141,19 @@ export const API = [
 		],
 	),
 	...of(
+		"server/src/api/auth/callers.ts",
+		["server/src/api/connections.test.ts"],
+		[
+			{
+				name: "keys-start-apart",
+				find: 'principal.kind === "project" ? principal.projectId : principalName(principal)',
+				replace: "principalName(principal)",
+				only: "share its part of a turn",
+				why: "A project with many keys delays everyone else's requests.",
+			},
+		],
+	),
+	...of(
 		"server/src/api/http/connections.ts",
 		["server/src/api/connections.test.ts"],
 		[
@@ -150,6 +163,13 @@ export const API = [
 				replace: "headersTimeout: 0,",
 				only: "a slow header",
 				why: "Clients that never finish a request's header keep their connections.",
+			},
+			{
+				name: "known-clients-start-all",
+				find: "if (this.#startedOfAll >= CONNECTIONS.startsPerTurnOfAll) return false;",
+				replace: "",
+				only: "many known clients",
+				why: "Requests of many accounts delay everyone else's.",
 			},
 			{
 				name: "expectations-answered-by-node",

@@ -86,17 +86,70 @@ test("more than a few requests at once of a known client wait for their turn", a
 	let isHeld = false;
 	const hold = (run: () => void): void => void (isHeld ? held.push(run) : setImmediate(run));
 	await start({ parts: ({ clock }) => ({ clock: { ...clock, setImmediate: hold } }) });
-	const project = await api.project();
-	const [key, otherKey] = [await api.keyOf(project), await api.keyOf(project)];
-	const list = (by: string) => `GET ${project}/webhooks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${by}\r\n\r\n`;
-	for (const by of [key, otherKey]) expect(await answers(await open(list(by)), 1)).toContain(" 200 ");
+	const projects = [await api.project(), await api.project()];
+	const list = async (project: string) =>
+		`GET ${project}/webhooks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${await api.keyOf(project)}\r\n\r\n`;
+	const [by, byOther] = [await list(projects[0]!), await list(projects[1]!)];
+	for (const text of [by, byOther]) expect(await answers(await open(text), 1)).toContain(" 200 ");
 	isHeld = true;
 	const all: Promise<string>[] = [];
 	const { startsPerTurn } = CONNECTIONS;
-	for (let i = 0; i < startsPerTurn + 5; i++) all.push(answers(await open(list(key)), 1));
-	expect(await answers(await open(list(otherKey)), 1)).toContain(" 200 ");
+	for (let i = 0; i < startsPerTurn + 5; i++) all.push(answers(await open(by), 1));
+	expect(await answers(await open(byOther), 1)).toContain(" 200 ");
 	await Promise.all(all.slice(0, startsPerTurn));
 	expect(accepted.filter(({ bytesWritten }) => bytesWritten === 0)).toHaveLength(5);
+	isHeld = false;
+	for (const run of held) run();
+	for (const answer of await Promise.all(all)) expect(answer).toContain(" 200 ");
+});
+
+// Each of 200 keys had its own share of a turn. Others' publishing took 700 ms instead of 21, and new connections seconds.
+test("the keys of a project share its part of a turn", async () => {
+	const held: (() => void)[] = [];
+	let isHeld = false;
+	const hold = (run: () => void): void => void (isHeld ? held.push(run) : setImmediate(run));
+	await start({ parts: ({ clock }) => ({ clock: { ...clock, setImmediate: hold } }) });
+	const [project, other] = [await api.project(), await api.project()];
+	const list = async (of: string) =>
+		`GET ${of}/webhooks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${await api.keyOf(of)}\r\n\r\n`;
+	const { startsPerTurn } = CONNECTIONS;
+	const texts: string[] = [];
+	for (let i = 0; i < startsPerTurn + 5; i++) texts.push(await list(project));
+	const byOther = await list(other);
+	for (const text of [...texts, byOther]) expect(await answers(await open(text), 1)).toContain(" 200 ");
+	const before = accepted.length;
+	isHeld = true;
+	const all: Promise<string>[] = [];
+	for (const text of texts) all.push(answers(await open(text), 1));
+	expect(await answers(await open(byOther), 1)).toContain(" 200 ");
+	await Promise.all(all.slice(0, startsPerTurn));
+	expect(accepted.slice(before).filter(({ bytesWritten }) => bytesWritten === 0)).toHaveLength(5);
+	isHeld = false;
+	for (const run of held) run();
+	for (const answer of await Promise.all(all)) expect(answer).toContain(" 200 ");
+});
+
+test("more than a few requests at once of many known clients wait for their turn", async () => {
+	const held: (() => void)[] = [];
+	let isHeld = false;
+	const hold = (run: () => void): void => void (isHeld ? held.push(run) : setImmediate(run));
+	await start({ parts: ({ clock }) => ({ clock: { ...clock, setImmediate: hold } }) });
+	const { startsPerTurn, startsPerTurnOfAll } = CONNECTIONS;
+	const texts: string[] = [];
+	for (let i = 0; i < startsPerTurnOfAll / startsPerTurn + 1; i++) {
+		const project = await api.project();
+		const key = await api.keyOf(project);
+		texts.push(`GET ${project}/webhooks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+	}
+	for (const text of texts) expect(await answers(await open(text), 1)).toContain(" 200 ");
+	const before = accepted.length;
+	isHeld = true;
+	const all: Promise<string>[] = [];
+	for (const text of texts) for (let i = 0; i < startsPerTurn; i++) all.push(answers(await open(text), 1));
+	const unanswered = () => accepted.slice(before).filter(({ bytesWritten }) => bytesWritten === 0).length;
+	const haveCome = () => accepted.length === before + all.length && accepted.every(({ bytesRead }) => bytesRead > 0);
+	await vi.waitUntil(() => haveCome() && unanswered() <= startsPerTurn, { timeout: 60_000 });
+	expect(unanswered()).toBe(startsPerTurn);
 	isHeld = false;
 	for (const run of held) run();
 	for (const answer of await Promise.all(all)) expect(answer).toContain(" 200 ");

@@ -218,7 +218,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			try {
 				await authorize(request, route, parts);
 			} finally {
-				if (route.access !== "open") callers.note(request.raw, request.principal !== null);
+				if (route.access !== "open") callers.note(request.raw, request.principal);
 			}
 			// Also released if the client leaves before the handler runs.
 			if (mayBeLarge && !isSmall(request)) reply.raw.once("close", () => largeBodies.leave(request));

@@ -128,9 +128,10 @@ test("the page for operators names the limits that the code has", () => {
 		const columns = ofNode ? `${n(ofNode.burst)} | ${n(ofNode.perMinute)}` : "|";
 		expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} | ${columns}`);
 	}
-	const { startsPerTurn, turnMs } = CONNECTIONS;
+	const { startsPerTurn, startsPerTurnOfAll, turnMs } = CONNECTIONS;
 	expect(turnMs).toBe(0.5);
-	expect(page).toContain(`${startsPerTurn} requests with the same valid key or session start immediately`);
+	expect(page).toContain(`${startsPerTurn} requests of one project's keys, or of one account, start immediately`);
+	expect(page.replaceAll("\n", " ")).toContain(`and ${startsPerTurnOfAll} of all projects and accounts`);
 	const { renders } = METRICS;
 	expect(page).toContain(
 		`generated at most ${renders.burst} times in a burst and ${renders.perMinute} times per minute`,

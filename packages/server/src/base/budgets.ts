@@ -307,11 +307,15 @@ export const CONNECTIONS = {
 	/** Requests of one connection that are processed at a time, and that may wait for that. One more closes it. */
 	requestsInWork: 4,
 	requestsWaiting: 16,
-	/** Requests with the same known credentials that start immediately in one turn of the event loop. */
+	/**
+	 * Requests of known clients that start immediately in one turn of the event loop: of one project's keys or one
+	 * account, and of all.
+	 */
 	startsPerTurn: 4,
+	startsPerTurnOfAll: 32,
 	/**
 	 * Others wait, as do all of unknown clients: how long such requests are started per turn of the event loop,
-	 * milliseconds. Credentials and networks take turns.
+	 * milliseconds. Projects, accounts and networks take turns.
 	 */
 	turnMs: 0.5,
 	/** How often to check for slow clients, milliseconds. */

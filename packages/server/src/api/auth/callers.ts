@@ -71,24 +71,24 @@ declare module "node:http" {
  * It grants nothing: each request is authorized as before. Only hashes are kept.
  */
 export class KnownCallers {
-	readonly #hashes = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
+	readonly #names = new BoundedMap<string, string>(UNAUTHENTICATED.knownTokens);
 
-	/** A name for the holder of the request's credentials; null if they aren't known. */
+	/** Whose request it is: its project, for all keys of it, or its account. Null if its credentials aren't known. */
 	find(request: IncomingMessage): string | null {
-		const name = nameOf(request);
-		return name !== null && this.#hashes.has(name) ? name : null;
+		const hash = hashOf(request);
+		return (hash !== null && this.#names.get(hash)) || null;
 	}
 
-	/** Records whether the request was authenticated. */
-	note(request: IncomingMessage, isValid: boolean): void {
-		const name = nameOf(request);
-		if (name === null || isValid === this.#hashes.has(name)) return;
-		if (isValid) this.#hashes.set(name, true);
-		else this.#hashes.delete(name);
+	/** Records whose request it was; null if it wasn't authenticated. */
+	note(request: IncomingMessage, principal: Principal | null): void {
+		const hash = hashOf(request);
+		if (hash === null || (principal !== null) === this.#names.has(hash)) return;
+		if (principal === null) this.#names.delete(hash);
+		else this.#names.set(hash, principal.kind === "project" ? principal.projectId : principalName(principal));
 	}
 }
 
-function nameOf(request: IncomingMessage): string | null {
+function hashOf(request: IncomingMessage): string | null {
 	const { authorization, cookie } = request.headers;
 	const credential = authorization ?? cookie;
 	request.credentialHash ??= credential === undefined ? null : hash("sha256", credential, "base64");

@@ -16,7 +16,7 @@ export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	/** CIDRs of proxies. Their connections carry many clients, so they are closed last. */
 	readonly trustProxy: readonly string[];
-	/** Names the holder of a request's credentials, if they were valid when last used; else null. */
+	/** The project or account of a request, if its credentials were valid when last used; else null. */
 	readonly callerOf: (request: IncomingMessage) => string | null;
 }
 
@@ -52,8 +52,8 @@ const PROXY = "proxy";
  *   processed. Only networks that hold more than the new one's own lose any.
  * - Few of the requests that arrive together on one connection (pipelining) are processed at a time, and each later
  *   one starts in its own turn of the event loop.
- * - Requests of unknown clients, and more than a few of one known client, start within a share of each turn of the
- *   event loop, and clients take turns, so that a flood of them hardly delays others.
+ * - Requests of unknown clients, and more than a few of one known client or of all, start within a share of each turn
+ *   of the event loop, and clients take turns, so that a flood of them hardly delays others.
  * - A client that doesn't read its response loses the connection; so does one that stops sending.
  *
  * Node finds clients that are slow to send a request (`headersTimeout`, `requestTimeout`).
@@ -66,8 +66,9 @@ export class Connections {
 	readonly #open = new Map<Socket, Connection>();
 	readonly #proxies = new BlockList();
 	readonly #turns: Turns;
-	/** By known client, how many of its requests started in this turn of the event loop. */
+	/** By known client, how many of its requests started in this turn of the event loop; and how many in all. */
 	readonly #started = new Map<string, number>();
+	#startedOfAll = 0;
 	#check: Timer | null = null;
 
 	constructor(options: ConnectionsOptions) {
@@ -212,9 +213,14 @@ export class Connections {
 	/** Whether a request of this known client may start immediately. */
 	#mayStart(caller: string | null): boolean {
 		if (caller === null) return false;
+		if (this.#startedOfAll >= CONNECTIONS.startsPerTurnOfAll) return false;
 		const count = this.#started.get(caller) ?? 0;
 		if (count >= CONNECTIONS.startsPerTurn) return false;
-		if (this.#started.size === 0) this.#options.clock.setImmediate(() => this.#started.clear());
+		if (this.#startedOfAll++ === 0)
+			this.#options.clock.setImmediate(() => {
+				this.#started.clear();
+				this.#startedOfAll = 0;
+			});
 		this.#started.set(caller, count + 1);
 		return true;
 	}
