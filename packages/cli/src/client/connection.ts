@@ -52,10 +52,8 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
  *
  * @throws UsageError if there is no key
  */
-export function connectAsOperator(
-	options: Pick<ConnectionOptions, "url">,
-	env = process.env,
-): Omit<Connection, "project"> {
+export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit<Connection, "project"> {
+	const { env } = process;
 	const result = readConfig({ env });
 	if (!result.ok && !env.POSTHORN_API_KEY) throw new UsageError(result.faults);
 	const config = result.ok ? result.config : null;

@@ -54,16 +54,16 @@ const UNITS = [
 ] as const;
 
 /** `5 min ago`; `now` below a second. */
-export function ago(iso: string, now = Date.now()): string {
-	const ms = now - Date.parse(iso);
+export function ago(iso: string): string {
+	const ms = Date.now() - Date.parse(iso);
 	const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= size) ?? [];
 	if (unit === undefined) return "now";
 	const count = `${Math.floor(Math.abs(ms) / size!)} ${unit}`;
 	return ms < 0 ? `in ${count}` : `${count} ago`;
 }
 
-/** A wall-clock time, `12:03:11`. */
-export const clockTime = (date = new Date()): string => colors.dim(date.toTimeString().slice(0, 8));
+/** The current time, `12:03:11`. */
+export const clockTime = (): string => colors.dim(new Date().toTimeString().slice(0, 8));
 
 /** An HTTP status, or a text about it, in the color of its class. */
 export function colored(status: number, text = String(status)): string {

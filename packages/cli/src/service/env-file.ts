@@ -7,7 +7,7 @@ import { UsageError } from "../command-error.ts";
  *
  * @throws UsageError if the file can't be read
  */
-export function readEnvFile(path: string | undefined, env = process.env): void {
+export function readEnvFile(path: string | undefined): void {
 	if (path === undefined) return;
 	let text: string;
 	try {
@@ -17,5 +17,5 @@ export function readEnvFile(path: string | undefined, env = process.env): void {
 		const why = code === "ENOENT" ? "there is no such file" : message;
 		throw new UsageError([`--env-file ${path} can't be read: ${why}.`]);
 	}
-	for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
+	for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
 }

@@ -16,7 +16,7 @@ export type ListedAttempt = Schemas["ListedAttempt"];
 export type Attempt = Schemas["Attempt"];
 
 /** Time spans that end now, in milliseconds. */
-export const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
+const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 export type Span = keyof typeof SPANS;
 
 export const isSpan = (value: unknown): value is Span => typeof value === "string" && Object.hasOwn(SPANS, value);

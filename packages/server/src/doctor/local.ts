@@ -92,12 +92,8 @@ export function examineQuarantine(value: string | null): Finding[] {
  * @param seen the time that a node recorded, if any
  * @param jumped how far clocks have jumped ahead before
  */
-export function examineRetention(
-	{ logRetentionMs }: Config,
-	seen: string | null,
-	jumped: string | null,
-	now = Date.now(),
-): Finding[] {
+export function examineRetention({ logRetentionMs }: Config, seen: string | null, jumped: string | null): Finding[] {
+	const now = Date.now();
 	if (seen === null || now <= Number(seen)) return [];
 	const jumpedMs = now - Number(seen) + Number(jumped ?? 0);
 	if (jumpedMs <= stepMs(logRetentionMs)) return [];

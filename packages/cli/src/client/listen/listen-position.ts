@@ -14,7 +14,7 @@ export interface Progress {
 }
 
 /** A position that is older than this isn't continued from: no one expects last week's events. */
-export const RESUME_MS = 24 * 3_600_000;
+const RESUME_MS = 24 * 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The file for the progress of a target with its event types, private to the user. */
@@ -29,9 +29,9 @@ export class ProgressFile {
 	}
 
 	/** Null if there is none, or it is too old. */
-	read(now = Date.now()): Progress | null {
+	read(): Progress | null {
 		const stored = readStored<Progress>(this.path);
-		return stored !== null && now - stored.at <= RESUME_MS ? stored : null;
+		return stored !== null && Date.now() - stored.at <= RESUME_MS ? stored : null;
 	}
 
 	write(position: Position, delivered?: string): void {

@@ -32,7 +32,7 @@ const HTTPS = { request: httpsRequest, agent: new HttpsAgent() };
 const KEPT_BYTES = 1_024;
 
 /** The headers of a request that is signed now. */
-export function signedHeaders({ id, type, body }: LocalEvent, { secret, brand = DEFAULT_BRAND }: Signer) {
+function signedHeaders({ id, type, body }: LocalEvent, { secret, brand = DEFAULT_BRAND }: Signer) {
 	const timestamp = Math.floor(Date.now() / 1_000);
 	const signature = sign(signingKey(secretDigest(secret)), timestamp, body);
 	return requestHeaders({ brand, eventType: type, eventId: id, timestamp, signature });

@@ -8,7 +8,7 @@ export interface PendingFacts {
 }
 
 /** How many pending deliveries a webhook has. */
-export const pendingCount = ({ backlog, waiting }: PendingFacts) => backlog.events + waiting.count;
+const pendingCount = ({ backlog, waiting }: PendingFacts) => backlog.events + waiting.count;
 
 /** What a release sends, and what it leaves out: the webhooks for which `isSkipped`, and paused ones. */
 export function releaseOf<Webhook extends PendingFacts>(

@@ -38,7 +38,7 @@ export interface LogsSearch {
 }
 
 /** Filters that take several values. */
-export const LISTS = ["webhook_id", "type", "state", "status", "response", "order_id", "customer_email"] as const;
+const LISTS = ["webhook_id", "type", "state", "status", "response", "order_id", "customer_email"] as const;
 export type ListName = (typeof LISTS)[number];
 
 export const STATES = ["delivered", "waiting", "failed"] as const;

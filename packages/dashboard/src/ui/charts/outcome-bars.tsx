@@ -5,27 +5,27 @@ import classes from "./outcome-bars.module.css";
 interface OutcomeBarsProps {
 	/** The hours of a day, oldest first. */
 	hours: readonly (Outcomes & { readonly at: string })[];
-	/** In pixels. */
-	height?: number;
 }
 
+/** In pixels. */
+const HEIGHT = 30;
 const STEP = 6;
 const BAR = 4;
 /** Space below the bars for the marks of hours with failures. */
 const MARKS = 6;
 
 /** A day of hourly bars by outcome; hours with failures are marked below, so that color isn't the only sign. */
-export function OutcomeBars({ hours, height = 30 }: OutcomeBarsProps) {
+export function OutcomeBars({ hours }: OutcomeBarsProps) {
 	const most = Math.max(1, ...hours.map(totalOf));
-	const room = height - MARKS;
+	const room = HEIGHT - MARKS;
 	const words = `The last ${hours.length} hours: ${outcomesInWords(sumOutcomes(hours))}.`;
 	return (
 		<Tooltip label={words}>
 			<svg
 				className={classes.bars}
 				width={hours.length * STEP}
-				height={height}
-				viewBox={`0 0 ${hours.length * STEP} ${height}`}
+				height={HEIGHT}
+				viewBox={`0 0 ${hours.length * STEP} ${HEIGHT}`}
 				role="img"
 				aria-label={words}
 			>

@@ -48,10 +48,9 @@ interface DataTableProps<Item> {
 	dense?: boolean;
 	/** On narrow screens each row becomes a card, with its headers as labels, instead of scrolling. */
 	cards?: boolean;
-	/** Columns without a width share the remaining space, regardless of their content; longer content is cut. */
-	fixed?: boolean;
 	/**
-	 * Every row has the same height, and columns without a width share the remaining space. Long lists only render rows in sight.
+	 * Every row has the same height, and columns without a width share the remaining space, regardless of
+	 * their content; longer content is cut. Long lists only render rows in sight.
 	 */
 	uniform?: boolean;
 	/** The height of a uniform table's rows, in pixels. */
@@ -179,7 +178,6 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 		dense = false,
 		cards = false,
 		uniform = false,
-		fixed = uniform,
 		rowHeight = ROW_HEIGHT,
 	} = props;
 	const items = rows ?? [];
@@ -250,8 +248,8 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 				className={classes.table}
 				data-uniform={uniform || undefined}
 				style={{ "--row-height": `${rowHeight}px` }}
-				data-fixed={fixed || undefined}
-				layout={fixed ? "fixed" : "auto"}
+				data-fixed={uniform || undefined}
+				layout={uniform ? "fixed" : "auto"}
 				verticalSpacing={uniform ? 0 : 10}
 				horizontalSpacing={dense ? "xs" : "md"}
 				aria-label={label}

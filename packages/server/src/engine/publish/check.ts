@@ -97,14 +97,14 @@ function withoutElements(schema: EventTypeEntry["schema"]): JsonSchema {
  * with typed numbers reject `100.0` and `1e2` for an integer, lose digits beyond 2^53, and disagree about which of two
  * members with the same name counts.
  */
-export interface LexicalFault {
+interface LexicalFault {
 	/** Relative to the value that was checked. */
 	readonly pointer: string;
 	readonly detail: string;
 }
 
 /** The fields of a schema, by name. */
-export type Fields = ReadonlyMap<string, Field>;
+type Fields = ReadonlyMap<string, Field>;
 
 interface Field {
 	/** Whether its value must be an integer. */
@@ -129,7 +129,7 @@ export function fieldsOf(schema: JsonSchema): Fields {
 }
 
 /** Faults in how the fields of this JSON object are written. For each list, only its first wrong element. */
-export function lexicalFaults(text: string, fields: Fields): LexicalFault[] {
+function lexicalFaults(text: string, fields: Fields): LexicalFault[] {
 	return objectFaults(text, text.search(/\S/), fields, "");
 }
 

@@ -126,7 +126,7 @@ const ListedAttempt = Type.Object(
 /** Added to the response of a list or a count. */
 export const searchedOf = { searched: Type.Optional(SearchedEvents) };
 
-export const AttemptSummaryList = listWith(ListedAttempt, searchedOf);
+const AttemptSummaryList = listWith(ListedAttempt, searchedOf);
 
 export const AttemptCount = Type.Object(
 	{
@@ -140,9 +140,9 @@ export const AttemptCount = Type.Object(
 	{ title: "AttemptCount" },
 );
 
-export const AttemptList = listWith(Attempt, searchedOf);
+const AttemptList = listWith(Attempt, searchedOf);
 
-export const attemptFilters = {
+const attemptFilters = {
 	...logFilters("Attempts"),
 	status: Type.Optional(Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3, description: SEVERAL })),
 	test: Type.Optional(

@@ -56,7 +56,7 @@ const IncidentQuery = Type.Object(
 	{ additionalProperties: false },
 );
 
-export function presentIncident(found: FoundIncident): Static<typeof Incident> {
+function presentIncident(found: FoundIncident): Static<typeof Incident> {
 	const { response, isOngoing, held } = found;
 	return {
 		webhook_id: found.webhookId,

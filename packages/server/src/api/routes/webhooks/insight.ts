@@ -127,7 +127,7 @@ export const WaitingAttempt = Type.Object(
 );
 export const WaitingList = Type.Object({ data: Type.Array(WaitingAttempt) }, { title: "WaitingList" });
 
-export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): Static<typeof Stats> {
+function presentStats(span: StatsSpan, { buckets, total }: port.Stats): Static<typeof Stats> {
 	return {
 		range: span.range,
 		step_ms: span.stepMs,
@@ -139,7 +139,7 @@ export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): S
 }
 
 /** @param day the webhook's last 24 hours by the hour */
-export function presentHealth(
+function presentHealth(
 	{ webhook, backlog }: WebhookView,
 	health: Omit<port.WebhookHealth, "webhookId"> = NO_FIGURES,
 	day: port.Stats,
@@ -168,7 +168,7 @@ export function presentHealth(
 	};
 }
 
-export function presentWaiting(retry: port.WaitingRetry, orderId: string | null): Static<typeof WaitingAttempt> {
+function presentWaiting(retry: port.WaitingRetry, orderId: string | null): Static<typeof WaitingAttempt> {
 	return {
 		webhook_id: retry.webhookId,
 		event_id: retry.eventId,
@@ -203,14 +203,14 @@ const RANGES = {
 	month: { steps: 30, stepMs: 86_400_000 },
 } as const;
 
-export type StatsRangeName = keyof typeof RANGES;
+type StatsRangeName = keyof typeof RANGES;
 
-export interface StatsSpan extends Pick<port.StatsQuery, "since" | "until" | "stepMs"> {
+interface StatsSpan extends Pick<port.StatsQuery, "since" | "until" | "stepMs"> {
 	readonly range: StatsRangeName;
 }
 
 /** The range that ends with the current minute, hour or day (UTC). */
-export function statsSpan(range: StatsRangeName, now: number): StatsSpan {
+function statsSpan(range: StatsRangeName, now: number): StatsSpan {
 	const { steps, stepMs } = RANGES[range];
 	const until = (Math.floor(now / stepMs) + 1) * stepMs;
 	return { range, stepMs, since: until - steps * stepMs, until };

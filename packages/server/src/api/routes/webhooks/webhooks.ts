@@ -67,7 +67,7 @@ const Secret = Type.String({
 	examples: [`whsec_${"x".repeat(88)}`],
 });
 export const Webhook = Type.Object(shownFields, { title: "Webhook" });
-export const WebhookList = list(Webhook);
+const WebhookList = list(Webhook);
 export const CreatedWebhook = Type.Object({ ...shownFields, secret: Secret }, { title: "CreatedWebhook" });
 export const RotatedSecret = Type.Object({ secret: Secret }, { title: "RotatedSecret" });
 export const NewWebhook = Type.Object(

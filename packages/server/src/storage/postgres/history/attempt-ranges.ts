@@ -10,7 +10,7 @@ import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import { findTypes, findWebhook } from "../connection/names.ts";
 import { idArray, numberArray, type Row, type Session, type Statement, sql, textArray } from "../connection/session.ts";
-import { findEventPosition } from "../log/log.ts";
+import { findSeq } from "../log/log.ts";
 
 /** Whose attempts to find, which determines the ranges. */
 type Scope = "project" | "webhooks" | "events";
@@ -277,18 +277,18 @@ function run<R extends Row>(
 /** Null if nothing can match. */
 async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promise<Query | null> {
 	const { webhookIds, types: names, eventId } = kind;
-	const [webhooks, codes, event] = await Promise.all([
+	const [webhooks, codes, seq] = await Promise.all([
 		webhookIds && Promise.all(webhookIds.map((id) => findWebhook(c, projectNo, id))),
 		names && findTypes(c, names),
-		eventId === undefined ? undefined : findEventPosition(c, projectNo, eventId),
+		eventId === undefined ? undefined : findSeq(c, projectNo, eventId),
 	]);
 	const statusCodes = statusesOf(kind);
 	const known = webhooks && [...new Set(webhooks.filter((no) => no !== null))];
-	if (statusCodes.length === 0 || known?.length === 0 || codes?.length === 0 || event === null) return null;
+	if (statusCodes.length === 0 || known?.length === 0 || codes?.length === 0 || seq === null) return null;
 	const statuses = numberArray(statusCodes);
 	const types = codes === undefined ? null : numberArray([...new Set(codes)]);
 	const owners = known === undefined ? null : numberArray(known);
-	const seqs = event === undefined ? kind.seqs : (kind.seqs ?? [event.seq]).filter((seq) => seq === event.seq);
+	const seqs = seq === undefined ? kind.seqs : (kind.seqs ?? [seq]).filter((each) => each === seq);
 	if (seqs?.length === 0) return null;
 	const of = { projectNo, statuses, types };
 	if (seqs !== undefined) return { ...of, scope: "events", more: [numberArray(seqs), owners] };

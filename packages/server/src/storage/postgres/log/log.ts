@@ -93,18 +93,12 @@ export async function findEvent(c: Session, { projectId, eventId }: Params<"find
 	return row === undefined ? null : toEvent(row);
 }
 
-/** An event as deliveries refer to it. */
-export interface EventPosition {
-	readonly seq: number;
-	/** The code of its type. */
-	readonly type: number;
-}
+const FIND_SEQ = sql("SELECT seq FROM posthorn.events WHERE project_no = $1 AND id = $2");
 
-const FIND_POSITION = sql("SELECT seq, type FROM posthorn.events WHERE project_no = $1 AND id = $2");
-
-export async function findEventPosition(c: Session, projectNo: number, eventId: string): Promise<EventPosition | null> {
-	const row = await c.row<{ seq: number; type: number }>(FIND_POSITION, projectNo, eventId);
-	return row === undefined ? null : { seq: row.seq, type: row.type };
+/** The number of an event; null if it doesn't exist. */
+export async function findSeq(c: Session, projectNo: number, eventId: string): Promise<number | null> {
+	const row = await c.row<{ seq: number }>(FIND_SEQ, projectNo, eventId);
+	return row?.seq ?? null;
 }
 
 const toEvent = (row: Record<string, unknown>): LogEvent => ({

@@ -1,7 +1,7 @@
 import { type CodeRange, NO_RESPONSE } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import { type Connection, mergedRanges } from "../connection/connection.ts";
-import { findEventPosition } from "../log/log.ts";
+import { findSeq } from "../log/log.ts";
 
 /** A filter's matches, as ranges of the index that fits it. */
 interface Ranges {
@@ -115,6 +115,6 @@ const knownOf = (numbers: readonly (number | null)[]): number[] => [
 /** The events that a filter names; null if it names none. */
 function seqsOf(c: Connection, projectNo: number, { eventId, seqs }: AttemptKind): readonly number[] | null {
 	if (eventId === undefined) return seqs ?? null;
-	const event = findEventPosition(c, projectNo, eventId);
-	return event === null || seqs?.includes(event.seq) === false ? [] : [event.seq];
+	const seq = findSeq(c, projectNo, eventId);
+	return seq === null || seqs?.includes(seq) === false ? [] : [seq];
 }

@@ -49,15 +49,10 @@ export function findEvent(c: Connection, { projectId, eventId }: Params<"findEve
 	return rows.done();
 }
 
-/** An event as deliveries refer to it. */
-export interface EventPosition {
-	readonly seq: number;
-	readonly type: number;
-}
-
-export function findEventPosition(c: Connection, projectNo: number, eventId: string): EventPosition | null {
-	const row = c.sql("SELECT seq, type FROM events WHERE project_no = ? AND id = ?").get(projectNo, eventId);
-	return row === undefined ? null : { seq: row.seq as number, type: row.type as number };
+/** The number of an event; null if it doesn't exist. */
+export function findSeq(c: Connection, projectNo: number, eventId: string): number | null {
+	const row = c.sql("SELECT seq FROM events WHERE project_no = ? AND id = ?").get(projectNo, eventId);
+	return row === undefined ? null : (row.seq as number);
 }
 
 /** Collects rows until their bodies exceed the limit; the first always fits. */
