@@ -230,16 +230,21 @@ export function* readOrderIds({
 	});
 }
 
-/** In the order of the primary key, with its other columns at the end, so that no other index is considered. */
-const ITS_ATTEMPTS = new Fragment({
+/**
+ * The attempts of the events `g.seqs`, a JSON array of numbers. PostgreSQL descends once into the index of a day without
+ * any; in this order, it considers no other index.
+ */
+const THEIR_ATTEMPTS = new Fragment({
 	postgres: `CROSS JOIN LATERAL (
-		SELECT FROM posthorn.attempts WHERE project_no = g.no AND seq = g.seq
-		ORDER BY webhook_no, replay, attempt, id OFFSET 0
+		SELECT seq FROM posthorn.attempts
+		WHERE project_no = g.no AND seq = ANY (ARRAY(SELECT json_array_elements_text(g.seqs::json)::bigint))
+		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC OFFSET 0
 	) a`,
-	sqlite: "CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = g.seq",
+	sqlite: `CROSS JOIN json_each(g.seqs) e
+		CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = e.value`,
 });
 
-/** The first of these events that have no more than `maxAttempts` attempts together, but at least one event. */
+/** The first of these events, given newest first, that have no more than `maxAttempts` attempts together; at least one. */
 export function* takeByAttempts({
 	projectId,
 	seqs,
@@ -247,9 +252,9 @@ export function* takeByAttempts({
 }: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Steps<number[]> {
 	const project = yield* findProject(projectId);
 	if (project === null || seqs.length <= 1) return [...seqs];
-	const all = JSON.stringify(seqs.map((seq) => ({ no: project, seq })));
 	const beyond = yield* row<{ seq: number }>(sql`
-		SELECT g.seq FROM ${given}${all}${endGiven} ${ITS_ATTEMPTS} LIMIT 1 OFFSET ${maxAttempts}`);
+		SELECT a.seq FROM (SELECT CAST(${project} AS bigint) AS no, CAST(${JSON.stringify(seqs)} AS text) AS seqs) g
+		${THEIR_ATTEMPTS} LIMIT 1 OFFSET ${maxAttempts}`);
 	return beyond === undefined ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond.seq)));
 }
 

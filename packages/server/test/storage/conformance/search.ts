@@ -109,7 +109,7 @@ export function describeSearch(harness: StorageHarness): void {
 			expect(await take(5)).toEqual([4, 3, 2]);
 			expect(await take(3)).toEqual([4, 3, 2]);
 			expect(await take(2)).toEqual([4]);
-			expect(await take(1, [1, 2])).toEqual([1]);
+			expect(await take(1, [3, 2])).toEqual([3]);
 			expect(await take(1, [])).toEqual([]);
 		});
 

@@ -3,8 +3,9 @@
  * one range per status and type, or the few attempts of one event. The rows are read from these positions.
  *
  * A statement sets up a scan of every day that its parameters don't exclude, for each of its steps, and ends it again.
- * With a month of days that takes longer than reading a page. So positions are sought in the newest two days first, by
- * a statement that only has to read an index, and rows are read with the first and last id among its parameters.
+ * With a month of days that takes longer than reading a page. So a page is sought in the newest two days first. For the
+ * days before, positions are found by a statement that only has to read an index, and rows are read with the first and
+ * last id among its parameters.
  */
 import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
@@ -17,7 +18,7 @@ type Scope = "project" | "webhooks" | "events";
 type Order = "ASC" | "DESC";
 
 /** A statement for each scope. */
-type ScopedStatement = Readonly<Record<Scope, Statement>>;
+export type ScopedStatement = Readonly<Record<Scope, Statement>>;
 
 /**
  * The row of `attempts` for a row `entry` (status, type, id) in the project $1: the end of a SELECT. It uses bounds and
@@ -48,6 +49,8 @@ export const positionRows = (since?: string) => `
 		AS found (status, type, id${since ? ", since" : ""})`;
 /** The bounds of their ids. */
 export const WITHIN = "AND id >= $5 AND id <= $6";
+/** The bounds of the ids in a {@link pageStatement}. */
+export const WITHIN_PAGE = "AND id >= $4 AND id < $5";
 
 /**
  * Rows `kind` (status, type): the statuses $2 with the types $3, or if they are null with every type in the log of project
@@ -93,18 +96,17 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
 	) a`;
 
 /**
- * Attempts of the events `seqs`, to the webhooks `webhooks` unless null. In the order of the primary key, with its
- * other columns at the end, so that no other index is considered.
+ * Attempts of the events `seqs`, to the webhooks `webhooks` unless null: one descent into the index of a day without any.
+ * In the order of the primary key, so that no other index is considered.
  */
 const ofEvents = (seqs: string, webhooks: string) => `
-	SELECT a.status, a.type, a.id, event.seq, a.status_code, a.error_code FROM unnest(${seqs}::bigint[]) AS event (seq)
-	CROSS JOIN LATERAL (
-		SELECT webhook_no, status, type, id, status_code, error_code FROM posthorn.attempts
-		WHERE project_no = $1 AND seq = event.seq AND id >= $4 AND id < $5
-		ORDER BY webhook_no, replay, attempt, id OFFSET 0
+	SELECT status, type, id, seq, status_code, error_code FROM (
+		SELECT webhook_no, status, type, id, seq, status_code, error_code FROM posthorn.attempts
+		WHERE project_no = $1 AND seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5
+		ORDER BY seq, webhook_no, replay, attempt, id OFFSET 0
 	) a
-	WHERE a.status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR a.type = ANY ($3))
-		AND (${webhooks}::bigint[] IS NULL OR a.webhook_no = ANY (${webhooks}))`;
+	WHERE status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR type = ANY ($3))
+		AND (${webhooks}::bigint[] IS NULL OR webhook_no = ANY (${webhooks}))`;
 
 /**
  * A statement for each scope about a filter's matches: `build` gets a SELECT of their (status, type, id), which contains
@@ -129,14 +131,34 @@ function matchingStatement(
 	};
 }
 
-const first = (order: Order) =>
-	matchingStatement(
-		order,
-		0,
-		(attempts) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`,
-	);
 /** The first $6 positions. */
-const FIRST = { ASC: first("ASC"), DESC: first("DESC") };
+const first = (order: Order, attempts: string) =>
+	`SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`;
+const FIRST = {
+	ASC: matchingStatement("ASC", 0, (attempts) => first("ASC", attempts)),
+	DESC: matchingStatement("DESC", 0, (attempts) => first("DESC", attempts)),
+};
+
+/**
+ * The first page of a filter without `response`, in one statement: for ranges of few days. `build` gets a SELECT of its
+ * positions; the statement's own parameters, `own` of them, start at $7.
+ */
+export const pageStatement = (own: number, build: (entries: string) => string): ScopedStatement =>
+	matchingStatement("DESC", own, (attempts) => build(first("DESC", attempts)));
+
+/** The first `limit` rows of a {@link pageStatement} in this range, newest first. */
+export async function readFirst(
+	c: Session,
+	statement: ScopedStatement,
+	projectNo: number,
+	filter: AttemptKind,
+	range: IdRange,
+	limit: number,
+	...own: readonly unknown[]
+): Promise<Row[]> {
+	const query = await queryOf(c, projectNo, filter);
+	return query === null ? [] : run(c, statement, query, range, limit, ...own);
+}
 
 /**
  * Examines the first $6 attempts for those whose status code is in $7 or whose error code is in $9, and whose event's

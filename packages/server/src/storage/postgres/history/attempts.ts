@@ -14,41 +14,48 @@ import {
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
 import { findProject } from "../connection/names.ts";
-import type { Row, Session } from "../connection/session.ts";
+import type { Row, Session, Statement } from "../connection/session.ts";
 import { idArray, numberArray, sql, withoutNul } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
 	atEntry,
 	countMatches,
-	type Found,
 	findAttempts,
 	KINDS,
+	type Position,
+	pageStatement,
 	positionRows,
 	readAt,
+	readFirst,
+	type ScopedStatement,
 	WITHIN,
+	WITHIN_PAGE,
 } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
 	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,
-	a.next_retry_at, a.url, e.id AS event_id,
-	(SELECT t.name FROM posthorn.event_types t WHERE t.code = a.type) AS event_type,
-	(SELECT w.id FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.no = a.webhook_no) AS webhook_id`;
+	a.next_retry_at, a.url, e.id AS event_id, t.name AS event_type, w.id AS webhook_id`;
 
 const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
 	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, a.details, e.body AS request_body`;
 
-/** The event of an attempt `a` in the project $1. */
-const WITH_EVENT = `
+/**
+ * The event, type and webhook of an attempt `a` in the project $1. As joins, not as subqueries among the columns, each is
+ * only looked up once.
+ */
+const WITH_NAMES = `
 	LEFT JOIN LATERAL (
 		SELECT id, created_at, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
-	) e ON true`;
+	) e ON true
+	LEFT JOIN LATERAL (SELECT name FROM posthorn.event_types WHERE code = a.type LIMIT 1) t ON true
+	LEFT JOIN LATERAL (SELECT id FROM posthorn.webhooks WHERE project_no = $1 AND no = a.webhook_no LIMIT 1) w ON true`;
 
 /** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */
 const at = (entries: string, within?: string) => `
 	FROM (${entries}) entry CROSS JOIN LATERAL (
 		SELECT * ${atEntry(within)}
-	) a ${WITH_EVENT}`;
+	) a ${WITH_NAMES}`;
 
 /** A SELECT of the columns for {@link toSummary}, for each of these rows, and of further columns. */
 export const summariesAt = (entries: string, more = "", within = ""): string =>
@@ -86,37 +93,61 @@ export async function listAttempts(
 	{ projectId, filter, page }: Params<"listAttempts">,
 	{ clock }: PostgresNode,
 ): Promise<AttemptRows<Attempt>> {
-	const found = await findPage(c, projectId, filter, page, clock.now());
-	return toPage(found, (await readAt(c, LIST, found.project, found.positions, page.maxBytes)).map(toAttempt));
+	const project = await findProject(c, projectId);
+	if (project === null) return { rows: [], next: null };
+	const parts = partsOf(filter, page.before, clock.now());
+	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, page.limit + 1);
+	const rows = await readAt(c, LIST, project, positions.slice(0, page.limit), page.maxBytes);
+	return toPage(rows.map(toAttempt), rows.length < positions.length, end);
 }
 
-const LIST_SUMMARIES = sql(`${summariesAt(positionRows(), "", WITHIN)} ORDER BY a.id DESC`);
+/** How a list without bodies is read. */
+interface List<R> {
+	/** The first rows of a few days, … */
+	readonly first: ScopedStatement;
+	/** … and those at positions. */
+	readonly at: Statement;
+	/** The statements' own parameters. */
+	readonly ownFirst: (range: IdRange) => unknown[];
+	readonly ownAt: (positions: readonly Position[]) => unknown[];
+	readonly toEntry: (row: Row, c: Session) => R;
+}
 
-export async function listAttemptSummaries(
+const SUMMARIES: List<AttemptSummary> = {
+	first: pageStatement(0, (entries) => `${summariesAt(entries, "", WITHIN_PAGE)} ORDER BY a.id DESC`),
+	at: sql(`${summariesAt(positionRows(), "", WITHIN)} ORDER BY a.id DESC`),
+	ownFirst: () => [],
+	ownAt: () => [],
+	toEntry: toSummary,
+};
+
+export function listAttemptSummaries(
 	c: Session,
-	{ projectId, filter, page }: Params<"listAttemptSummaries">,
+	params: Params<"listAttemptSummaries">,
 	{ clock }: PostgresNode,
 ): Promise<AttemptRows<AttemptSummary>> {
-	const found = await findPage(c, projectId, filter, page, clock.now());
-	return toPage(found, (await readAt(c, LIST_SUMMARIES, found.project, found.positions)).map(toSummary));
+	return readList(c, SUMMARIES, params, clock.now());
 }
 
 /**
- * Attempts with what has become of their deliveries. One that followed was made a day before at the earliest ($7), in
- * case clocks differ: the days before that aren't searched. A deleted webhook has no lane. Pending attempts are found
- * by bounds and in an order that only the primary key has.
+ * Attempts with what has become of their deliveries. One that followed was made a day before at the earliest, in case
+ * clocks differ: the days before that aren't searched. A deleted webhook has no lane. Pending attempts are found by
+ * bounds and in an order that only the primary key has.
+ *
+ * @param since the lowest id of attempts that may have followed an `entry`, …
+ * @param sinceAll … and any of them, by parameters
  */
-const LIST_FOLLOWED = sql(`
+const followedAt = (entries: string, within: string, since: string, sinceAll: string) => `
 	${summariesAt(
-		positionRows("$7"),
+		entries,
 		`, a.dismissed_at, lane.deleted AS webhook_deleted, pending.replay AS next_replay, pending.due_at,
 			${IS_OPEN} AND EXISTS (
 				SELECT FROM posthorn.attempts n
 				WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
 					AND (n.replay, n.attempt) > (a.replay, a.attempt)
-					AND n.id >= ($7::text[])[cardinality($7::text[])] AND n.id >= entry.since
+					AND n.id >= ${sinceAll} AND n.id >= ${since}
 			) AS is_followed`,
-		WITHIN,
+		within,
 	)}
 	LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
@@ -129,49 +160,61 @@ const LIST_FOLLOWED = sql(`
 			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
 		) AS deleted
 	) lane
-	ORDER BY a.id DESC`);
+	ORDER BY a.id DESC`;
 
-export async function listFollowedAttempts(
+const FOLLOWED: List<FollowedAttempt> = {
+	first: pageStatement(1, (entries) => followedAt(entries, WITHIN_PAGE, "$7::text", "$7::text")),
+	at: sql(followedAt(positionRows("$7"), WITHIN, "entry.since", "($7::text[])[cardinality($7::text[])]")),
+	ownFirst: ({ from }) => [dayBefore(from)],
+	ownAt: (positions) => [idArray(positions.map(({ id }) => dayBefore(id)))],
+	toEntry: (row, { offset }) => {
+		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
+		return followedOf(toSummary(row), row, dueAt);
+	},
+};
+
+export function listFollowedAttempts(
 	c: Session,
-	{ projectId, filter, page }: Params<"listFollowedAttempts">,
+	params: Params<"listFollowedAttempts">,
 	{ clock }: PostgresNode,
 ): Promise<AttemptRows<FollowedAttempt>> {
-	const found = await findPage(c, projectId, filter, page, clock.now());
-	const { project, positions } = found;
-	const since = idArray(positions.map(({ id }) => dayBefore(id)));
-	const rows = await readAt(c, LIST_FOLLOWED, project, positions, since);
-	const followed = rows.map((row) => {
-		const dueAt = row.due_at === null ? null : c.offset.toNode(row.due_at as number);
-		return followedOf(toSummary(row), row, dueAt);
-	});
-	return toPage(found, followed);
+	return readList(c, FOLLOWED, params, clock.now());
 }
 
-interface FoundPage extends Found {
-	readonly project: number;
-	/** Whether there are others. */
-	readonly more: boolean;
-}
-
-async function findPage(
+async function readList<R extends { readonly id: string }>(
 	c: Session,
-	projectId: string,
-	filter: AttemptFilter,
-	{ before, limit }: { readonly before?: string | undefined; readonly limit: number },
+	{ first, at, ownFirst, ownAt, toEntry }: List<R>,
+	{ projectId, filter, page: { before, limit } }: Params<"listAttemptSummaries">,
 	now: number,
-): Promise<FoundPage> {
+): Promise<AttemptRows<R>> {
 	const project = await findProject(c, projectId);
-	if (project === null) return { project: 0, positions: [], end: null, more: false };
-	const range = rangeOf(filter, before);
-	// The few attempts of one event may be of any day.
-	const parts = filter.eventId === undefined ? newestDaysFirst(range, now) : [range];
-	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, limit + 1);
-	return { project, positions: positions.slice(0, limit), end, more: positions.length > limit };
+	if (project === null) return { rows: [], next: null };
+	const rows: Row[] = [];
+	let parts = partsOf(filter, before, now);
+	if (filter.eventId === undefined && filter.response === undefined) {
+		const [range, ...rest] = parts as [IdRange, ...IdRange[]];
+		rows.push(...(await readFirst(c, first, project, filter, range, limit + 1, ...ownFirst(range))));
+		parts = rest;
+	}
+	const missing = limit + 1 - rows.length;
+	const { positions, end } = await findAttempts(c, "DESC", project, filter, missing === 0 ? [] : parts, missing);
+	// Retention may have deleted some since.
+	const found = rows.length + positions.length;
+	const shown = positions.slice(0, Math.max(0, missing - 1));
+	rows.push(...(await readAt(c, at, project, shown, ...ownAt(shown))));
+	const entries = rows.slice(0, limit).map((row) => toEntry(row, c));
+	return toPage(entries, entries.length < found, end);
 }
 
-/** Its rows may be fewer than were found, because of their bodies or because retention deleted the others. */
-function toPage<R extends { readonly id: string }>({ positions, more, end }: FoundPage, rows: R[]): AttemptRows<R> {
-	if (rows.length > 0 && (more || rows.length < positions.length)) return { rows, next: rows.at(-1)!.id };
+/** The ranges to search one after the other. The few attempts of one event may be of any day. */
+function partsOf(filter: AttemptFilter, before: string | undefined, now: number): IdRange[] {
+	const range = rangeOf(filter, before);
+	return filter.eventId === undefined ? newestDaysFirst(range, now) : [range];
+}
+
+/** @param more whether there are others */
+function toPage<R extends { readonly id: string }>(rows: R[], more: boolean, end: string | null): AttemptRows<R> {
+	if (rows.length > 0 && more) return { rows, next: rows.at(-1)!.id };
 	return { rows, next: end === null ? null : toAttemptId(end) };
 }
 
