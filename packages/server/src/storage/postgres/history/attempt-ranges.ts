@@ -1,11 +1,11 @@
 /**
- * A filter's matches in the delivery log. Their positions are found first, as ranges of the index that fits the filter:
- * one range per status and type, or the few attempts of one event. The rows are read from these positions.
+ * A filter's matches in the delivery log, as ranges of the index that fits the filter: one range per status and type, or
+ * the few attempts of one event. Either their positions are found, by a statement that only has to read an index, or
+ * their rows, in a second pass through the ranges.
  *
  * A statement sets up a scan of every day that its parameters don't exclude, for each of its steps, and ends it again.
- * With a month of days that takes longer than reading a page. So a page is sought in the newest two days first. For the
- * days before, positions are found by a statement that only has to read an index, and rows are read with the first and
- * last id among its parameters.
+ * With a month of days that takes longer than reading a page. So the newest two days are searched first. Rows are read at
+ * positions with the first and last id among the parameters, but each of them costs a step through all days in between.
  */
 import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
@@ -38,19 +38,12 @@ export interface Position extends Row {
 	readonly id: string;
 }
 
-/**
- * Rows (status, type, id) of positions, which are the parameters $2, $3 and $4 of {@link readAt}.
- *
- * @param since a parameter with an id for each, as a further column `since`
- */
-export const positionRows = (since?: string) => `
-	SELECT status, type, id COLLATE "C" AS id${since ? ', since COLLATE "C" AS since' : ""}
-	FROM unnest($2::smallint[], $3::integer[], $4::text[]${since ? `, ${since}::text[]` : ""})
-		AS found (status, type, id${since ? ", since" : ""})`;
+/** Rows (status, type, id) of positions, which are the parameters $2, $3 and $4 of {@link readAt}. */
+export const positionRows = `
+	SELECT status, type, id COLLATE "C" AS id
+	FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id)`;
 /** The bounds of their ids. */
 export const WITHIN = "AND id >= $5 AND id <= $6";
-/** The bounds of the ids in a {@link pageStatement}. */
-export const WITHIN_PAGE = "AND id >= $4 AND id < $5";
 
 /**
  * Rows `kind` (status, type): the statuses $2 with the types $3, or if they are null with every type in the log of project
@@ -99,9 +92,9 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
  * Attempts of the events `seqs`, to the webhooks `webhooks` unless null: one descent into the index of a day without any.
  * In the order of the primary key, so that no other index is considered.
  */
-const ofEvents = (seqs: string, webhooks: string) => `
-	SELECT status, type, id, seq, status_code, error_code FROM (
-		SELECT webhook_no, status, type, id, seq, status_code, error_code FROM posthorn.attempts
+const ofEvents = (seqs: string, webhooks: string, columns: string) => `
+	SELECT status, type, id, ${columns} FROM (
+		SELECT * FROM posthorn.attempts
 		WHERE project_no = $1 AND seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5
 		ORDER BY seq, webhook_no, replay, attempt, id OFFSET 0
 	) a
@@ -119,7 +112,7 @@ function matchingStatement(
 	order: Order,
 	own: number,
 	build: (attempts: string) => string,
-	columns?: "seq, status_code, error_code",
+	columns?: string,
 ): ScopedStatement {
 	const kinds = (owners: string, more: string) =>
 		sql(build(columns ? rowsInKinds(order, owners, more, columns) : inKinds(order, owners, more)));
@@ -127,26 +120,32 @@ function matchingStatement(
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(ofEvents(one, two))),
+		events: sql(build(ofEvents(one, two, columns ?? "seq"))),
 	};
 }
 
+const first = (order: Order) =>
+	matchingStatement(
+		order,
+		0,
+		(attempts) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`,
+	);
 /** The first $6 positions. */
-const first = (order: Order, attempts: string) =>
-	`SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6`;
-const FIRST = {
-	ASC: matchingStatement("ASC", 0, (attempts) => first("ASC", attempts)),
-	DESC: matchingStatement("DESC", 0, (attempts) => first("DESC", attempts)),
-};
+const FIRST = { ASC: first("ASC"), DESC: first("DESC") };
 
 /**
- * The first page of a filter without `response`, in one statement: for ranges of few days. `build` gets a SELECT of its
- * positions; the statement's own parameters, `own` of them, start at $7.
+ * The first $6 rows of a filter without `response`, newest first. `build` gets a SELECT of their status, type, id and these
+ * columns; the statement's own parameters, `own` of them, start at $7.
  */
-export const pageStatement = (own: number, build: (entries: string) => string): ScopedStatement =>
-	matchingStatement("DESC", own, (attempts) => build(first("DESC", attempts)));
+export const rowsStatement = (columns: string, own: number, build: (attempts: string) => string): ScopedStatement =>
+	matchingStatement(
+		"DESC",
+		own,
+		(attempts) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`),
+		columns,
+	);
 
-/** The first `limit` rows of a {@link pageStatement} in this range, newest first. */
+/** The first `limit` rows in this range, by a {@link rowsStatement}. */
 export async function readFirst(
 	c: Session,
 	statement: ScopedStatement,

@@ -15,7 +15,7 @@ import {
 import type { Walked } from "../../verbs/verb.ts";
 import { findProject } from "../connection/names.ts";
 import type { Row, Session, Statement } from "../connection/session.ts";
-import { idArray, numberArray, sql, withoutNul } from "../connection/session.ts";
+import { numberArray, sql, withoutNul } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
@@ -23,14 +23,12 @@ import {
 	countMatches,
 	findAttempts,
 	KINDS,
-	type Position,
-	pageStatement,
 	positionRows,
 	readAt,
 	readFirst,
+	rowsStatement,
 	type ScopedStatement,
 	WITHIN,
-	WITHIN_PAGE,
 } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
@@ -57,7 +55,15 @@ const at = (entries: string, within?: string) => `
 		SELECT * ${atEntry(within)}
 	) a ${WITH_NAMES}`;
 
-/** A SELECT of the columns for {@link toSummary}, for each of these rows, and of further columns. */
+/** What {@link SUMMARY_COLUMNS} need of a row of `attempts`, besides its status, type and id. */
+const SUMMARIZED = `
+	seq, webhook_no, attempt, replay, status_code, error_code, error, started_at, response_ms, next_retry_at, url`;
+
+/** A SELECT of the columns for {@link toSummary}, for each of these rows of `attempts`, and of further columns. */
+const summariesOf = (attempts: string, more = "") =>
+	`SELECT ${SUMMARY_COLUMNS}${more} FROM (${attempts}) a ${WITH_NAMES}`;
+
+/** The same for rows (status, type, id). */
 export const summariesAt = (entries: string, more = "", within = ""): string =>
 	`SELECT ${SUMMARY_COLUMNS}${more} ${at(entries, within)}`;
 
@@ -82,7 +88,7 @@ const LIST = sql(`
 	SELECT * FROM (
 		SELECT *, row_number() OVER newest_first AS nth,
 			sum(octet_length(request_body) + octet_length(response_body)) OVER newest_first AS bytes
-		FROM (${attemptsAt(positionRows(), WITHIN)}) page
+		FROM (${attemptsAt(positionRows, WITHIN)}) page
 		WINDOW newest_first AS (ORDER BY id DESC)
 	) counted
 	WHERE bytes <= $7::bigint OR nth = 1
@@ -103,21 +109,19 @@ export async function listAttempts(
 
 /** How a list without bodies is read. */
 interface List<R> {
-	/** The first rows of a few days, … */
+	/** The first rows of a range, … */
 	readonly first: ScopedStatement;
 	/** … and those at positions. */
 	readonly at: Statement;
-	/** The statements' own parameters. */
-	readonly ownFirst: (range: IdRange) => unknown[];
-	readonly ownAt: (positions: readonly Position[]) => unknown[];
+	/** Both statements' own parameters, for attempts with this id or a later one. */
+	readonly own: (lowestId: string) => unknown[];
 	readonly toEntry: (row: Row, c: Session) => R;
 }
 
 const SUMMARIES: List<AttemptSummary> = {
-	first: pageStatement(0, (entries) => `${summariesAt(entries, "", WITHIN_PAGE)} ORDER BY a.id DESC`),
-	at: sql(`${summariesAt(positionRows(), "", WITHIN)} ORDER BY a.id DESC`),
-	ownFirst: () => [],
-	ownAt: () => [],
+	first: rowsStatement(SUMMARIZED, 0, (attempts) => `${summariesOf(attempts)} ORDER BY a.id DESC`),
+	at: sql(`${summariesAt(positionRows, "", WITHIN)} ORDER BY a.id DESC`),
+	own: () => [],
 	toEntry: toSummary,
 };
 
@@ -130,43 +134,39 @@ export function listAttemptSummaries(
 }
 
 /**
- * Attempts with what has become of their deliveries. One that followed was made a day before at the earliest, in case
- * clocks differ: the days before that aren't searched. A deleted webhook has no lane. Pending attempts are found by
- * bounds and in an order that only the primary key has.
+ * Attempts with what has become of their deliveries. What followed is sought for all of them at once, which takes one
+ * descent into the index of a day without any, and from a day before the first of them on ($7), in case clocks differ. A
+ * deleted webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
  *
- * @param since the lowest id of attempts that may have followed an `entry`, …
- * @param sinceAll … and any of them, by parameters
+ * @param summaries a SELECT of their summaries and these further columns
  */
-const followedAt = (entries: string, within: string, since: string, sinceAll: string) => `
-	${summariesAt(
-		entries,
-		`, a.dismissed_at, lane.deleted AS webhook_deleted, pending.replay AS next_replay, pending.due_at,
-			${IS_OPEN} AND EXISTS (
-				SELECT FROM posthorn.attempts n
-				WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
-					AND (n.replay, n.attempt) > (a.replay, a.attempt)
-					AND n.id >= ${sinceAll} AND n.id >= ${since}
-			) AS is_followed`,
-		within,
-	)}
-	LEFT JOIN LATERAL (
+const followed = (summaries: (more: string) => string) => `
+	WITH a AS MATERIALIZED (
+		${summaries(`, a.webhook_no, a.dismissed_at, ${IS_OPEN} AS is_open`)}
+	), series AS (
+		SELECT DISTINCT ON (seq, webhook_no) seq, webhook_no, replay AS last_replay, attempt AS last_attempt
+		FROM posthorn.attempts
+		WHERE project_no = $1 AND seq = ANY (ARRAY(SELECT seq FROM a WHERE is_open))
+			AND webhook_no = ANY (ARRAY(SELECT webhook_no FROM a WHERE is_open)) AND id >= $7::text
+		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC
+	)
+	SELECT a.*, pending.replay AS next_replay, pending.due_at,
+		is_open AND coalesce((last_replay, last_attempt) > (a.replay, a.attempt), false) AS is_followed,
+		is_open AND NOT EXISTS (
+			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
+		) AS webhook_deleted
+	FROM a LEFT JOIN series USING (seq, webhook_no) LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
 		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
-			AND ${IS_OPEN}
+			AND is_open
 		ORDER BY r.seq, r.webhook_no LIMIT 1
 	) pending ON true
-	CROSS JOIN LATERAL (
-		SELECT ${IS_OPEN} AND NOT EXISTS (
-			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
-		) AS deleted
-	) lane
 	ORDER BY a.id DESC`;
 
 const FOLLOWED: List<FollowedAttempt> = {
-	first: pageStatement(1, (entries) => followedAt(entries, WITHIN_PAGE, "$7::text", "$7::text")),
-	at: sql(followedAt(positionRows("$7"), WITHIN, "entry.since", "($7::text[])[cardinality($7::text[])]")),
-	ownFirst: ({ from }) => [dayBefore(from)],
-	ownAt: (positions) => [idArray(positions.map(({ id }) => dayBefore(id)))],
+	first: rowsStatement(`${SUMMARIZED}, dismissed_at`, 1, (attempts) => followed((more) => summariesOf(attempts, more))),
+	at: sql(followed((more) => summariesAt(positionRows, more, WITHIN))),
+	own: (lowestId) => [dayBefore(lowestId)],
 	toEntry: (row, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
 		return followedOf(toSummary(row), row, dueAt);
@@ -183,27 +183,33 @@ export function listFollowedAttempts(
 
 async function readList<R extends { readonly id: string }>(
 	c: Session,
-	{ first, at, ownFirst, ownAt, toEntry }: List<R>,
+	{ first, at, own, toEntry }: List<R>,
 	{ projectId, filter, page: { before, limit } }: Params<"listAttemptSummaries">,
 	now: number,
 ): Promise<AttemptRows<R>> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
-	const rows: Row[] = [];
-	let parts = partsOf(filter, before, now);
-	if (filter.eventId === undefined && filter.response === undefined) {
-		const [range, ...rest] = parts as [IdRange, ...IdRange[]];
-		rows.push(...(await readFirst(c, first, project, filter, range, limit + 1, ...ownFirst(range))));
-		parts = rest;
+	const parts = partsOf(filter, before, now);
+	const page = (rows: Row[], found: number, end: string | null) => {
+		const entries = rows.slice(0, limit).map((row) => toEntry(row, c));
+		return toPage(entries, entries.length < found, end);
+	};
+	if (filter.eventId !== undefined || filter.response !== undefined) {
+		// The attempts of one event are few, but may be of any day. Finding another response may take long.
+		const wanted = filter.response === undefined ? limit + 1 : limit;
+		const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, wanted);
+		const rows = await readAt(c, at, project, positions.slice(0, limit), ...own(positions.at(-1)?.id ?? ""));
+		const isCut = filter.response !== undefined && positions.length === wanted;
+		return page(rows, positions.length + (isCut ? 1 : 0), end);
 	}
-	const missing = limit + 1 - rows.length;
-	const { positions, end } = await findAttempts(c, "DESC", project, filter, missing === 0 ? [] : parts, missing);
-	// Retention may have deleted some since.
-	const found = rows.length + positions.length;
-	const shown = positions.slice(0, Math.max(0, missing - 1));
-	rows.push(...(await readAt(c, at, project, shown, ...ownAt(shown))));
-	const entries = rows.slice(0, limit).map((row) => toEntry(row, c));
-	return toPage(entries, entries.length < found, end);
+	const rows: Row[] = [];
+	for (const part of parts) {
+		const missing = limit + 1 - rows.length;
+		if (missing > 1) rows.push(...(await readFirst(c, first, project, filter, part, missing, ...own(part.from))));
+		// Whether there is another one takes no row.
+		else if (missing === 1) return page(rows, limit + (await countMatches(c, project, filter, part, 1)), null);
+	}
+	return page(rows, rows.length, null);
 }
 
 /** The ranges to search one after the other. The few attempts of one event may be of any day. */
@@ -259,7 +265,7 @@ export async function getAttempt(c: Session, { projectId, attemptId }: Params<"g
 const WALKED = sql(`
 	SELECT a.id, a.webhook_no, a.seq, a.replay, a.status, a.started_at,
 		(SELECT t.name FROM posthorn.event_types t WHERE t.code = a.type) AS event_type
-	FROM (${positionRows()}) entry CROSS JOIN LATERAL (
+	FROM (${positionRows}) entry CROSS JOIN LATERAL (
 		SELECT id, webhook_no, seq, replay, status, type, started_at ${atEntry(WITHIN)}
 	) a
 	ORDER BY a.id`);

@@ -10,9 +10,9 @@ import { summariesAt, toSummary } from "./attempts.ts";
 
 const READ = sql(`
 	SELECT entry.status, entry.type, entry.id, a.seq, a.started_at, a.response_body
-	FROM (${positionRows()}) entry CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${atEntry(WITHIN)}) a
+	FROM (${positionRows}) entry CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${atEntry(WITHIN)}) a
 	ORDER BY entry.id DESC`);
-const SUMMARIES = sql(summariesAt(positionRows(), ", e.created_at", WITHIN));
+const SUMMARIES = sql(summariesAt(positionRows, ", e.created_at", WITHIN));
 
 type Read = Row & ResponseRow & Position;
 
