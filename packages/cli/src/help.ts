@@ -103,9 +103,13 @@ Examples:
 
 export const examples = (command: keyof typeof EXAMPLES): string => EXAMPLES[command];
 
+/** Columns of a help text, if it isn't shown at a terminal. */
+const HELP_WIDTH = 80;
+const INDENT = "    ";
+
 /** Adds a flag for every setting, grouped, with its meaning, default and variable. */
 export function addSettings(command: Command): Command {
-	const secrets: string[] = [];
+	const secrets: [names: string, text: string][] = [];
 	for (const setting of Object.values(SETTINGS)) {
 		const shown = setting.defaultText ?? setting.default;
 		const names = [variableOf(setting), fileVariableOf(setting) ?? []].flat().join(" or ");
@@ -113,7 +117,15 @@ export function addSettings(command: Command): Command {
 		const option = new Option(`${flagOf(setting)} <${setting.placeholder}>`, text).helpGroup(`${setting.group}:`);
 		// Reading the configuration refuses them, and says what to use instead.
 		command.addOption(hasFlag(setting) ? option : option.hideHelp());
-		if (!hasFlag(setting)) secrets.push(`  ${names}\n    ${setting.meaning} Default: ${shown}.`);
+		if (!hasFlag(setting)) secrets.push([names, `${setting.meaning} Default: ${shown}.`]);
 	}
-	return command.addHelpText("after", `\nSecrets, which have no flags:\n${secrets.join("\n")}`);
+	return command.addHelpText("after", () => {
+		const width = command.configureOutput().getOutHelpWidth?.() ?? HELP_WIDTH;
+		const indented = (text: string) =>
+			command
+				.createHelp()
+				.boxWrap(text, width - INDENT.length)
+				.replaceAll(/^/gm, INDENT);
+		return `\nSecrets, which have no flags:\n${secrets.map(([names, text]) => `  ${names}\n${indented(text)}`).join("\n")}`;
+	});
 }

@@ -55,6 +55,7 @@ function run(
 test("help lists every setting with its flag, variable and default", async () => {
 	const { code, out } = await run(["serve", "--help"]);
 	expect(code).toBe(0);
+	expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(120);
 	const text = out.replaceAll(/\s+/g, " ");
 	for (const setting of Object.values(SETTINGS)) {
 		if (hasFlag(setting)) expect(text).toContain(flagOf(setting));

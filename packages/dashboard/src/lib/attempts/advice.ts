@@ -119,7 +119,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 					: `The certificate of ${host} was issued by ${issuerName(certificate)}, which isn't a trusted authority, or its chain is incomplete.`,
 		tries: [
 			"Serve the full chain, including intermediate certificates. Most servers call it “fullchain”.",
-			"Replace a self-signed certificate with one from a public authority.",
+			"Replace a self-signed certificate with one from a public authority, or have the operator trust your own authority with POSTHORN_EGRESS_CA_FILE.",
 		],
 	}),
 	tls_expired: ({ host, certificate, startedAt, isRetried }) => ({

@@ -103,7 +103,8 @@ const REASON_TEXT: Record<Reason, string> = {
 	connection_refused: "The connection was refused. Check that the receiver is running and its port is open.",
 	connection_reset: "The receiver closed the connection before it answered. Its own log may say why.",
 	host_unreachable: "The receiver's host could not be reached. Check its network and firewall.",
-	tls_untrusted: "The receiver's certificate is not trusted. Use one from a public authority and serve its full chain.",
+	tls_untrusted:
+		"The receiver's certificate is not trusted. Use one from a public authority and serve its full chain. The operator can trust another authority with POSTHORN_EGRESS_CA_FILE.",
 	tls_expired: "The receiver's certificate has expired or is not valid yet. Renew it, then replay.",
 	tls_wrong_host: "The receiver's certificate is for another host name. Use one that names the URL's host.",
 	tls_costly:
