@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, lstat, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -87,6 +87,17 @@ test("a symbolic link is the same database, even if that doesn't exist yet", asy
 	await restoreSqlite(copy, link);
 	expect((await lstat(link)).isSymbolicLink()).toBe(true);
 	expect((await readdir(directory)).filter((name) => name.startsWith("link.db"))).toEqual(["link.db"]);
+});
+
+// Each name had its own lock and log: two services opened the same database, and damaged it.
+test("a database with a hard link is refused until the link is deleted", async () => {
+	await (await open()).close();
+	const other = join(directory, "other.db");
+	await link(path, other);
+	for (const name of [path, other])
+		expect(await refusal(name)).toMatchObject({ code: "unusable", message: expect.stringContaining("hard links") });
+	await rm(path);
+	await (await open(other)).close();
 });
 
 test("a file that isn't a database is refused as such, and left unchanged", async () => {

@@ -89,6 +89,18 @@ export function makeFile(path: string): void {
 	for (const each of [targetOf(path), `${path}-wal`, `${path}-shm`]) makePrivate(each);
 }
 
+/**
+ * Throws a StorageError `unusable` if the file has several names (hard links). By another name, a second service would
+ * find neither the lock nor the log, and both would damage the database.
+ */
+export function refuseOtherNames(path: string): void {
+	if (statSync(path).nlink <= 1) return;
+	throw new StorageError(
+		"unusable",
+		`${path} has other names (hard links), by which a second service could open and damage it: delete those, or make them copies with posthorn backup. find / -xdev -samefile ${path} lists them.`,
+	);
+}
+
 /** Not through a link: whoever may write to the folder could let root create or change any file of the machine. */
 function makeLockFile(path: string): void {
 	const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = constants;

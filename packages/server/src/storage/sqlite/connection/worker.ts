@@ -11,7 +11,7 @@ import { migrate } from "../migrations/index.ts";
 import { OPERATIONS } from "../verbs.ts";
 import { Connection, commitTogether, type Outcome, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
-import { ExclusiveLock, makeFile, makeFolder } from "./files.ts";
+import { ExclusiveLock, makeFile, makeFolder, refuseOtherNames } from "./files.ts";
 import { CLOSE, type FromWorker, memoryOf, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";
 
 /** Maximum number of calls in one commit. */
@@ -32,6 +32,7 @@ function open(): Opened {
 	const lock = new ExclusiveLock(path);
 	try {
 		makeFile(path);
+		refuseOtherNames(path);
 		const db = openWriter(path);
 		migrate(db, path);
 		const connection = new Connection(db);
