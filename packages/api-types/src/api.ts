@@ -53,7 +53,7 @@ export interface paths {
         readonly get?: never;
         /**
          * Install the Developer app
-         * @description Opens the routes for webhooks, API keys and attempts. Webhooks that were paused stay so.
+         * @description Opens the routes for webhooks, API keys and attempts. Paused webhooks stay paused.
          */
         readonly put: operations["installDeveloperApp"];
         readonly post?: never;
@@ -226,7 +226,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Publish a sample event
-         * @description Publishes an event whose id begins with `evt_sample_`, which is how receivers and the log can tell it from others. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Unlike with published events, the data of every type must be valid by its schema. To try out a single webhook, send it a test event instead.
+         * @description Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. To try out a single webhook, send it a test event instead.
          */
         readonly post: operations["publishSample"];
         readonly delete?: never;
@@ -371,7 +371,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Report that a basket is gone
-         * @description It is never abandoned then. The response is the same if it didn't exist.
+         * @description The basket won't be abandoned. The response is the same if it doesn't exist.
          */
         readonly delete: operations["removeBasket"];
         readonly options?: never;
@@ -816,7 +816,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Retry a delivery now
-         * @description Makes the delivery's next attempt immediately instead of at its scheduled time. It keeps its number, and the series has no more attempts than otherwise. While the webhook is paused, the attempt waits until it is resumed.
+         * @description Makes the delivery's next attempt immediately instead of at its scheduled time. The attempt keeps its number, and the series gets no extra attempts. While the webhook is paused, the attempt waits until it is resumed.
          */
         readonly post: operations["retryDelivery"];
         readonly delete?: never;
@@ -855,8 +855,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Retry everything that waits now
-         * @description Makes the next attempt of every delivery that waits for a retry to this webhook due now. They are sent soonest first, and share the webhook's limit on retries in flight.
+         * Retry a webhook's pending deliveries now
+         * @description Makes the next attempt of every delivery to this webhook that waits for a retry due now. They are sent in the order in which they were due, within the webhook's limit on retries in flight.
          */
         readonly post: operations["retryWebhook"];
         readonly delete?: never;
@@ -954,7 +954,7 @@ export interface paths {
         };
         /**
          * Get the health of each webhook
-         * @description Projects with many webhooks should pass `hours=false`, and ask for the counts by the hour only of the webhooks that they show.
+         * @description With many webhooks, pass `hours=false`, and request the hourly counts only of the webhooks that you show.
          */
         readonly get: operations["listWebhookHealth"];
         readonly put?: never;
@@ -994,7 +994,7 @@ export interface paths {
         };
         /**
          * List incidents
-         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Of a project, the 20 webhooks that failed last are examined.
+         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Only the 20 webhooks that failed last are examined.
          */
         readonly get: operations["listIncidents"];
         readonly put?: never;
@@ -1370,7 +1370,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Confirm that the clock is right
-         * @description After the service was really off for that long. All nodes follow within a minute, and what is past its retention is then deleted or dead-lettered.
+         * @description Call this if the clock is right because the service was off for that long. All nodes follow within a minute. What is past its retention is then deleted or dead-lettered.
          */
         readonly post: operations["confirmClock"];
         readonly delete?: never;
@@ -1388,7 +1388,7 @@ export interface paths {
         };
         /**
          * Metrics for Prometheus
-         * @description Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.
+         * @description Covers the whole instance, and names no project. Like `/healthz`, it needs no key; if the port is public, block this path in the proxy.
          */
         readonly get: operations["readMetrics"];
         readonly put?: never;
@@ -1428,7 +1428,7 @@ export interface paths {
         };
         /**
          * List pending deliveries in quarantine
-         * @description By project, oldest first, with the webhooks that have pending deliveries. A project with many is continued on the next page. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.
+         * @description By project, oldest first, with the webhooks that have pending deliveries. A project with many webhooks continues on the next page. To skip the pending deliveries of a webhook, `PATCH` it with `"from": "now"` before the release; it stays active or paused.
          */
         readonly get: operations["listQuarantined"];
         readonly put?: never;
@@ -1467,7 +1467,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What a problem type means, and what to do
+         * Explain a problem type
          * @description Each error's `type` is such a path. Browsers get a page.
          */
         readonly get: operations["explainProblem"];
@@ -1547,7 +1547,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.customer.created"];
         readonly delete?: never;
@@ -1571,7 +1571,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.purchase.completed"];
         readonly delete?: never;
@@ -1595,7 +1595,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.purchase.refunded"];
         readonly delete?: never;
@@ -1619,7 +1619,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.delivery.success"];
         readonly delete?: never;
@@ -1643,7 +1643,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.delivery.failed"];
         readonly delete?: never;
@@ -1667,7 +1667,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.basket.abandoned"];
         readonly delete?: never;
@@ -1691,7 +1691,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.subscription.created"];
         readonly delete?: never;
@@ -1715,7 +1715,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.subscription.canceled"];
         readonly delete?: never;
@@ -1739,7 +1739,7 @@ export interface webhooks {
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
+         *     Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.chargeback.created"];
         readonly delete?: never;
@@ -2449,7 +2449,7 @@ export interface components {
              */
             readonly type: "customer.created";
             readonly data: components["schemas"]["CustomerCreatedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2485,7 +2485,7 @@ export interface components {
              */
             readonly type: "purchase.completed";
             readonly data: components["schemas"]["PurchaseCompletedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2508,7 +2508,7 @@ export interface components {
              */
             readonly type: "purchase.refunded";
             readonly data: components["schemas"]["PurchaseRefundedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2530,7 +2530,7 @@ export interface components {
              */
             readonly type: "delivery.success";
             readonly data: components["schemas"]["DeliverySuccessData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2552,7 +2552,7 @@ export interface components {
              */
             readonly type: "delivery.failed";
             readonly data: components["schemas"]["DeliveryFailedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2580,7 +2580,7 @@ export interface components {
              */
             readonly type: "basket.abandoned";
             readonly data: components["schemas"]["BasketAbandonedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2601,7 +2601,7 @@ export interface components {
              */
             readonly type: "subscription.created";
             readonly data: components["schemas"]["SubscriptionCreatedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2622,7 +2622,7 @@ export interface components {
              */
             readonly type: "subscription.canceled";
             readonly data: components["schemas"]["SubscriptionCanceledData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2645,7 +2645,7 @@ export interface components {
              */
             readonly type: "chargeback.created";
             readonly data: components["schemas"]["ChargebackCreatedData"];
-            /** @description How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents. */
+            /** @description How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents. */
             readonly webhooks: number;
         };
         /**
@@ -2808,7 +2808,7 @@ export interface components {
                 readonly unit_amount_cents?: number;
             }[];
             /**
-             * @description The basket that was bought's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
+             * @description The bought basket's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
              * @example bsk_55310
              */
             readonly basket_id?: string;
@@ -3475,7 +3475,7 @@ export interface components {
          *     }
          */
         readonly ReplaysRequest: {
-            /** @description Replays these deliveries. Ones that are still attempting or don't exist are skipped. */
+            /** @description Replays these deliveries. Those that are still being attempted or don't exist are skipped. */
             readonly deliveries?: readonly {
                 /** @description The webhook. */
                 readonly webhook_id: string;
@@ -3564,7 +3564,7 @@ export interface components {
          *     }
          */
         readonly RetriesRequest: {
-            /** @description Deliveries for which no attempt is waiting are skipped. */
+            /** @description Retries these deliveries. Those without a pending attempt are skipped. */
             readonly deliveries: readonly {
                 /** @description The webhook. */
                 readonly webhook_id: string;
@@ -3575,7 +3575,7 @@ export interface components {
         readonly Retries: {
             /** @description How many deliveries are retried now. */
             readonly count: number;
-            /** @description For how many no attempt was waiting. */
+            /** @description How many had no pending attempt. */
             readonly skipped: number;
         };
         readonly Dismissed: {
@@ -3723,7 +3723,7 @@ export interface components {
                 /** @description Attempts that failed, whether they are retried or not. */
                 readonly failed: number;
             };
-            /** @description Here test events count, too. */
+            /** @description Test events count here, too. */
             readonly last_delivered_at: string | null;
             /** @description Pending retries and replays. */
             readonly waiting: {
@@ -3831,7 +3831,7 @@ export interface components {
             readonly error_code: string | null;
             /** @description What has become of the deliveries that it held up. */
             readonly deliveries: {
-                /** @description How many had a failed attempt in the incident. The counts below sum up to it. */
+                /** @description How many had a failed attempt in the incident. The counts below add up to it. */
                 readonly count: number;
                 /** @description Whether there are more: of each incident, the newest 200 deliveries are examined. */
                 readonly capped: boolean;
@@ -3872,7 +3872,7 @@ export interface components {
              */
             readonly name: string;
             /**
-             * @description Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.
+             * @description Passwords that are easy to guess are refused: common words, keyboard runs, or your own name or address.
              * @example correct horse battery staple
              */
             readonly password: string;
@@ -3972,7 +3972,7 @@ export interface components {
             /** @description The current password. Optional within 15 minutes of signing in by a one-time link. */
             readonly current?: string;
             /**
-             * @description Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.
+             * @description Passwords that are easy to guess are refused: common words, keyboard runs, or your own name or address.
              * @example correct horse battery staple
              */
             readonly password: string;
@@ -4133,7 +4133,7 @@ export interface components {
              */
             readonly name?: string;
             /**
-             * @description Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.
+             * @description Passwords that are easy to guess are refused: common words, keyboard runs, or your own name or address.
              * @example correct horse battery staple
              */
             readonly password?: string;
@@ -4242,7 +4242,7 @@ export interface components {
             readonly backup_at: string | null;
             /** @description What happened, and what to do. For the operator and owners, it adds that access is as of the backup. */
             readonly detail: string | null;
-            /** @description Whether this call released the database. If not, it wasn't in quarantine, or no longer. */
+            /** @description Whether this call released the database. False if it wasn't in quarantine. */
             readonly released: boolean;
         };
         readonly ProblemExplanation: {
@@ -5007,7 +5007,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The entry was added. */
+            /** @description The audit log has the entry. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;

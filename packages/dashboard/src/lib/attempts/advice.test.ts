@@ -47,7 +47,7 @@ describe("says what helps", () => {
 	it.each([
 		["tls_expired", /Renew/],
 		["dns_not_found", /spelling/],
-		["timeout", /immediately/],
+		["timeout", /store the event, respond with 2xx/],
 		["address_not_public", /tunnel/],
 		["address_not_allowed", /POSTHORN_EGRESS_DENY/],
 		["port_not_allowed", /port 443/],

@@ -45,7 +45,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 	timeout: ({ host, took }) => ({
 		why: `${host} sent no status line within ${took}, which is all the time an attempt has.`,
 		tries: [
-			"Respond with 2xx immediately and do the work afterwards, from your own queue.",
+			"If the work takes long, store the event, respond with 2xx, and do the work afterwards.",
 			"If the receiver should be fast, check whether it's overloaded, or whether a firewall silently drops the connection.",
 		],
 	}),
@@ -266,7 +266,10 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	}),
 	504: ({ host }) => ({
 		why: `A proxy in front of ${host} timed out waiting for the receiver.`,
-		tries: ["Respond with 2xx immediately and do the work afterwards.", "Check that the receiver is running."],
+		tries: [
+			"If the work takes long, store the event, respond with 2xx, and do the work afterwards.",
+			"Check that the receiver is running.",
+		],
 	}),
 };
 

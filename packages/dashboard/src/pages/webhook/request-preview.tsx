@@ -51,13 +51,13 @@ export function RequestPreview({ url, type, standard }: { url: string; type: str
 	);
 }
 
-/** What the receiver has to do, in the contract's words. */
+/** What the receiver has to do. */
 export function ResponseRules() {
 	const plan = useSession();
 	return (
 		<Text size="sm" c="dimmed">
-			Respond with 2xx immediately and do the work afterwards. Anything else is {retryRule(plan)}. The same event may
-			arrive twice; its id is the same.
+			Respond with 2xx once the event is handled, or stored for later. Anything else is {retryRule(plan)}. The same
+			event may arrive twice; its id is the same.
 		</Text>
 	);
 }

@@ -37,7 +37,7 @@ export const PROBLEMS = {
 	"not-found": {
 		status: 404,
 		title: "Not found",
-		meaning: "The path, or the thing that it names, doesn't exist, or belongs to a project that this key can't see.",
+		meaning: "The path, or what it refers to, doesn't exist, or belongs to a project that this key can't see.",
 		action: "Check the path, the ids and which project the key belongs to.",
 	},
 	"method-not-allowed": {
@@ -109,7 +109,7 @@ export const PROBLEMS = {
 	internal: {
 		status: 500,
 		title: "Something went wrong on our side",
-		meaning: "The service failed. Its log has the details under the response's `X-Request-Id`.",
+		meaning: "The service failed. Its log has the details, under the response's `X-Request-Id`.",
 		action: "Tell the operator the request id. An event with an `id` can be published again safely.",
 	},
 	unavailable: {

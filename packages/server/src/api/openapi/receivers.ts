@@ -18,7 +18,7 @@ const EXAMPLE = {
 
 const SIGNED = `The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
 
-Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.`;
+Respond with 2xx once the event is handled, or stored for later if the work takes long: a 2xx ends the retries. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.`;
 
 /**
  * The requests that receivers get, one per event type: the `webhooks` part of the document.

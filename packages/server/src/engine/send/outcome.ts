@@ -91,7 +91,8 @@ export type Reason = FailureReason | ClosingReason;
 
 /** One sentence for each reason: what happened and what to do. Contains no address, so that none can leak. */
 const REASON_TEXT: Record<Reason, string> = {
-	timeout: "Timed out: the receiver did not answer in time. Answer 2xx at once and do the work afterwards.",
+	timeout:
+		"Timed out: the receiver did not answer in time. If the work takes long, store the event, answer 2xx, and do the work afterwards.",
 	dns_not_found: "The receiver's host name does not exist (DNS). Check the URL's spelling and its DNS records.",
 	dns_failed: "The receiver's host name could not be resolved (DNS). Check that its name servers answer.",
 	address_not_public:

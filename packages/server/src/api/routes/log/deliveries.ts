@@ -57,7 +57,7 @@ const ReplayFilter = Type.Object(
 export const ReplaysRequest = Type.Object(
 	{
 		deliveries: Type.Optional(
-			namedDeliveries("Replays these deliveries. Ones that are still attempting or don't exist are skipped."),
+			namedDeliveries("Replays these deliveries. Those that are still being attempted or don't exist are skipped."),
 		),
 		filter: Type.Optional(ReplayFilter),
 		dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),

@@ -13,7 +13,7 @@ const STEP = { all: 500, selected: 50 };
 
 const RetriesRequest = Type.Object(
 	{
-		deliveries: namedDeliveries("Deliveries for which no attempt is waiting are skipped."),
+		deliveries: namedDeliveries("Retries these deliveries. Those without a pending attempt are skipped."),
 	},
 	{
 		...closed,
@@ -26,7 +26,7 @@ const RetriesRequest = Type.Object(
 const Retries = Type.Object(
 	{
 		count: Type.Integer({ minimum: 0, description: "How many deliveries are retried now." }),
-		skipped: Type.Integer({ minimum: 0, description: "For how many no attempt was waiting." }),
+		skipped: Type.Integer({ minimum: 0, description: "How many had no pending attempt." }),
 	},
 	{ title: "Retries" },
 );
@@ -75,7 +75,7 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 		route("POST", `${webhook}/deliveries/{event_id}/retry`, "retryDelivery", {
 			summary: "Retry a delivery now",
 			description:
-				"Makes the delivery's next attempt immediately instead of at its scheduled time. It keeps its number, and the series has no more attempts than otherwise. While the webhook is paused, the attempt waits until it is resumed.",
+				"Makes the delivery's next attempt immediately instead of at its scheduled time. The attempt keeps its number, and the series gets no extra attempts. While the webhook is paused, the attempt waits until it is resumed.",
 			access: "developer",
 			rate: "replays",
 			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
@@ -124,9 +124,9 @@ export function retryRoutes({ storage, engine, clock }: Pick<ApiParts, "storage"
 			},
 		}),
 		route("POST", `${webhook}/retry`, "retryWebhook", {
-			summary: "Retry everything that waits now",
+			summary: "Retry a webhook's pending deliveries now",
 			description:
-				"Makes the next attempt of every delivery that waits for a retry to this webhook due now. They are sent soonest first, and share the webhook's limit on retries in flight.",
+				"Makes the next attempt of every delivery to this webhook that waits for a retry due now. They are sent in the order in which they were due, within the webhook's limit on retries in flight.",
 			access: "developer",
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },

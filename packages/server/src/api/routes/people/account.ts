@@ -39,7 +39,8 @@ export const NewEmail = Type.String({
 export const NewPassword = Type.String({
 	minLength: PASSWORD_LENGTH.min,
 	maxLength: PASSWORD_LENGTH.max,
-	description: "Passwords that are easy to guess are refused: common words, runs of keys, or your own name or address.",
+	description:
+		"Passwords that are easy to guess are refused: common words, keyboard runs, or your own name or address.",
 	examples: ["correct horse battery staple"],
 });
 

@@ -113,7 +113,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 		}),
 		route("PUT", `${path}/{project_id}/apps/developer`, "installDeveloperApp", {
 			summary: "Install the Developer app",
-			description: "Opens the routes for webhooks, API keys and attempts. Webhooks that were paused stay so.",
+			description: "Opens the routes for webhooks, API keys and attempts. Paused webhooks stay paused.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,

@@ -244,7 +244,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			scope: "read",
 			rate: "recordedReads",
 			body: NewListener,
-			success: { status: 204, description: "The entry was added." },
+			success: { status: 204, description: "The audit log has the entry." },
 			async handler({ params: { projectId }, body, audit }) {
 				const { name } = found("project", await storage.getProject({ projectId }));
 				const target = { kind: "project", id: projectId, name };

@@ -182,7 +182,7 @@ export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">
 		}),
 		fact("DELETE", basket, "removeBasket", {
 			summary: "Report that a basket is gone",
-			description: "It is never abandoned then. The response is the same if it didn't exist.",
+			description: "The basket won't be abandoned. The response is the same if it doesn't exist.",
 			success: { status: 204, description: "It was deleted." },
 			async handler({ params: { projectId, basketId } }) {
 				const result = await store.baskets.remove(projectId, basketId);

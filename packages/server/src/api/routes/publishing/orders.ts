@@ -43,7 +43,7 @@ const orderFields = {
 		examples: ["EUR"],
 	}),
 	items,
-	basket_id: Type.Optional(factId("basket that was bought", "bsk_55310")),
+	basket_id: Type.Optional(factId("bought basket", "bsk_55310")),
 };
 
 export const NewOrder = Type.Object(orderFields, {

@@ -18,7 +18,7 @@ const SAMPLE_PREFIX = "evt_sample_";
 const Webhooks = Type.Integer({
 	minimum: 0,
 	description:
-		"How many webhooks are subscribed to the type, paused ones included. If that's not how many there are, nothing is published: this prevents accidents.",
+		"How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents.",
 });
 
 const sampleOf = (entry: EventTypeEntry) =>
@@ -83,7 +83,7 @@ export function sampleRoutes({ storage, engine, ids }: SampleParts): Route[] {
 		route("POST", "/v1/projects/{project_id}/samples", "publishSample", {
 			summary: "Publish a sample event",
 			description:
-				"Publishes an event whose id begins with `evt_sample_`, which is how receivers and the log can tell it from others. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Unlike with published events, the data of every type must be valid by its schema. To try out a single webhook, send it a test event instead.",
+				"Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. To try out a single webhook, send it a test event instead.",
 			access: "project",
 			rate: "testEvents",
 			scope: "publish",

@@ -42,7 +42,7 @@ export const QuarantineRelease = Type.Object(
 	{
 		...QuarantineState.properties,
 		released: Type.Boolean({
-			description: "Whether this call released the database. If not, it wasn't in quarantine, or no longer.",
+			description: "Whether this call released the database. False if it wasn't in quarantine.",
 		}),
 	},
 	{ title: "QuarantineRelease" },
@@ -150,7 +150,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 		route("GET", "/v1/quarantine/waiting", "listQuarantined", {
 			summary: "List pending deliveries in quarantine",
 			description:
-				'By project, oldest first, with the webhooks that have pending deliveries. A project with many is continued on the next page. To send none of it to a webhook, `PATCH` it with `"from": "now"` before the release: whether it is paused stays as it is.',
+				'By project, oldest first, with the webhooks that have pending deliveries. A project with many webhooks continues on the next page. To skip the pending deliveries of a webhook, `PATCH` it with `"from": "now"` before the release; it stays active or paused.',
 			access: "operator",
 			query: PageQuerySchema,
 			heavy: true,

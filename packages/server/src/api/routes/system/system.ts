@@ -126,7 +126,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 		route("POST", "/v1/clock/confirm", "confirmClock", {
 			summary: "Confirm that the clock is right",
 			description:
-				"After the service was really off for that long. All nodes follow within a minute, and what is past its retention is then deleted or dead-lettered.",
+				"Call this if the clock is right because the service was off for that long. All nodes follow within a minute. What is past its retention is then deleted or dead-lettered.",
 			access: "operator",
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			async handler() {
@@ -138,7 +138,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 		route("GET", "/metrics", "readMetrics", {
 			summary: "Metrics for Prometheus",
 			description:
-				"Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.",
+				"Covers the whole instance, and names no project. Like `/healthz`, it needs no key; if the port is public, block this path in the proxy.",
 			access: "open",
 			success: { status: 200, description: "Prometheus text.", contentType: "text/plain" },
 			handler: async () => new RawResponse(await renderMetrics(), metrics.registry.contentType),
@@ -198,7 +198,7 @@ const isKind = (name: string): name is ProblemKind => Object.hasOwn(PROBLEMS, na
 export function problemRoutes(): Route[] {
 	return [
 		route("GET", "/problems/{problem}", "explainProblem", {
-			summary: "What a problem type means, and what to do",
+			summary: "Explain a problem type",
 			description: "Each error's `type` is such a path. Browsers get a page.",
 			access: "open",
 			success: { status: 200, description: "The explanation.", schema: ProblemExplanation },

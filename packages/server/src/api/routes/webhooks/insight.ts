@@ -88,7 +88,7 @@ export const WebhookHealth = Type.Object(
 			},
 			{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
 		),
-		last_delivered_at: Type.Union([Time, Type.Null()], { description: "Here test events count, too." }),
+		last_delivered_at: Type.Union([Time, Type.Null()], { description: "Test events count here, too." }),
 		waiting: Type.Object(
 			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
 			{ description: "Pending retries and replays." },
@@ -277,7 +277,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 		route("GET", `${project}/webhooks/health`, "listWebhookHealth", {
 			summary: "Get the health of each webhook",
 			description:
-				"Projects with many webhooks should pass `hours=false`, and ask for the counts by the hour only of the webhooks that they show.",
+				"With many webhooks, pass `hours=false`, and request the hourly counts only of the webhooks that you show.",
 			access: "developer",
 			query: HealthQuery,
 			heavy: true,
