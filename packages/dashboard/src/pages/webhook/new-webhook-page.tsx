@@ -21,7 +21,8 @@ const SAMPLE_TYPE = "purchase.completed";
 
 /** A summary of the choices so far: which events go where. */
 function firstLine(url: string, events: number): string {
-	const where = URL.canParse(url) ? new URL(url).host : null;
+	// "localhost:3000" is a URL without a host.
+	const where = (URL.canParse(url) && new URL(url).host) || null;
 	if (where === null && events === 0) return "Choose a URL and the events to send.";
 	if (where === null) return `${plural(events, "event type")} will be sent once you enter a URL.`;
 	if (events === 0) return `Events are sent to ${where} once you choose which.`;

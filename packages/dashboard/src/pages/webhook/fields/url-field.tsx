@@ -41,7 +41,7 @@ export function UrlField({ value, onChange, error, disabled = false }: UrlFieldP
 		<div>
 			<TextInput
 				label="URL"
-				description="Where events are sent: a public https URL. To test on your own machine, use a tunnel."
+				description="Where events are sent: a public https URL. To test on your own machine, run posthorn listen there, or use a tunnel."
 				placeholder="https://example.com/webhooks"
 				type="url"
 				inputMode="url"
