@@ -58,7 +58,17 @@ export class Service {
 			options.settings?.POSTHORN_DATABASE_URL ??
 			(await options.postgres?.createDatabase()) ??
 			`sqlite:${join(folder, "posthorn.db")}`;
-		const profile = options.profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileFolder}`];
+		// With the flags that the command would otherwise add by starting itself again, which ends a profile.
+		const profile =
+			options.profileFolder === null
+				? []
+				: [
+						"--max-semi-space-size=16",
+						"--no-parallel-scavenge",
+						"--expose-gc",
+						"--cpu-prof",
+						`--cpu-prof-dir=${options.profileFolder}`,
+					];
 		const child = workspace.spawn(process.execPath, [...profile, options.program ?? PROGRAM, "serve"], {
 			cwd: folder,
 			stdio: ["ignore", log, log],

@@ -364,8 +364,11 @@ export const RECEIVERS = {
 	drainReads: 100,
 	/** Addresses of a host tried in one attempt. */
 	addresses: 8,
-	/** Connections to one host and port kept open between sends. */
-	idleConnections: 128,
+	/**
+	 * Connections to one host and port kept open between sends: as many as fast sends may have had in flight. With fewer,
+	 * a burst of responses closes connections that the next sends open again.
+	 */
+	idleConnections: 256,
 	/** Hosts whose TLS session is kept for resumption. */
 	tlsSessions: 1_000,
 	/** Maximum size of a kept session, bytes. A receiver chooses its size: a ticket of up to 64 KiB and a certificate. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { answered, shipment } from "../engine/send/receiver.fixture.ts";
+import { SENDS } from "../base/budgets.ts";
+import { answered, type Receiver, shipment } from "../engine/send/receiver.fixture.ts";
 import { Rig, text } from "../engine/send/rig.fixture.ts";
 
 const rig = new Rig();
@@ -85,6 +86,45 @@ describe("kept-alive connections", () => {
 		expect(new Set(outcomes)).toEqual(new Set(["ok"]));
 		await rig.receiver.allClosed();
 		expect(rig.sender.idleConnections).toBe(0);
+	});
+
+	test("a burst of as many requests as may be in flight leaves its connections for the next one", async () => {
+		const held: (() => void)[] = [];
+		const burst = async () => {
+			rig.receiver.answer = (socket, request) => {
+				held.push(() => answered(200, "ok")(socket, request));
+				if (held.length === SENDS.fastInFlight) for (const answer of held.splice(0)) answer();
+			};
+			await Promise.all(
+				Array.from({ length: SENDS.fastInFlight }, () => rig.sender.send(shipment(rig.receiver.url()))),
+			);
+		};
+		await burst();
+		expect(rig.sender.idleConnections).toBe(SENDS.fastInFlight);
+		await burst();
+		expect(rig.receiver.sockets).toHaveLength(SENDS.fastInFlight);
+	});
+
+	test("receivers with many connections make room for one that has few", async () => {
+		const sender = rig.makeSender({ idleConnections: 3 });
+		const send = async (receiver: Receiver, count: number) => {
+			const held: (() => void)[] = [];
+			receiver.answer = (socket, request) => {
+				held.push(() => answered(200, "ok")(socket, request));
+				if (held.length === count) for (const answer of held) answer();
+			};
+			await Promise.all(Array.from({ length: count }, () => sender.send(shipment(receiver.url()))));
+		};
+		const quiet = await rig.listen();
+		await send(rig.receiver, 3);
+		for (let i = 0; i < 3; i++) await send(quiet, 1);
+		expect(quiet.sockets).toHaveLength(1);
+		// The busy one keeps the other two, and a third only if it takes no room from others.
+		await send(rig.receiver, 3);
+		expect(rig.receiver.sockets).toHaveLength(4);
+		await send(quiet, 1);
+		expect(quiet.sockets).toHaveLength(1);
+		expect(sender.idleConnections).toBe(3);
 	});
 
 	test("an unsolicited response closes an idle connection and is ignored", async () => {

@@ -15,7 +15,9 @@ export interface ConnectionPoolOptions {
 /**
  * Connections to receivers that are kept alive between requests: idle ones, and those that still read the remainder of
  * a response. Those in use belong to their users and are bounded only by the number of requests in flight. The most
- * recently released connection is reused first, so that the others become idle and close when load falls.
+ * recently released connection is reused first, so that the others become idle and close when load falls. If there is no
+ * room for another one, the origin with the most makes it, so that busy receivers don't cost quiet ones a handshake for
+ * each request.
  */
 export class ConnectionPool {
 	readonly #options: ConnectionPoolOptions;
@@ -52,14 +54,27 @@ export class ConnectionPool {
 	release(connection: Connection): void {
 		const { key } = connection.origin;
 		const stack = this.#kept.get(key);
-		const full = this.#keptCount >= this.#options.maxKept || (stack?.length ?? 0) >= RECEIVERS.idleConnections;
-		if (this.#closed || full || !connection.isOpen) {
+		const kept = stack?.length ?? 0;
+		const mayKeep = !this.#closed && connection.isOpen && kept < RECEIVERS.idleConnections && this.#makeRoom(kept);
+		if (!mayKeep) {
 			connection.destroy();
 			return;
 		}
 		if (stack === undefined) this.#kept.set(key, [connection]);
 		else stack.push(connection);
 		this.#keptCount++;
+	}
+
+	/** Whether an origin that keeps this many may keep another one. */
+	#makeRoom(kept: number): boolean {
+		if (this.#keptCount < this.#options.maxKept) return true;
+		let largest: readonly Connection[] = [];
+		for (const stack of this.#kept.values()) if (stack.length > largest.length) largest = stack;
+		const [oldest] = largest;
+		if (oldest === undefined || largest.length <= kept + 1) return false;
+		this.#forget(oldest);
+		oldest.destroy();
+		return true;
 	}
 
 	/** Closes the kept connections, and from now on every connection when it is released. */
