@@ -26,7 +26,7 @@ const PAGES = [
 	"/audit",
 	"/apps",
 ];
-/** Of keys without a character (WebDriver, 17.4.2). */
+/** The codes of keys without a character (WebDriver, 17.4.2). */
 const [TAB, ENTER, ESCAPE] = ["\uE004", "\uE007", "\uE00C"];
 const IS_READY = "!!document.querySelector('h1') && !document.querySelector('[aria-busy=true]')";
 

@@ -1,4 +1,4 @@
-/** A program that polls a project's log by the rules of the API: it keeps each page's position, and goes on from there. */
+/** A program that polls a project's log by the rules of the API: it keeps each page's position, and continues from there. */
 import { Problem } from "../packages/server/src/api/http/problem.ts";
 import { type LogPosition, readPage } from "../packages/server/src/api/routes/publishing/log-page.ts";
 import type { Storage } from "../packages/server/src/storage/port.ts";
@@ -11,7 +11,7 @@ export interface Polled {
 	readonly read: ReadResult;
 	/** In words. */
 	readonly text: string;
-	/** To go on from. */
+	/** To continue from. */
 	readonly position: LogPosition;
 	readonly hasMore: boolean;
 }

@@ -2,7 +2,7 @@ import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 import { furnishOutages } from "./outages.ts";
 
-/** A time of today, or of another day around midnight, such as `25 Nov, 23:59`; in January, `31 Dec 2026, 23:59`. */
+/** A time today, or around midnight on another day, such as `25 Nov, 23:59`; in January, `31 Dec 2026, 23:59`. */
 const TIME = String.raw`(\d+ \w+( \d{4})?, )?\d\d:\d\d`;
 const timed = (text: TemplateStringsArray, ...times: string[]): RegExp => new RegExp(String.raw(text, ...times));
 

@@ -26,7 +26,7 @@ export interface House {
 	readonly walks: readonly WalkLength[];
 	/** The files of all walks, each once. */
 	readonly stops: Readonly<Record<Engine, number>>;
-	/** What is wrong with the walks, in which case their lengths are too short. */
+	/** Errors in the walks, whose lengths are then too short. */
 	readonly faults: readonly string[];
 }
 

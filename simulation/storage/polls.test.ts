@@ -52,7 +52,7 @@ test("a poll that would find what it found before is not made", async () => {
 	expect((await poll()).calls).toEqual(["acquireLeases"]);
 });
 
-test("a node's share is asked for again when a project is due", async () => {
+test("a node asks for its share again when a project is due", async () => {
 	const clock = new VirtualClock();
 	const storage = await openMemoryStorage({ database: new MemoryDatabase({ clock }), clock, leaseTermMs: TERM_MS });
 	const node = new Polls(() => clock.now(), TERM_MS).opened(storage);

@@ -29,7 +29,7 @@ Then, with the operator's key:
     -H "Content-Type: application/json" -d '{"name": "My store"}'
 
 The API reference is at /docs while the service runs. With --json, the log is JSON even at a terminal, and so are the
-addresses at the start, on standard error.`,
+addresses printed at startup, on standard error.`,
 	doctor: `
 It takes the settings of "posthorn serve", changes nothing, and can run alongside the service. With --reach it also
 connects to a receiver as a delivery would, up to the verified TLS connection, and sends nothing. If that fails, it
@@ -48,7 +48,7 @@ Example:
 	"operator-key": `
 For a lost or leaked key. Only a hash of the key is stored, so the current one can't be shown. With PostgreSQL, nodes may
 keep running: they use the new key within 5 seconds. With SQLite, stop the service first. A key that is set in
-POSTHORN_OPERATOR_KEY is changed there instead. Sessions and projects' API keys aren't affected. Like a start of the
+POSTHORN_OPERATOR_KEY is changed there instead. Sessions and projects' API keys aren't affected. Like starting the
 service, it migrates the database to the schema of this version.
 
 Examples:

@@ -16,7 +16,7 @@ export function createProgram(): Command {
 		.showSuggestionAfterError()
 		.showHelpAfterError("posthorn --help lists the commands, and posthorn COMMAND --help explains one.")
 		.option("--env-file <file>", "read variables from this file; those of the environment take precedence")
-		.option("--json", "print JSON, one value a line, where a command has results")
+		.option("--json", "print results as JSON, one value per line")
 		.configureHelp({ minWidthToWrap: 20, showGlobalOptions: true })
 		.exitOverride()
 		.hook("preAction", (_, command) => readEnvFile(command.optsWithGlobals().envFile))
@@ -46,7 +46,7 @@ export function createProgram(): Command {
 		);
 	program
 		.command("quarantine")
-		.description("Show whether a restored database waits for its release, and what that would send.")
+		.description("Show whether a restored database is in quarantine, and what a release would send.")
 		.option("--url <url>", "the service (POSTHORN_URL); by default, the one on this machine")
 		.addHelpText("after", examples("quarantine"))
 		.action(async (_, self: Command) =>

@@ -9,8 +9,8 @@ const HELP_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
 
 const HEAD = `# The command line
 
-\`posthorn\` runs the service, and talks to one. \`posthorn COMMAND --help\` says the same as this page, which is
-generated from it. After \`npm install ./posthorn-*.tgz\` the command is \`npx posthorn\`, run in that folder. [Local
+\`posthorn\` runs the service, and talks to running ones. \`posthorn COMMAND --help\` says the same as this page, which
+is generated from it. After \`npm install ./posthorn-*.tgz\` the command is \`npx posthorn\`, run in that folder. [Local
 development](local-development.md) shows the commands for developers at work.
 
 | exit code | |
@@ -20,11 +20,11 @@ development](local-development.md) shows the commands for developers at work.
 | 2 | wrong usage or configuration; nothing was done |
 | 130 | Ctrl-C at a question |
 
-Results go to standard output, everything else to standard error. With \`--json\` results are JSON, one value a line.
+Results go to standard output, everything else to standard error. With \`--json\` results are JSON, one value per line.
 Colors are used at a terminal, unless \`NO_COLOR\` is set. \`--env-file FILE\` reads variables for any command; those of the
-environment take precedence. If the file is missing, Node finds that out first when it starts \`npx posthorn\`: it prints
-\`node: FILE: not found\` and ends with 9. Commands that talk to a service take \`--url\` and \`--project\`, then \`POSTHORN_URL\`,
-\`POSTHORN_API_KEY\` and \`POSTHORN_PROJECT\`, then what \`posthorn login\` stored.
+environment take precedence. If the file is missing, Node itself reports it when \`npx posthorn\` starts: it prints
+\`node: FILE: not found\` and exits with 9. Commands that talk to a service use \`--url\` and \`--project\`, else
+\`POSTHORN_URL\`, \`POSTHORN_API_KEY\` and \`POSTHORN_PROJECT\`, else what \`posthorn login\` stored.
 
 | what a command does | the scope that its API key needs |
 |---|---|

@@ -156,7 +156,7 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	expect(dry).toMatchObject({ code: 0, out: "2 would be sent again.\n" });
 	expect(await on.user.run(["replay", "--webhook", id])).toMatchObject({
 		code: 2,
-		err: expect.stringMatching(/2 deliveries.*one that skips duplicates won't handle again/),
+		err: expect.stringMatching(/2 deliveries.*those that skip duplicates won't handle an event twice/),
 	});
 	expect((await on.user.run(["replay", "--webhook", id, "--yes", "--json"])).out).toBe('{"count":2,"replayed":true}\n');
 	await tail.until("the replays", () => tail.lines.filter(({ replay }) => replay === 1).length >= 4);
@@ -266,7 +266,7 @@ test("events of the log are sent again to a receiver here, whatever became of th
 	expect((await on.user.run(["replay", "--event", "evt_1", ...here])).code).toBe(1);
 	for (const [args, message] of [
 		[here, /--event evt_…, or --since/],
-		[[...here, "--event", "evt_1", "--webhook", "wh_1"], /--webhook chooses deliveries/],
+		[[...here, "--event", "evt_1", "--webhook", "wh_1"], /--webhook selects deliveries/],
 		[["--to", "example.com", "--event", "evt_1"], /--allow-remote/],
 	] as const)
 		expect(await on.user.run(["replay", ...args])).toMatchObject({ code: 2, err: expect.stringMatching(message) });
@@ -308,7 +308,7 @@ test("says that a key was copied wrongly, without a call", async () => {
 	for (const args of [["events", "list", "--project", on.project.id], ["events", "list"], ["login"]])
 		expect(await on.user.run(args, { env: { POSTHORN_API_KEY: "phk_…" } }), args.join(" ")).toMatchObject({
 			code: 2,
-			err: expect.stringMatching(/^The API key has characters that no key has: copy all of it/),
+			err: expect.stringMatching(/^The API key has characters that keys don't have: copy all of it/),
 		});
 });
 

@@ -49,7 +49,7 @@ export class Inbox<T> {
 		return this.#failure;
 	}
 
-	/** The oldest matching item that no earlier `next` has returned, whether it is there or yet to arrive. */
+	/** The oldest matching item that no earlier `next` has returned, whether it has arrived or is yet to. */
 	next(fits: (item: T & object) => boolean = () => true, options?: WaitOptions): Promise<T> {
 		const take = (item: T & object): T | undefined => {
 			if (this.#taken.has(item) || !fits(item)) return undefined;

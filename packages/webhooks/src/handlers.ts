@@ -29,7 +29,7 @@ export function checkHandlers(handlers: unknown): void {
 	for (const [type, handler] of Object.entries(handlers)) {
 		if (type !== "*" && !EVENT_TYPES.includes(type))
 			throw new TypeError(
-				`on has a handler for "${type}", which is no event type of this version. The types are ${EVENT_TYPES.join(", ")}. ` +
+				`on has a handler for "${type}", which isn't an event type of this version. The types are ${EVENT_TYPES.join(", ")}. ` +
 					'For types that are newer than this package, use "*" and look at event.type.',
 			);
 		if (handler !== undefined && typeof handler !== "function")

@@ -31,7 +31,7 @@ interface GivingUp {
 export interface Inbox extends Receiver {
 	/** Handles events as they arrive, until `stop`. */
 	start(): void;
-	/** Handles what is due now, and resolves when nothing is left, or after `stop`: for a timer or a serverless function. */
+	/** Handles all due events, and resolves when none is left, or after `stop`: for a timer or a serverless function. */
 	drain(): Promise<void>;
 	/** Stops taking events, and resolves when the current handler has ended. */
 	stop(): Promise<void>;
@@ -121,7 +121,7 @@ class Worker {
 		await this.#current?.catch(() => undefined);
 	}
 
-	/** Takes what is due, unless stopped, and looks again later. */
+	/** Takes due events, unless stopped, and looks again later. */
 	look(): void {
 		clearTimeout(this.#timer);
 		if (!this.#isStarted) return;

@@ -24,7 +24,7 @@ export interface ReceiverOptions extends VerifyOptions {
 	readonly lease?: number;
 	/** The largest body to read, bytes. 1 MiB by default. */
 	readonly maxBytes?: number;
-	/** Gets what handlers and the store throw. `console.error` by default. What it throws itself is logged. */
+	/** Called with errors of handlers and the store. `console.error` by default. Errors of its own are logged. */
 	readonly onError?: (error: unknown, event: WebhookEvent | undefined) => unknown;
 }
 

@@ -2,8 +2,8 @@
  * Where receivers remember events. A claim is a lease: it lasts until the handler ends, and is renewed meanwhile, so that
  * an event whose handler died with its process is free again after at most one lease.
  *
- * Every call is atomic, also between processes. `token` names the holder of a claim. What a holder does after losing its
- * claim to another has no effect. All durations are in milliseconds. A rejected promise means that the store is
+ * Every call is atomic, also between processes. `token` names the holder of a claim. Calls of a holder that has lost its
+ * claim to another have no effect. All durations are in milliseconds. A rejected promise means that the store is
  * unavailable; the request then gets 503, and Posthorn tries it again.
  */
 export interface Store {

@@ -12,7 +12,7 @@ export interface SignOptions {
 	readonly brand?: string;
 }
 
-/** An event to sign. What it leaves out is made up; the id is a new one each time. */
+/** An event to sign. Missing fields are made up; the id is a new one each time. */
 export interface TestEvent<Data = unknown> {
 	readonly type: string;
 	readonly data: Data;

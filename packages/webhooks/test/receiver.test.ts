@@ -37,7 +37,7 @@ it.each(["purchase.complete", "Purchase.Completed", "purchase_completed", "purch
 	(type) => {
 		for (const create of [createReceiver, createInbox])
 			expect(() => create({ secret: SECRET, store: inboxStore, on: { [type]: () => undefined } })).toThrow(
-				`on has a handler for "${type}", which is no event type of this version. The types are`,
+				`on has a handler for "${type}", which isn't an event type of this version. The types are`,
 			);
 	},
 );

@@ -50,7 +50,7 @@ describe("signature vectors", () => {
 		["256 KiB", Buffer.from(purchase(`{"filler":"${"é".repeat(131_072)}"}`))],
 	];
 
-	/** Bodies without an event get as far as that: a wrong signature is found before. */
+	/** A body without an event fails only after its signature was verified. */
 	const isGenuine = async (body: Uint8Array, headers: Record<string, string>, secret: string | string[], now = AT) =>
 		verify(body, headers, secret, now).then(
 			() => true,

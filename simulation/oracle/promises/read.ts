@@ -12,7 +12,7 @@ interface Reader {
 	askedAt: number;
 }
 
-/** A reader that goes on from each page's position gets each event of the log once, in order, or learns what was lost. */
+/** A reader that continues from each page's position gets each event of the log once, in order, or learns what was lost. */
 export function read(witness: Witness): Check {
 	const readers = new Map<number, Reader>();
 
@@ -24,7 +24,7 @@ export function read(witness: Witness): Check {
 			const about = { projectId, eventId };
 			if (seq <= reader.last) witness.broken(about, `a reader got number ${seq} after ${reader.last}`);
 			got.set(seq, eventId);
-			// What the database has lost since is told with the next page.
+			// The next page says what the database has lost since.
 			if (isCurrent) {
 				if (log[seq - 1]?.id !== eventId)
 					witness.broken(about, `a reader got it as number ${seq}, where the log has ${log[seq - 1]?.id}`);

@@ -57,8 +57,8 @@ Examples:
   posthorn logs get att_…
   posthorn logs get evt_… --webhook wh_…`,
 	replay: `
-Shows how many deliveries match and asks. By default, failed (dead-lettered) ones. Receivers get the same event ids, so
-one that skips duplicates won't handle again what it has handled.
+Shows how many deliveries match and asks. By default, it replays failed (dead-lettered) ones. Receivers get the same event
+ids, so those that skip duplicates won't handle an event twice.
 
 With --to no webhook is involved: events of the log, or a test event, are sent to a receiver on this machine, in order and
 signed with its secret, as "posthorn listen" sends them. Exit code 1 unless it responds with 2xx.
@@ -114,8 +114,8 @@ export function addClientCommands(program: Command): void {
 
 	withConnection(command("listen [target]", "Forward events to a receiver on this machine, signed and in order."))
 		.option("--events <types>", "only these types, separated by commas; can be repeated", many)
-		.option("--since <span>", "begin with the events of the last 90s, 10m, 2h or 1d")
-		.option("--from <event>", "begin with this event, or now")
+		.option("--since <span>", "start with the events of the last 90s, 10m, 2h or 1d")
+		.option("--from <event>", "start with this event, or with new ones (now)")
 		.option("--allow-remote", "also forward to another machine")
 		.option("--print-secret", "only print this machine's signing secret")
 		.action(async (target: string | undefined, _, self: Command) =>
@@ -151,7 +151,7 @@ export function addClientCommands(program: Command): void {
 	const events = command("events", "Read the event log.");
 	withConnection(command("list", "List the newest events.", events))
 		.option("--type <types>", "only these types, separated by commas; can be repeated", many)
-		.option("--since <span>", "only of the last 90s, 10m, 2h or 1d")
+		.option("--since <span>", "only from the last 90s, 10m, 2h or 1d")
 		.option("--limit <count>", "how many", "20")
 		.action(async (_, self: Command) => (await import("./events.ts")).listEvents(self.optsWithGlobals()));
 	withConnection(
@@ -165,7 +165,7 @@ export function addClientCommands(program: Command): void {
 			.option("--type <type>", "only this event type")
 			.option("--status <status>", "delivered, retrying or failed")
 			.option("--event <id>", "only this event's attempts")
-			.option("--since <span>", "only of the last 90s, 10m, 2h or 1d");
+			.option("--since <span>", "only from the last 90s, 10m, 2h or 1d");
 	logFilters(command("tail", "Show attempts as they are made, until Ctrl-C.", logs))
 		.option("--limit <count>", "how many past attempts to show first", "10")
 		.action(async (_, self: Command) => (await import("./logs.ts")).tailLogs(self.optsWithGlobals()));
@@ -182,8 +182,8 @@ export function addClientCommands(program: Command): void {
 		.option("--type <type>", "only this event type")
 		.option("--status <status>", "failed, delivered or any", "failed")
 		.option("--event <id>", "only this event")
-		.option("--since <span>", "whose newest attempt is of the last 90s, 10m, 2h or 1d")
-		.option("--until <span>", "whose newest attempt is older than this")
+		.option("--since <span>", "only if the newest attempt was in the last 90s, 10m, 2h or 1d")
+		.option("--until <span>", "only if the newest attempt is older than this")
 		.option(
 			"--to <target>",
 			"send events of the log (--event, or --since with --type) to a receiver here, not to webhooks",

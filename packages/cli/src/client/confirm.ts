@@ -9,7 +9,7 @@ import { CommandError, UsageError } from "../command-error.ts";
  */
 export async function confirm(message: string, yes = false, done = "changed"): Promise<void> {
 	if (yes) return;
-	if (!process.stdin.isTTY) throw new UsageError([message, "There is no terminal to ask at: add --yes if so."]);
+	if (!process.stdin.isTTY) throw new UsageError([message, "There is no terminal to ask at: add --yes to confirm."]);
 	const { default: ask } = await import("@inquirer/confirm");
 	if (!(await ask({ message, default: false }, { output: process.stderr })))
 		throw new CommandError([`Nothing was ${done}.`], 1);

@@ -98,7 +98,7 @@ export function checkedUrl(text: string | undefined): string {
 export function clientFor(login: Login): Client {
 	if (!/^\s*[\x21-\x7e]+\s*$/.test(login.key))
 		throw new UsageError([
-			"The API key has characters that no key has: copy all of it (phk_…), without a space or line break.",
+			"The API key has characters that keys don't have: copy all of it (phk_…), without a space or line break.",
 		]);
 	return createClient(login);
 }

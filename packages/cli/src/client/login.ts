@@ -83,5 +83,5 @@ async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise
 }
 
 function needTerminal(otherwise: string): void {
-	if (!process.stdin.isTTY) throw new UsageError([`There is no terminal to ask at: set ${otherwise}.`]);
+	if (!process.stdin.isTTY) throw new UsageError([`There is no terminal to ask at. Set ${otherwise}.`]);
 }

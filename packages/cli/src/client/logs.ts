@@ -163,7 +163,7 @@ const cut = (text: string, width: number): string => (text.length > width ? `${t
 export async function getLog(id: string, options: ConnectionOptions & { readonly webhook?: string }): Promise<void> {
 	const { webhook } = options;
 	if (webhook !== undefined && !id.startsWith("evt_"))
-		throw new UsageError(["--webhook needs an event, evt_…: an attempt is of one webhook anyway."]);
+		throw new UsageError(["--webhook needs an event, evt_…: an attempt belongs to one webhook anyway."]);
 	const { client, project } = await connect(options);
 	const attemptId = id.startsWith("evt_") ? await newestOf(client, project, id, webhook) : id;
 	const { data } = await client.api.GET("/v1/projects/{project_id}/attempts/{attempt_id}", {

@@ -101,7 +101,7 @@ function skippedOf(waiting: readonly Waiting[], ids: readonly string[]): readonl
 	if (ids.includes("all")) return waiting.filter(({ status }) => status === "active");
 	return ids.map((id) => {
 		const one = waiting.find((webhook) => webhook.id === id);
-		if (one === undefined) throw new UsageError([`--skip ${id}: nothing waits for such a webhook.`]);
+		if (one === undefined) throw new UsageError([`--skip ${id}: no webhook with this id has pending deliveries.`]);
 		if (one.status === "paused")
 			throw new UsageError([`--skip ${id}: the webhook is paused, so it gets nothing anyway.`]);
 		return one;

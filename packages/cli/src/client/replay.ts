@@ -64,7 +64,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	const which = [webhook, type, event, since && `since ${since} ago`].filter(Boolean).join(", ");
 	const deliveries = count === 1 ? "1 delivery" : `${count} deliveries`;
 	const kind = status === "any" ? "finished" : status;
-	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; one that skips duplicates won't handle again what it has handled.`;
+	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
 	await confirm(question, options.yes, "sent");
 	tell(await run(false), true);
 

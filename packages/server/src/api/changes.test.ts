@@ -199,8 +199,8 @@ test("limits an account to twenty open streams across its sessions", async () =>
 	);
 });
 
-// Each stream is told of each change, and asks storage when someone's right ends: an owner with hundreds of keys had thousands.
-test("limits a project to a number of open streams, whoever opens them", () => {
+// Each stream gets each change, and asks storage when someone's right ends: an owner with hundreds of keys had thousands.
+test("limits a project to a number of open streams, with any number of keys", () => {
 	const changes = new Changes(clock);
 	const open = (of: string, i: number) =>
 		changes.listen(of, `key_${Math.floor(i / WAITERS.streams)}`, async () => true);

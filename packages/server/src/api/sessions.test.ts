@@ -120,7 +120,7 @@ test("a new password must not be easy to guess", async () => {
 // Passwords wait for their turn to be checked, for seconds if there are many. Someone who knew the old one could keep
 // some waiting, and was back in after it had been changed, or changed it again.
 test.each(["signs in with", "changes"])(
-	"whoever still %s the old password while it is changed is too late",
+	"someone who %s the old password while it is changed is too late",
 	async (how) => {
 		const thief = new Browser(api);
 		await thief.signIn(EMAIL);

@@ -18,7 +18,7 @@ class Cluster {
 	readonly passes: string[] = [];
 	completed = 0;
 
-	/** @param attempts a step of the pass over attempts */
+	/** @param attempts a step that deletes attempts */
 	async start(
 		name: string,
 		attempts: (p: Sweep) => Promise<SweepStep> = async () => NOTHING,

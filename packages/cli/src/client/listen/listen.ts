@@ -45,7 +45,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	const target = parseTarget(to, options.allowRemote);
 	const types = options.events && parseTypes(options.events);
 	if (options.since !== undefined && options.from !== undefined)
-		throw new UsageError(["--since and --from exclude each other."]);
+		throw new UsageError(["--since and --from can't be combined."]);
 	const { since } = options;
 	const span = since === undefined ? null : { text: since, ms: parseSpan(since) };
 	const connection = await connect(options);

@@ -22,7 +22,7 @@ export async function replayHere(to: string, options: ReplayOptions): Promise<vo
 	const given = { webhook, until, "dry-run": dryRun };
 	const others = Object.entries(given).filter(([, value]) => value !== undefined);
 	if (others.length > 0)
-		throw new UsageError([`--${others[0]![0]} chooses deliveries of webhooks, which --to leaves alone.`]);
+		throw new UsageError([`--${others[0]![0]} selects deliveries to webhooks, so it can't be combined with --to.`]);
 	if ((id === undefined) === (since === undefined))
 		throw new UsageError(["Say what to send: --event evt_…, or --since 2h for the events of the log since then."]);
 	const connection = await connect(options);

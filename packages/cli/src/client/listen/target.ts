@@ -17,7 +17,7 @@ export function parseTarget(text: string, allowRemote = false): URL {
 	if (url.username || url.password) throw new UsageError(["The endpoint must not contain a user name or password."]);
 	if (!isLoopback(url) && !isLocalName(url.hostname) && !allowRemote)
 		throw new UsageError([
-			`${url.host} is not this machine. Events hold customers' data: add --allow-remote if it may have them.`,
+			`${url.host} is not this machine. Events hold customers' data: add --allow-remote if it may receive them.`,
 		]);
 	return url;
 }

@@ -25,8 +25,8 @@ export function noteServerTime(date: string | null, sentAt: number, receivedAt: 
 }
 
 /**
- * The current time by the server's clock, in milliseconds since 1970: what it reports is compared with this. The browser's
- * clock is only corrected as far as responses show that it is wrong.
+ * The current time by the server's clock, in milliseconds since 1970, to compare its times with. The browser's clock is
+ * only corrected as far as responses show that it is wrong.
  */
 export const serverNow = (): number => Date.now() + Math.min(Math.max(0, known.atLeast), known.atMost);
 

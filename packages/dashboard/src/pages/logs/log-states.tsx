@@ -111,7 +111,7 @@ function UndeliveredEvents({ filter }: { filter: Parameters<typeof referencedEve
 }
 
 interface NoDeliveryProps {
-	/** Whether only failed deliveries that need a decision are asked for. */
+	/** Whether the list only shows failed deliveries that need a decision. */
 	isDecided: boolean;
 	onClear: () => void;
 }

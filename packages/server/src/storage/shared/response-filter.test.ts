@@ -23,7 +23,7 @@ test("attempts of test events, whose numbers are negative, can be left out", () 
 	expect([fits(1, true), fits(-1, true), fits(-1, false)]).toEqual([true, false, true]);
 });
 
-test("only a 2xx is looked for among delivered attempts, and only other responses among the rest", () => {
+test("searches delivered attempts only for a 2xx, and the others only for other responses", () => {
 	const found = (from: number, to: number) => statusesOf({ response: { codes: [{ from, to }], ...MOST } });
 	const others = statusesOf({}).filter((code) => code !== STATUS_CODE.delivered);
 	expect(found(404, 404)).toEqual(others);

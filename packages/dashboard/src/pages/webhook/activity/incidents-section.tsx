@@ -75,7 +75,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOn
 					</ul>
 				</Section>
 			)}
-			{/* What has begun continues, even if its incident is listed elsewhere meanwhile. */}
+			{/* A replay in progress continues, even if its incident has moved in the list. */}
 			{replayed === null || chosen === undefined ? null : (
 				<ReplayDialog
 					projectId={projectId}

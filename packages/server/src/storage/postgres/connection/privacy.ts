@@ -1,6 +1,6 @@
 /**
  * Whether others can read what a connection to the database carries. `local`: it doesn't leave this machine.
- * `unverified`: it is encrypted, but whoever is in between could pretend to be the server.
+ * `unverified`: it is encrypted, but someone in between could pretend to be the server.
  */
 export type Privacy = "local" | "encrypted" | "unverified" | "readable";
 
