@@ -6,8 +6,8 @@ import type { EventData } from "./event-data.ts";
 import { sign, utf8 } from "./signature.ts";
 
 export interface SignOptions {
-	/** The time to sign, milliseconds since the Unix epoch. The current time by default. */
-	readonly now?: number;
+	/** The time to sign, milliseconds since the Unix epoch, or a clock that returns it. `Date.now` by default. */
+	readonly now?: number | (() => number);
 	/** The word in the header names. `Service` by default. */
 	readonly brand?: string;
 }
@@ -38,7 +38,7 @@ export function sampleEvent<Type extends EventType>(
 
 /** The request that Posthorn would send for an event. */
 export async function signEvent(event: TestEvent, secret: string, options: SignOptions = {}): Promise<SignedRequest> {
-	const { now = Date.now() } = options;
+	const now = timeOf(options);
 	const { type, data, id = `evt_${crypto.randomUUID()}`, project_id = "proj_test" } = event;
 	const body = JSON.stringify({
 		id,
@@ -47,7 +47,7 @@ export async function signEvent(event: TestEvent, secret: string, options: SignO
 		project_id,
 		data,
 	});
-	return { headers: await signBody(body, secret, { ...options, id, type }), body };
+	return { headers: await signBody(body, secret, { ...options, now, id, type }), body };
 }
 
 /** The headers for any body, for example one that isn't an event. */
@@ -56,8 +56,10 @@ export async function signBody(
 	secret: string,
 	options: SignOptions & { readonly id?: string; readonly type?: string } = {},
 ): Promise<Record<string, string>> {
-	const { now = Date.now(), brand = DEFAULT_BRAND, id = "evt_test", type = "test" } = options;
-	const timestamp = String(Math.floor(now / 1_000));
+	const { brand = DEFAULT_BRAND, id = "evt_test", type = "test" } = options;
+	const timestamp = String(Math.floor(timeOf(options) / 1_000));
 	const signature = await sign(secret, timestamp, typeof body === "string" ? utf8(body) : body);
 	return requestHeaders({ brand, eventType: type, eventId: id, timestamp, signature });
 }
+
+const timeOf = ({ now = Date.now }: SignOptions): number => (typeof now === "function" ? now() : now);

@@ -157,6 +157,16 @@ describe("verify", () => {
 		}
 	});
 
+	it("signs at the time of a number or of a clock, as it checks", async () => {
+		for (const now of [NOW_S * 1_000, () => NOW_S * 1_000]) {
+			const { headers, body } = await signEvent({ type: "customer.created", data: {} }, SECRET, { now });
+			expect(headers["X-Service-Timestamp"]).toBe(String(NOW_S));
+			expect(JSON.parse(body).created_at).toBe(new Date(NOW_S * 1_000).toISOString());
+			expect(await signBody(body, SECRET, { now })).toMatchObject({ "X-Service-Timestamp": String(NOW_S) });
+			await verify(body, headers, SECRET, { now });
+		}
+	});
+
 	it("takes the brand that the operator chose", async () => {
 		const { headers, body } = await signEvent({ type: "customer.created", data: {} }, SECRET, { brand: "Acme" });
 		expect((await verify(body, headers, SECRET, { brand: "Acme" })).type).toBe("customer.created");
