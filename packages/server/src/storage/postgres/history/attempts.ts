@@ -194,13 +194,11 @@ async function readList<R extends { readonly id: string }>(
 		const entries = rows.slice(0, limit).map((row) => toEntry(row, c));
 		return toPage(entries, entries.length < found, end);
 	};
-	if (filter.eventId !== undefined || filter.response !== undefined) {
-		// The attempts of one event are few, but may be of any day. Finding another response may take long.
-		const wanted = filter.response === undefined ? limit + 1 : limit;
-		const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, wanted);
-		const rows = await readAt(c, at, project, positions.slice(0, limit), ...own(positions.at(-1)?.id ?? ""));
-		const isCut = filter.response !== undefined && positions.length === wanted;
-		return page(rows, positions.length + (isCut ? 1 : 0), end);
+	if (filter.response !== undefined) {
+		// Comparing responses until there is one more may take long.
+		const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, limit);
+		const rows = await readAt(c, at, project, positions, ...own(positions.at(-1)?.id ?? ""));
+		return page(rows, positions.length === limit ? limit + 1 : positions.length, end);
 	}
 	const rows: Row[] = [];
 	for (const part of parts) {
