@@ -59,6 +59,22 @@ export const API = [
 			why: "A key that was deleted gets the responses to all its reads that waited.",
 		},
 	]),
+	...of("server/src/storage/verbs/registry.ts", inApi("deferred-rights"), [
+		{
+			name: "waiting-changes-outlive-rights",
+			find: "if (found === undefined || !(yield* mayStill(project, by))) return null;",
+			replace: "if (found === undefined) return null;",
+			only: "left waiting",
+			why: "A member who was removed changes where a webhook's events go.",
+		},
+		{
+			name: "waiting-webhooks-outlive-rights",
+			find: '\tif (!(yield* mayStill(project, p.by))) return "no_project";\n',
+			replace: "",
+			only: "left waiting",
+			why: "A member who was removed registers a webhook, which goes on receiving every event.",
+		},
+	]),
 	...of("server/src/api/routes/log/exports.ts", inApi("export"), [
 		{
 			name: "line-breaks-begin-formulas",

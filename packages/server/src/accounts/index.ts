@@ -34,7 +34,16 @@ export {
 	setupLink,
 	type Throttled,
 } from "./people.ts";
-export { actorOf, type Client, type Person, type Principal, SESSION_MS, Sessions, stillMember } from "./sessions.ts";
+export {
+	actorOf,
+	type Client,
+	type Person,
+	type Principal,
+	SESSION_MS,
+	Sessions,
+	stillAllowed,
+	stillMember,
+} from "./sessions.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./tokens.ts";
 
 export interface AccountsOptions {

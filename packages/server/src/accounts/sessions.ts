@@ -4,7 +4,16 @@ import type { Clock } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Account, AccountStorage, Actor, KeyScope, Role, Session, StillMember } from "../storage/port.ts";
+import type {
+	Account,
+	AccountStorage,
+	Actor,
+	KeyScope,
+	Role,
+	Session,
+	StillAllowed,
+	StillMember,
+} from "../storage/port.ts";
 import { askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
 
 /** A session ends this long after its last use. */
@@ -126,6 +135,11 @@ export interface Person {
 /** The member on whose behalf a request with this right acts; null for the operator. */
 export function stillMember(principal: Principal, role: Role): StillMember | null {
 	return principal.kind === "person" && !principal.account.operator ? { accountId: principal.account.id, role } : null;
+}
+
+/** The same, or the key of a project. */
+export function stillAllowed(principal: Principal, role: Role): StillAllowed | null {
+	return principal.kind === "project" ? { keyId: principal.keyId } : stillMember(principal, role);
 }
 
 /** How the audit log identifies the author. */

@@ -118,6 +118,47 @@ test.each([
 	expect((await api.call("GET", path)).json.data).toHaveLength(what === "invitations" ? 0 : before);
 });
 
+// A removed developer's requests that were still waiting created webhooks, which went on receiving events.
+test.each([
+	["a removed member", 404],
+	["a deleted key", 401],
+])("changes of webhooks that %s left waiting aren't made", async (who, status) => {
+	await setUp(api);
+	const ada = await member(api, project, "developer", "ada");
+	const { id: keyId, key } = await createKey(["manage"]);
+	const isMember = who === "a removed member";
+	const call = (method: string, path: string, body?: object) =>
+		isMember ? ada.call(method, path, { body }) : api.call(method, path, { body, key });
+	const webhooks = `${project}/webhooks`;
+	const hook = { url: "https://receiver.example/", events: ["purchase.completed"] };
+	const one = `${webhooks}/${(await call("POST", webhooks, hook)).json.id}`;
+	const { json: before } = await api.call("GET", one);
+	const { storage } = api.parts;
+	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+	const verbs = ["createWebhook", "updateWebhook", "rotateSecret", "deleteWebhook"] as const;
+	const held = verbs.map((verb) => {
+		const store = storage[verb].bind(storage) as (about: object) => Promise<unknown>;
+		return vi.spyOn(storage, verb).mockImplementation((async (about: object) => {
+			await ended;
+			return store(about);
+		}) as never);
+	});
+	const waiting = [
+		call("POST", webhooks, hook),
+		call("PATCH", one, { url: "https://other.example/" }),
+		call("POST", `${one}/rotate-secret`),
+		call("DELETE", one),
+	];
+	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	const right = isMember ? `members/${ada.accountId}` : `api-keys/${keyId}`;
+	expect((await api.call("DELETE", `${project}/${right}`)).status).toBe(204);
+	end();
+	expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual(waiting.map(() => status));
+	for (const verb of held) verb.mockRestore();
+	expect((await api.call("GET", webhooks)).json.data).toEqual([before]);
+	expect((await api.call("PATCH", one, { body: { description: "kept" } })).status).toBe(200);
+});
+
 test("a key that is deleted while a read waits for others reads nothing", async () => {
 	const { id, key } = await createKey(["read"]);
 	const { promise, resolve: open } = Promise.withResolvers<void>();

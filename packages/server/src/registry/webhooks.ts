@@ -6,7 +6,7 @@ import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
-import type { Backlog, Page, Storage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
+import type { Backlog, Page, StillAllowed, Storage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
@@ -146,6 +146,9 @@ export interface WebhooksOptions {
 const AT_ONCE = 200;
 const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
 
+/** On whose behalf: null for the operator. For others who have lost the right, there is no project and no webhook. */
+type By = StillAllowed | null;
+
 /**
  * Webhooks and their settings. Each change is made while the project's lanes are stopped, so once it returns, nothing
  * is sent with the old settings. Rejects only if storage fails.
@@ -157,7 +160,7 @@ export class Webhooks {
 		this.#options = options;
 	}
 
-	async create(projectId: string, input: NewWebhookInput): Promise<CreateWebhookResult> {
+	async create(projectId: string, input: NewWebhookInput, by: By = null): Promise<CreateWebhookResult> {
 		const faults = this.faults(input);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, engine, seal, clock, ids, limits, random } = this.#options;
@@ -176,7 +179,7 @@ export class Webhooks {
 		const sealed = sealSecret(seal, secret, id);
 		const result = await engine.change(
 			projectId,
-			() => storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject }),
+			() => storage.createWebhook({ ...webhook, ...sealed, maxPerProject: limits.maxWebhooksPerProject, by }),
 			(created) => (created === "created" ? { webhookId: id } : "nothing"),
 		);
 		if (result === "limit") return { kind: "limit", max: limits.maxWebhooksPerProject };
@@ -226,7 +229,12 @@ export class Webhooks {
 		}
 	}
 
-	async update(projectId: string, webhookId: string, change: WebhookChange): Promise<UpdateWebhookResult> {
+	async update(
+		projectId: string,
+		webhookId: string,
+		change: WebhookChange,
+		by: By = null,
+	): Promise<UpdateWebhookResult> {
 		const faults = this.faults(change);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { url, max_in_flight, standard_webhooks, ...rest } = change;
@@ -243,7 +251,7 @@ export class Webhooks {
 		}
 		const webhook = await engine.change(
 			projectId,
-			() => storage.updateWebhook({ projectId, webhookId, patch }),
+			() => storage.updateWebhook({ projectId, webhookId, patch, by }),
 			(updated) => (updated ? { webhookId } : "nothing"),
 		);
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
@@ -253,24 +261,24 @@ export class Webhooks {
 	 * Rotates the secret and returns the new one, which can't be read again. From then on the old one signs nothing. Null
 	 * if there is no such webhook.
 	 */
-	async rotateSecret(projectId: string, webhookId: string): Promise<string | null> {
+	async rotateSecret(projectId: string, webhookId: string, by: By = null): Promise<string | null> {
 		const { engine, seal, storage, random } = this.#options;
 		const secret = createSecret(random);
 		const sealed = sealSecret(seal, secret, webhookId);
 		const rotated = await engine.change(
 			projectId,
-			() => storage.rotateSecret({ projectId, webhookId, ...sealed }),
+			() => storage.rotateSecret({ projectId, webhookId, by, ...sealed }),
 			(found) => (found ? { webhookId } : "nothing"),
 		);
 		return rotated ? secret : null;
 	}
 
 	/** False if there is no such webhook. */
-	delete(projectId: string, webhookId: string): Promise<boolean> {
+	delete(projectId: string, webhookId: string, by: By = null): Promise<boolean> {
 		const { engine, storage } = this.#options;
 		return engine.change(
 			projectId,
-			() => storage.deleteWebhook({ projectId, webhookId }),
+			() => storage.deleteWebhook({ projectId, webhookId, by }),
 			(found) => (found ? { webhookId } : "nothing"),
 		);
 	}

@@ -66,6 +66,9 @@ export interface StillMember {
 	readonly role: Role;
 }
 
+/** Such a member, or a key of the project that must still exist. */
+export type StillAllowed = StillMember | { readonly keyId: string };
+
 /** Who did something. `name` is its name at the time. */
 export interface Actor {
 	readonly kind: "account" | "api_key" | "operator_key";

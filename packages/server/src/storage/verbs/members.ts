@@ -10,6 +10,7 @@ import {
 	type Membership,
 	mayAs,
 	type Role,
+	type StillAllowed,
 	type StillMember,
 } from "../port/accounts.ts";
 import type { Page } from "../port/registry.ts";
@@ -148,6 +149,18 @@ export function* holdsRole(project: number, { accountId, role }: StillMember): S
 	const found = yield* row<{ role: Role }>(sql`
 		SELECT role FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}${forUpdate}`);
 	return found !== undefined && mayAs(found.role, role);
+}
+
+/**
+ * Whether the member still has the role, or the key still exists, which then stays so until the transaction ends. The
+ * operator always may.
+ */
+export function* mayStill(project: number, by: StillAllowed | null | undefined): Steps<boolean> {
+	if (!by) return true;
+	if ("role" in by) return yield* holdsRole(project, by);
+	const found = yield* row(sql`
+		SELECT id FROM posthorn.api_keys WHERE id = ${by.keyId} AND project_no = ${project}${forUpdate}`);
+	return found !== undefined;
 }
 
 type InvitationRow = Omit<Invitation, "invitedBy"> & {

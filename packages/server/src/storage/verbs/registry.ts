@@ -2,7 +2,9 @@
  * Projects, the units of order and tenancy, and webhooks, with their lanes and subscriptions. Each engine stores logs and
  * leases in its own way. Changes of webhooks hold all of the project, so that nothing moves meanwhile.
  */
+import type { StillAllowed } from "../port/accounts.ts";
 import type { NewWebhook, Page, Project, ProjectRef, Webhook, WebhookPatch, WebhookRef } from "../port/registry.ts";
+import { mayStill } from "./members.ts";
 import { each, endEach, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
 import { addTypes, findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
 
@@ -121,8 +123,13 @@ interface Held {
 	readonly lastSeq: number;
 }
 
-/** Holds all of the project; null if the webhook doesn't exist. */
-export function* holdWebhook({ projectId, webhookId }: WebhookRef): Steps<Held | null> {
+/** For whom a webhook is stored or changed: null for the operator. */
+interface By {
+	readonly by?: StillAllowed | null;
+}
+
+/** Holds all of the project; null if the webhook doesn't exist, or not for `by` anymore. */
+export function* holdWebhook({ projectId, webhookId, by }: WebhookRef & By): Steps<Held | null> {
 	const project = yield* findProject(projectId);
 	if (project === null) return null;
 	const [lastSeq, [found]] = yield* together(
@@ -130,15 +137,16 @@ export function* holdWebhook({ projectId, webhookId }: WebhookRef): Steps<Held |
 		sql<{ no: number }>`
 			SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
 	);
-	return found === undefined ? null : { project, webhook: found.no, lastSeq };
+	if (found === undefined || !(yield* mayStill(project, by))) return null;
+	return { project, webhook: found.no, lastSeq };
 }
 
 /**
  * Registers a webhook whose cursor is at the end of the log. `limit` if the project already has `maxPerProject` webhooks,
- * counted in the same transaction.
+ * counted in the same transaction; `no_project` also if it doesn't exist for `by` anymore.
  */
 export function* createWebhook(
-	p: NewWebhook & { readonly maxPerProject: number },
+	p: NewWebhook & By & { readonly maxPerProject: number },
 ): Steps<"created" | "limit" | "no_project"> {
 	const { id, url, description, events, maxInFlight, sealedDigest, createdAt } = p;
 	const project = yield* findProject(p.projectId);
@@ -148,6 +156,7 @@ export function* createWebhook(
 		sql<{ count: number }>`
 			SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = ${project} AND deleted_at IS NULL`,
 	);
+	if (!(yield* mayStill(project, p.by))) return "no_project";
 	if (others!.count >= p.maxPerProject) return "limit";
 	yield* together(
 		addTypes(events),
@@ -175,7 +184,7 @@ const subscribe = (project: number, webhookId: string, events: readonly string[]
 	ON CONFLICT DO NOTHING`;
 
 /** The changed webhook, or null if it doesn't exist. */
-export function* updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Steps<Webhook | null> {
+export function* updateWebhook(p: WebhookRef & By & { readonly patch: WebhookPatch }): Steps<Webhook | null> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return null;
 	const { project, webhook, lastSeq } = found;
@@ -215,7 +224,7 @@ const NONE_OPEN = new Fragment({ postgres: "'{}'", sqlite: "NULL" });
 
 /** Replaces the sealed digests. False if the webhook doesn't exist. */
 export function* rotateSecret(
-	p: WebhookRef & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">,
+	p: WebhookRef & By & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">,
 ): Steps<boolean> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return false;
@@ -239,7 +248,7 @@ const setClosing = (project: number, webhook: number): Query => sql`
 	WHERE project_no = ${project} AND no = ${webhook}`;
 
 /** The engine closes its pending deliveries; its attempts stay until their retention ends. */
-export function* deleteWebhook(p: WebhookRef): Steps<boolean> {
+export function* deleteWebhook(p: WebhookRef & By): Steps<boolean> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return false;
 	const { project, webhook } = found;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Account, Invitation, Role } from "../../../src/storage/port.ts";
+import type { Account, Invitation, Role, StillAllowed } from "../../../src/storage/port.ts";
 import { accountOf, hashOf, makeAccount } from "./accounts.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
@@ -139,6 +139,39 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await createKey()).toBe("not_member");
 			await storage.removeMember({ projectId: project, accountId });
 			expect(await invite()).toBe("not_member");
+		});
+
+		test("webhooks are stored and changed only for members and keys that still have the right", async () => {
+			const { storage } = world;
+			const project = await world.project();
+			const other = await world.project();
+			const webhookId = await world.webhook(project, ["a"]);
+			const ada = await makeAccount(world, "late@example.com");
+			await join(project, await makeAccount(world, "keeps@example.com"), "owner");
+			const keyId = world.id("apiKey");
+			const about = { name: "key", prefix: "phk_", scopes: [], expiresAt: null, createdBy: null, createdAt: START };
+			await storage.createApiKey({ ...about, id: keyId, projectId: project, hash: hashOf(keyId) });
+			const sealedDigest = Buffer.from("x");
+			const change = async (by: StillAllowed, projectId = project) => {
+				const id = world.id("webhook");
+				const fields = { url: "https://a.example/", description: "", events: ["a"], maxInFlight: 1 };
+				const fresh = { ...fields, id, projectId, createdAt: START, sealedDigest, maxPerProject: 10, by };
+				const created = await storage.createWebhook(fresh);
+				const updated = await storage.updateWebhook({ projectId, webhookId, patch: { description: "x" }, by });
+				const rotated = await storage.rotateSecret({ projectId, webhookId, sealedDigest, by });
+				return [created, updated !== null, rotated, await storage.deleteWebhook({ projectId, webhookId: id, by })];
+			};
+			const made = ["created", true, true, true];
+			const refused = ["no_project", false, false, false];
+			const developer = { accountId: ada.id, role: "developer" } as const;
+			expect(await change(developer)).toEqual(refused);
+			await join(project, ada, "developer");
+			for (const by of [developer, { keyId }]) expect(await change(by)).toEqual(made);
+			expect(await change({ keyId }, other)).toEqual(refused);
+			await storage.setRole({ projectId: project, accountId: ada.id, role: "viewer" });
+			await storage.deleteApiKey({ projectId: project, keyId });
+			for (const by of [developer, { keyId }]) expect(await change(by)).toEqual(refused);
+			expect(await storage.listWebhooks({ projectId: project, limit: 10 })).toHaveLength(1);
 		});
 
 		test("accepting raises a role and never lowers it; the time of joining stays", async () => {

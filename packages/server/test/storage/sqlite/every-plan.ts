@@ -142,6 +142,7 @@ function runEveryOperation(c: Connection): void {
 	verbs.nextAlarm();
 	verbs.sweepAttempts({ cutoff: 10, limit: 10, from: 0 });
 	verbs.sweepEvents({ cutoff: 10, limit: 10, from: 0 });
+	verbs.deleteWebhook({ projectId: "p", webhookId: "w", by: { keyId: "key_1" } });
 	verbs.deleteWebhook({ projectId: "p", webhookId: "w" });
 	verbs.sweepAttempts({ cutoff: 10, limit: 10, from: 0 });
 	verbs.pingWriter();

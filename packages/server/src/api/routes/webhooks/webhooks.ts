@@ -1,6 +1,6 @@
 import { EVENT_TYPES, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import type { AuditNote } from "../../../accounts/index.ts";
+import { type AuditNote, type Principal, stillAllowed } from "../../../accounts/index.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
 import { found, invalid, notFound, Problem } from "../../http/problem.ts";
@@ -159,6 +159,9 @@ export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof
 const OLD_SECRET =
 	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
 
+/** Who must still have the right to change webhooks when a change is stored. */
+const onBehalfOf = (principal: Principal) => stillAllowed(principal, "developer");
+
 type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine" | "quarantine">;
 
 export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: WebhookParts): Route[] {
@@ -173,8 +176,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			faults: (body) => webhooks.faults(body),
 			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
 			problems: { conflict: "The project has reached its maximum number of webhooks." },
-			async handler({ params, body, audit }) {
-				const result = await webhooks.create(params.projectId, body);
+			async handler({ params, body, principal, audit, authorizeAgain }) {
+				const result = await webhooks.create(params.projectId, body, onBehalfOf(principal));
 				switch (result.kind) {
 					case "created":
 						audit(noteOf("webhook.created", result.view.webhook));
@@ -182,6 +185,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 					case "invalid":
 						throw invalid(result.faults);
 					case "no_project":
+						await authorizeAgain();
 						throw notFound("project");
 					case "limit":
 						throw new Problem(
@@ -232,11 +236,14 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
-			async handler({ params: { projectId, webhookId }, body, audit }) {
+			async handler({ params: { projectId, webhookId }, body, principal, audit, authorizeAgain }) {
 				const before = await webhooks.get(projectId, webhookId);
-				const result = await webhooks.update(projectId, webhookId, body);
+				const result = await webhooks.update(projectId, webhookId, body, onBehalfOf(principal));
 				if (result.kind === "invalid") throw invalid(result.faults);
-				if (result.kind === "no_webhook") throw notFound("webhook");
+				if (result.kind === "no_webhook") {
+					await authorizeAgain();
+					throw notFound("webhook");
+				}
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
 				const changed = { before: before?.webhook ?? result.view.webhook, after: result.view.webhook };
 				for (const note of changeNotes(changed, body)) audit(note);
@@ -249,9 +256,12 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
-			async handler({ params: { projectId, webhookId }, audit }) {
+			async handler({ params: { projectId, webhookId }, principal, audit, authorizeAgain }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
-				if (!(await webhooks.delete(projectId, webhookId))) throw notFound("webhook");
+				if (!(await webhooks.delete(projectId, webhookId, onBehalfOf(principal)))) {
+					await authorizeAgain();
+					throw notFound("webhook");
+				}
 				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
@@ -260,9 +270,13 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			description: "The old secret signs nothing from then on. Only this response shows the new one.",
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
-			async handler({ params: { projectId, webhookId }, audit }) {
+			async handler({ params: { projectId, webhookId }, principal, audit, authorizeAgain }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
-				const secret = found("webhook", await webhooks.rotateSecret(projectId, webhookId));
+				const secret = await webhooks.rotateSecret(projectId, webhookId, onBehalfOf(principal));
+				if (secret === null) {
+					await authorizeAgain();
+					throw notFound("webhook");
+				}
 				audit(noteOf("webhook.secret_rotated", view.webhook));
 				return { secret };
 			},
