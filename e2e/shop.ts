@@ -11,6 +11,8 @@ import {
 	writeCaFile,
 } from "@posthorn/testkit";
 
+type Authority = Awaited<ReturnType<typeof createAuthority>>;
+
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export interface ApiResponse {
@@ -22,39 +24,52 @@ export interface ApiResponse {
 /** A service in its own process with its database in its own folder, receivers, and an API client. */
 export class Shop {
 	readonly folder: string;
-	readonly operatorKey = randomBytes(24).toString("hex");
+	readonly operatorKey: string;
 	readonly receivers: Receiver[] = [];
 	readonly settings: Record<string, string>;
-	readonly #authority: Awaited<ReturnType<typeof createAuthority>>;
+	readonly #authority: Authority;
+	readonly #ownsService: boolean;
 	service!: Posthorn;
 	projectId = "";
 
 	private constructor(
 		folder: string,
-		authority: Awaited<ReturnType<typeof createAuthority>>,
-		port: number,
-		caFile: string,
+		authority: Authority,
+		operatorKey: string,
 		settings: Record<string, string>,
+		ownsService: boolean,
 	) {
 		this.folder = folder;
+		this.operatorKey = operatorKey;
+		this.settings = settings;
 		this.#authority = authority;
-		this.settings = {
-			POSTHORN_PORT: String(port),
-			POSTHORN_DATABASE_URL: `sqlite:${join(this.folder, "posthorn.db")}`,
-			POSTHORN_OPERATOR_KEY: this.operatorKey,
-			POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
-			POSTHORN_EGRESS_CA_FILE: caFile,
-			POSTHORN_LOG_LEVEL: "warn",
-			...settings,
-		};
+		this.#ownsService = ownsService;
 	}
 
 	static async open(settings: Record<string, string> = {}): Promise<Shop> {
 		const authority = await createAuthority();
 		const folder = mkdtempSync(join(tmpdir(), "posthorn-e2e-"));
-		const shop = new Shop(folder, authority, await unusedPort(), writeCaFile(authority, folder), settings);
+		const operatorKey = randomBytes(24).toString("hex");
+		const all = {
+			POSTHORN_PORT: String(await unusedPort()),
+			POSTHORN_DATABASE_URL: `sqlite:${join(folder, "posthorn.db")}`,
+			POSTHORN_OPERATOR_KEY: operatorKey,
+			POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
+			POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, folder),
+			POSTHORN_LOG_LEVEL: "warn",
+			...settings,
+		};
+		const shop = new Shop(folder, authority, operatorKey, all, true);
 		await shop.start();
-		shop.projectId = (await shop.post("/v1/projects", { name: "A store" })).body.id;
+		await shop.#createProject();
+		return shop;
+	}
+
+	/** A shop with a project and receivers of its own, on the same service. That runs on when this shop closes. */
+	async another(): Promise<Shop> {
+		const shop = new Shop(this.folder, this.#authority, this.operatorKey, this.settings, false);
+		shop.service = this.service;
+		await shop.#createProject();
 		return shop;
 	}
 
@@ -112,9 +127,13 @@ export class Shop {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		await this.service.kill();
+		if (this.#ownsService) await this.service.kill();
 		await Promise.all(this.receivers.map((receiver) => receiver.close()));
-		rmSync(this.folder, { recursive: true });
+		if (this.#ownsService) rmSync(this.folder, { recursive: true });
+	}
+
+	async #createProject(): Promise<void> {
+		this.projectId = (await this.post("/v1/projects", { name: "A store" })).body.id;
 	}
 }
 

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { writePast } from "../past.ts";
 import { expect, test, watchShifts } from "./dashboard.ts";
 
+test.use({ ownService: true });
+
 /** What a cold overview may cost: 1,616 kB in 45 requests is what it once did. */
 const BUDGET = { bytes: 450_000, requests: 20 };
 
@@ -22,7 +24,6 @@ test("the overview loads within its budget of bytes and requests, and nothing on
 	await shop.start();
 	await dashboard.signIn(page);
 	// A browser that has never been here, but is signed in.
-	await page.goto("about:blank");
 	const network = await context.newCDPSession(page);
 	await network.send("Network.enable");
 	await network.send("Network.clearBrowserCache");

@@ -4,14 +4,18 @@ import AxeBuilder from "@axe-core/playwright";
 import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
 import { Shop } from "../shop.ts";
 
+const OPERATOR = "operator@example.com";
 export const PASSWORD = "correct horse battery staple";
 
 /** A shop with the dashboard, and users of it. */
 export class Dashboard {
 	readonly shop: Shop;
+	#isSetUp: boolean;
 
-	constructor(shop: Shop) {
+	/** @param isSetUp whether the service has its operator's account */
+	constructor(shop: Shop, isSetUp = false) {
 		this.shop = shop;
+		this.#isSetUp = isSetUp;
 	}
 
 	get url(): string {
@@ -23,31 +27,35 @@ export class Dashboard {
 		return readFileSync(join(this.shop.folder, "posthorn.setuplink"), "utf8").trim();
 	}
 
-	/** Creates the operator's account over the API. */
-	async setUp(email = "operator@example.com"): Promise<void> {
+	/** An e-mail address that no other test's account has, even on a service that they share. */
+	address(name: string): string {
+		return `${name}@${this.shop.projectId.replace("_", "-")}.example`;
+	}
+
+	/** Creates the operator's account over the API, unless the service has it. */
+	async setUp(): Promise<void> {
+		if (this.#isSetUp) return;
 		const token = this.setupLink.split("#")[1];
 		const { status, body } = await this.shop.post("/v1/setup", {
 			token,
-			email,
+			email: OPERATOR,
 			name: "Olga Operator",
 			password: PASSWORD,
 		});
 		if (status !== 201) throw new Error(`not set up: ${JSON.stringify(body)}`);
+		this.#isSetUp = true;
 	}
 
-	/** Signs a browser in with a one-time link. */
-	async signIn(page: Page, email = "operator@example.com"): Promise<void> {
+	/** Signs a page's browser in over the API, with a one-time link, and opens no page. */
+	async signIn(page: Page, email = OPERATOR): Promise<void> {
 		const { status, body } = await this.shop.post("/v1/sign-in-links", { email });
 		if (status !== 201) throw new Error(`no sign-in link: ${JSON.stringify(body)}`);
-		const [signInPage, token] = String(body.url).split("#");
-		await page.goto(`${signInPage}?next=/p/${this.shop.projectId}#${token}`);
-		await page.getByRole("button", { name: "Sign in" }).click();
-		await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
-		// Lists keep still under the pointer.
-		await page.mouse.move(0, 0);
+		const token = String(body.url).split("#")[1];
+		const response = await page.context().request.post(`${this.url}/v1/session`, { data: { token } });
+		if (!response.ok()) throw new Error(`not signed in: ${await response.text()}`);
 	}
 
-	/** Creates the operator's account, and signs a browser in to it. */
+	/** Creates the operator's account, and signs a page's browser in to it. */
 	async enter(page: Page): Promise<void> {
 		await this.setUp();
 		await this.signIn(page);
@@ -59,17 +67,60 @@ export class Dashboard {
 	}
 }
 
+/** How many idle services a worker keeps for its next tests. */
+const KEEP = 2;
+
+/** Services that tests share, one for each set of settings, with their operator's account. */
+class SharedServices {
+	/** Least recently used first. */
+	readonly #dashboards = new Map<string, Dashboard>();
+
+	/** A dashboard with a project of its own. */
+	async open(settings: Record<string, string>): Promise<Dashboard> {
+		const key = JSON.stringify(settings);
+		let host = this.#dashboards.get(key);
+		if (host === undefined) {
+			host = new Dashboard(await Shop.open(settings));
+			this.#dashboards.set(key, host);
+			await host.setUp();
+		}
+		this.#dashboards.delete(key);
+		this.#dashboards.set(key, host);
+		for (const [oldest, { shop }] of [...this.#dashboards].slice(0, -KEEP)) {
+			this.#dashboards.delete(oldest);
+			await shop[Symbol.asyncDispose]();
+		}
+		return new Dashboard(await host.shop.another(), true);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		for (const { shop } of this.#dashboards.values()) await shop[Symbol.asyncDispose]();
+	}
+}
+
 interface Fixtures {
 	/** Settings of the service, by variable name. */
 	settings: Record<string, string>;
+	/** Whether the test has a service for itself, because it stops it, sets it up, or is about all of its projects. */
+	ownService: boolean;
 	dashboard: Dashboard;
 }
 
-export const test = base.extend<Fixtures>({
+export const test = base.extend<Fixtures, { services: SharedServices }>({
 	settings: [{}, { option: true }],
-	dashboard: async ({ settings }, use) => {
-		await using shop = await Shop.open(settings);
-		await use(new Dashboard(shop));
+	ownService: [false, { option: true }],
+	services: [
+		// biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it that the fixture needs no other
+		async ({}, use) => {
+			await using services = new SharedServices();
+			await use(services);
+		},
+		{ scope: "worker" },
+	],
+	dashboard: async ({ settings, ownService, services }, use) => {
+		const dashboard = ownService ? new Dashboard(await Shop.open(settings)) : await services.open(settings);
+		await using _ = dashboard.shop;
+		await use(dashboard);
 	},
 });
 
@@ -88,10 +139,16 @@ export async function expectAccessible(page: Page): Promise<void> {
 	expect(found, `accessibility of ${page.url()}`).toEqual([]);
 }
 
-/** Resolves when colors and opacities no longer change. Transitions that another change interrupts are rejected. */
-const AT_REST = `Promise.allSettled(
-	document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < Infinity).map(({ finished }) => finished)
-).then(() => {})`;
+/** Resolves when colors and opacities no longer change. One change can interrupt another's transition with its own. */
+const AT_REST = `(async () => {
+	for (;;) {
+		const running = document.getAnimations().filter(
+			({ playState, effect }) => playState === "running" && effect.getComputedTiming().endTime < Infinity
+		);
+		if (running.length === 0) return;
+		await Promise.allSettled(running.map(({ finished }) => finished));
+	}
+})()`;
 
 /**
  * Axe, for a page that is at rest. It runs within the page, because the dashboard has no frames: otherwise it would open

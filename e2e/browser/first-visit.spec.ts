@@ -1,5 +1,7 @@
 import { expect, expectAccessible, PASSWORD, test, watch } from "./dashboard.ts";
 
+test.use({ ownService: true });
+
 test("the first visit sets up the operator, who creates a project and installs the Developer app", async ({
 	dashboard,
 	page,

@@ -6,57 +6,61 @@ import { furnishOutages } from "./outages.ts";
 const TIME = String.raw`(\d+ \w+( \d{4})?, )?\d\d:\d\d`;
 const timed = (text: TemplateStringsArray, ...times: string[]): RegExp => new RegExp(String.raw(text, ...times));
 
-test("health is judged over a window, and an outage is one incident", async ({ dashboard, page, context }) => {
-	const faults = watch(context);
-	await dashboard.setUp();
-	const { accounting, shipping, chat } = await furnishOutages(dashboard);
-	await dashboard.signIn(page);
+test.describe("with a past", () => {
+	test.use({ ownService: true });
 
-	await page.goto(dashboard.project());
-	await expect(
-		page.getByText(timed`^1 of 3 webhooks is failing: Shipping has returned 500 since ${TIME}\.`),
-	).toBeVisible();
-	await expect(page.getByRole("heading", { name: "Failing and unstable webhooks" })).toBeVisible();
-	await expect(page.getByText("Failing", { exact: true })).toBeVisible();
-	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
-	const incidents = page.getByRole("list", { name: "Incidents" });
-	// While it lasts, an outage is shown once: in its webhook's row.
-	await expect(page.getByRole("listitem").filter({ hasText: "Shipping" }).first()).toContainText(
-		timed`^ShippingFailingReturning 500 since ${TIME}\. \d+ deliveries held up, all waiting\. Next retry at ${TIME}\.`,
-	);
-	await expect(incidents.getByRole("listitem")).toHaveCount(1);
-	await expectAccessible(page);
+	test("health is judged over a window, and an outage is one incident", async ({ dashboard, page, context }) => {
+		const faults = watch(context);
+		await dashboard.setUp();
+		const { accounting, shipping, chat } = await furnishOutages(dashboard);
+		await dashboard.signIn(page);
 
-	await page.goto(dashboard.project("/webhooks"));
-	await expect(page.getByText("3 webhooks, 1 is failing, 1 is unstable.")).toBeVisible();
-	for (const state of ["Failing", "Unstable", "Healthy"])
-		await expect(page.getByRole("table").getByText(state, { exact: true })).toHaveCount(1);
-	await expectAccessible(page);
+		await page.goto(dashboard.project());
+		await expect(
+			page.getByText(timed`^1 of 3 webhooks is failing: Shipping has returned 500 since ${TIME}\.`),
+		).toBeVisible();
+		await expect(page.getByRole("heading", { name: "Failing and unstable webhooks" })).toBeVisible();
+		await expect(page.getByText("Failing", { exact: true })).toBeVisible();
+		await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
+		const incidents = page.getByRole("list", { name: "Incidents" });
+		// While it lasts, an outage is shown once: in its webhook's row.
+		await expect(page.getByRole("listitem").filter({ hasText: "Shipping" }).first()).toContainText(
+			timed`^ShippingFailingReturning 500 since ${TIME}\. \d+ deliveries held up, all waiting\. Next retry at ${TIME}\.`,
+		);
+		await expect(incidents.getByRole("listitem")).toHaveCount(1);
+		await expectAccessible(page);
 
-	await page.goto(dashboard.project(`/webhooks/${accounting.id}`));
-	await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
-	await expect(incidents.getByRole("listitem")).toHaveCount(1);
-	await expect(incidents).toContainText(timed`${TIME}–${TIME}`);
-	await expect(incidents).toContainText(timed`Returned 500\. \d+ deliveries held up, all delivered by ${TIME}\.`);
-	await expect(incidents).toContainText("Nothing to do");
-	await incidents.getByRole("link").click();
-	await expect(page).toHaveURL(/since=.*until=|until=.*since=/);
-	await expect(page.getByRole("table", { name: "Attempts" }).getByText(/500/).first()).toBeVisible();
+		await page.goto(dashboard.project("/webhooks"));
+		await expect(page.getByText("3 webhooks, 1 is failing, 1 is unstable.")).toBeVisible();
+		for (const state of ["Failing", "Unstable", "Healthy"])
+			await expect(page.getByRole("table").getByText(state, { exact: true })).toHaveCount(1);
+		await expectAccessible(page);
 
-	await page.goto(dashboard.project(`/webhooks/${chat.id}`));
-	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
-	await expect(page.getByText(/^\d of \d+ attempts have failed in the last 15 minutes/)).toBeVisible();
-	await expectAccessible(page);
+		await page.goto(dashboard.project(`/webhooks/${accounting.id}`));
+		await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
+		await expect(incidents.getByRole("listitem")).toHaveCount(1);
+		await expect(incidents).toContainText(timed`${TIME}–${TIME}`);
+		await expect(incidents).toContainText(timed`Returned 500\. \d+ deliveries held up, all delivered by ${TIME}\.`);
+		await expect(incidents).toContainText("Nothing to do");
+		await incidents.getByRole("link").click();
+		await expect(page).toHaveURL(/since=.*until=|until=.*since=/);
+		await expect(page.getByRole("table", { name: "Attempts" }).getByText(/500/).first()).toBeVisible();
 
-	// Ongoing: there is nothing to close yet.
-	await page.goto(dashboard.project(`/webhooks/${shipping.id}`));
-	await expect(page.getByText(/^Returning 500 since/)).toBeVisible();
-	await expect(incidents).toContainText(/Returning 500\. \d+ deliveries held up, all waiting/);
-	await expect(incidents.getByRole("button")).toHaveCount(0);
-	await expectAccessible(page);
-	await page.setViewportSize({ width: 390, height: 844 });
-	await expectAccessible(page);
-	expect(faults).toEqual([]);
+		await page.goto(dashboard.project(`/webhooks/${chat.id}`));
+		await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
+		await expect(page.getByText(/^\d of \d+ attempts have failed in the last 15 minutes/)).toBeVisible();
+		await expectAccessible(page);
+
+		// Ongoing: there is nothing to close yet.
+		await page.goto(dashboard.project(`/webhooks/${shipping.id}`));
+		await expect(page.getByText(/^Returning 500 since/)).toBeVisible();
+		await expect(incidents).toContainText(/Returning 500\. \d+ deliveries held up, all waiting/);
+		await expect(incidents.getByRole("button")).toHaveCount(0);
+		await expectAccessible(page);
+		await page.setViewportSize({ width: 390, height: 844 });
+		await expectAccessible(page);
+		expect(faults).toEqual([]);
+	});
 });
 
 test.describe("with retries that come fast", () => {

@@ -3,82 +3,84 @@ import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 
 const PAGES = ["", "/apps", "/webhooks", "/webhooks/new", "/api-keys", "/logs", "/members", "/audit"];
 
-for (const colorScheme of ["light", "dark"] as const)
-	for (const filled of [true, false])
-		test(`every page is accessible, ${colorScheme}, ${filled ? "with traffic" : "empty"}`, async ({
-			dashboard,
-			browser,
-		}) => {
-			const { shop } = dashboard;
-			const pages = PAGES.map((path) => dashboard.project(path));
-			if (filled) {
-				const [sound, broken] = [await shop.receiver(), await shop.receiver()];
-				broken.respondWith(() => ({ status: 503 }));
-				await shop.webhook(sound.url("/hooks"), { description: "Sound" });
-				const { id } = await shop.webhook(broken.url("/hooks"), { description: "Broken" });
-				await shop.post(shop.path("/api-keys"), { name: "Shop server" });
-				for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
-				await Promise.all([sound.count(3), broken.count(3)]);
-				await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(6);
-				const [attempt] = (await shop.get(shop.path("/attempts/summaries?status=retrying"))).body.data;
-				for (const path of [`/webhooks/${id}`, `/webhooks/${id}?tab=settings`, `/logs/${attempt.id}`])
-					pages.push(dashboard.project(path));
-			}
-			await dashboard.setUp();
-			const context = await browser.newContext({ colorScheme, reducedMotion: "reduce" });
-			const faults = watch(context);
-			const page = await context.newPage();
-			await dashboard.signIn(page);
-			for (const url of [
-				...pages,
-				`${dashboard.url}/projects`,
-				`${dashboard.url}/account`,
-				`${dashboard.url}/nowhere`,
-			]) {
-				await page.goto(url);
-				await expectAccessible(page);
-			}
-			expect(faults).toEqual([]);
-			await context.close();
-		});
-
-test("pages fit a narrow screen, and every page is reachable", async ({ dashboard, browser }) => {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	const { id } = await shop.webhook(receiver.url(`/hooks/${"long".repeat(40)}`), {
-		description: "Accounting ".repeat(10),
+for (const filled of [true, false])
+	test(`every page is accessible, light and dark, ${filled ? "with traffic" : "empty"}`, async ({
+		dashboard,
+		page,
+		context,
+	}) => {
+		test.slow();
+		const { shop } = dashboard;
+		const pages = PAGES.map((path) => dashboard.project(path));
+		if (filled) {
+			const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+			broken.respondWith(() => ({ status: 503 }));
+			await shop.webhook(sound.url("/hooks"), { description: "Sound" });
+			const { id } = await shop.webhook(broken.url("/hooks"), { description: "Broken" });
+			await shop.post(shop.path("/api-keys"), { name: "Shop server" });
+			for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+			await Promise.all([sound.count(3), broken.count(3)]);
+			await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(6);
+			const [attempt] = (await shop.get(shop.path("/attempts/summaries?status=retrying"))).body.data;
+			for (const path of [`/webhooks/${id}`, `/webhooks/${id}?tab=settings`, `/logs/${attempt.id}`])
+				pages.push(dashboard.project(path));
+		}
+		const faults = watch(context);
+		await dashboard.enter(page);
+		// Each page is loaded in the scheme in which the one before was left.
+		let colorScheme: "light" | "dark" = "light";
+		for (const url of [...pages, `${dashboard.url}/projects`, `${dashboard.url}/account`, `${dashboard.url}/nowhere`]) {
+			await page.goto(url);
+			await expectAccessible(page);
+			colorScheme = colorScheme === "light" ? "dark" : "light";
+			await page.emulateMedia({ colorScheme });
+			await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
+			await expectAccessible(page);
+		}
+		expect(faults).toEqual([]);
 	});
-	await shop.post(shop.path("/events"), purchase(1));
-	await receiver.count(1);
-	await dashboard.setUp();
-	const context = await browser.newContext({ viewport: { width: 360, height: 740 }, reducedMotion: "reduce" });
-	const page = await context.newPage();
-	await dashboard.signIn(page);
-	for (const path of [...PAGES, `/webhooks/${id}`, `/webhooks/${id}?tab=settings`]) {
-		await page.goto(dashboard.project(path));
-		await page.getByRole("heading", { level: 1 }).first().waitFor();
-		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-		expect(await page.locator("html").evaluate((html) => html.scrollWidth), path).toBeLessThanOrEqual(360);
-	}
-	// Names once ran out of their cards.
-	const longName = "A name that takes more than a line ".repeat(2).trim();
-	await shop.post(shop.path("/api-keys"), { name: longName });
-	await shop.patch(`/v1/projects/${shop.projectId}`, { name: longName });
-	for (const url of [dashboard.project("/api-keys"), `${dashboard.url}/projects`]) {
-		await page.goto(url);
-		const name = page.getByRole("table").getByText(longName);
-		expect(await name.evaluate((element) => element.getBoundingClientRect().right), url).toBeLessThan(345);
-		await expect(page.getByRole("table")).toContainText(longName);
-	}
-	await page.goto(dashboard.project("/webhooks"));
-	await page
-		.getByRole("button", { name: /navigation|menu/i })
-		.first()
-		.click();
-	await page.getByRole("link", { name: "Logs" }).click();
-	await expect(page.getByRole("heading", { name: "Logs", level: 1 })).toBeVisible();
-	await expectAccessible(page);
-	await context.close();
+
+test.describe("with no other project", () => {
+	test.use({ ownService: true });
+
+	test("pages fit a narrow screen, and every page is reachable", async ({ dashboard, browser }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		const { id } = await shop.webhook(receiver.url(`/hooks/${"long".repeat(40)}`), {
+			description: "Accounting ".repeat(10),
+		});
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		await dashboard.setUp();
+		const context = await browser.newContext({ viewport: { width: 360, height: 740 }, reducedMotion: "reduce" });
+		const page = await context.newPage();
+		await dashboard.signIn(page);
+		for (const path of [...PAGES, `/webhooks/${id}`, `/webhooks/${id}?tab=settings`]) {
+			await page.goto(dashboard.project(path));
+			await page.getByRole("heading", { level: 1 }).first().waitFor();
+			await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+			expect(await page.locator("html").evaluate((html) => html.scrollWidth), path).toBeLessThanOrEqual(360);
+		}
+		// Names once ran out of their cards.
+		const longName = "A name that takes more than a line ".repeat(2).trim();
+		await shop.post(shop.path("/api-keys"), { name: longName });
+		await shop.patch(`/v1/projects/${shop.projectId}`, { name: longName });
+		for (const url of [dashboard.project("/api-keys"), `${dashboard.url}/projects`]) {
+			await page.goto(url);
+			const name = page.getByRole("table").getByText(longName);
+			expect(await name.evaluate((element) => element.getBoundingClientRect().right), url).toBeLessThan(345);
+			await expect(page.getByRole("table")).toContainText(longName);
+		}
+		await page.goto(dashboard.project("/webhooks"));
+		await page
+			.getByRole("button", { name: /navigation|menu/i })
+			.first()
+			.click();
+		await page.getByRole("link", { name: "Logs" }).click();
+		await expect(page.getByRole("heading", { name: "Logs", level: 1 })).toBeVisible();
+		await expectAccessible(page);
+		await context.close();
+	});
 });
 
 test("the log can be used with only the keyboard", async ({ dashboard, page }) => {

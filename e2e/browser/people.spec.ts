@@ -31,7 +31,8 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
 	await dashboard.enter(page);
-	const viewer = await invite(dashboard, browser, page, "viewer", "vera@example.com");
+	const email = dashboard.address("vera");
+	const viewer = await invite(dashboard, browser, page, "viewer", email);
 
 	await viewer.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
 	for (const name of ["Rotate signing secret", "Pause", "Delete webhook"])
@@ -67,13 +68,13 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 		.getByRole("dialog")
 		.getByRole("button", { name: /remove/i })
 		.click();
-	await expect(page.getByText("vera@example.com")).toHaveCount(0);
+	await expect(page.getByText(email)).toHaveCount(0);
 	expect(await viewer.evaluate(async (path) => (await fetch(path)).status, shop.path("/webhooks"))).toBe(404);
 });
 
 test("a developer can manage webhooks and keys, but not members", async ({ dashboard, browser, page }) => {
 	await dashboard.enter(page);
-	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");
+	const developer = await invite(dashboard, browser, page, "developer", dashboard.address("dave"));
 	await developer.goto(dashboard.project("/api-keys"));
 	await developer.getByRole("button", { name: "New key" }).first().click();
 	const dialog = developer.getByRole("dialog");
@@ -123,7 +124,8 @@ test("removing a member shows the keys they created, and revokes those that are 
 	page,
 }) => {
 	await dashboard.enter(page);
-	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");
+	const email = dashboard.address("dave");
+	const developer = await invite(dashboard, browser, page, "developer", email);
 	for (const name of ["Shop server", "Dave's laptop"]) {
 		await developer.goto(dashboard.project("/api-keys"));
 		await developer.getByRole("button", { name: "New key" }).first().click();
@@ -141,7 +143,7 @@ test("removing a member shows the keys they created, and revokes those that are 
 	await dialog.getByRole("checkbox", { name: "Revoke Dave's laptop" }).check();
 	await expectAccessible(page);
 	await dialog.getByRole("button", { name: "Remove and revoke 1 key" }).click();
-	await expect(page.getByText("dave@example.com")).toHaveCount(0);
+	await expect(page.getByText(email)).toHaveCount(0);
 	await page.goto(dashboard.project("/api-keys"));
 	await expect(page.getByRole("row", { name: /Someone else's/ })).toBeVisible();
 	await expect(page.getByRole("row", { name: /Shop server/ })).toBeVisible();
@@ -152,6 +154,7 @@ test("every session can be ended from anywhere", async ({ dashboard, browser, pa
 	await dashboard.enter(page);
 	const other = await (await browser.newContext()).newPage();
 	await dashboard.signIn(other);
+	await other.goto(dashboard.project());
 	await page.goto(`${dashboard.url}/account`);
 	await expectAccessible(page);
 	await page.getByRole("button", { name: "Sign out everywhere" }).click();

@@ -3,6 +3,8 @@ import { backupSqlite, restoreSqlite } from "@posthorn/server/storage/sqlite";
 import { purchase } from "../shop.ts";
 import { type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
+test.use({ ownService: true });
+
 /** Restores the database from a backup of this moment, as an operator does. */
 async function restore({ shop }: Dashboard): Promise<void> {
 	const [path, backup] = [join(shop.folder, "posthorn.db"), join(shop.folder, "backup.db")];
@@ -63,6 +65,7 @@ test("each of many webhooks can be found and left out of a release", async ({ da
 	await restore(dashboard);
 	await shop.post(shop.path("/events"), purchase(1));
 	await dashboard.signIn(page);
+	await page.goto(dashboard.project());
 	await page.getByRole("button", { name: "Review and release" }).click();
 	const dialog = page.getByRole("dialog", { name: "Release the restored database" });
 	const rows = dialog.getByRole("table", { name: "Pending deliveries" }).getByRole("row");

@@ -5,62 +5,71 @@ import { expect, test } from "./dashboard.ts";
 
 const EVENTS = 450;
 
-test("a long log only renders the rows in sight, by scrolling and by keyboard", async ({ dashboard, page }) => {
-	const { shop } = dashboard;
-	const url = "https://example.com/hooks";
-	const { id } = await shop.webhook(url, { events: ["purchase.completed"] });
-	await dashboard.setUp();
-	await shop.service.stop();
-	const webhook = { id, url, events: ["purchase.completed"], attemptsOf: () => [{ statusCode: 200, responseMs: 20 }] };
-	const now = Date.now();
-	const times = Array.from({ length: EVENTS * 11 }, (_, n) => now - (EVENTS * 11 - n) * 1_000);
-	await writePast({ path: join(shop.folder, "posthorn.db"), projectId: shop.projectId, webhooks: [webhook], times });
-	await shop.start();
-	const total = (await shop.get(shop.path("/attempts/count"))).body.count as number;
-	expect(total).toBeGreaterThan(300);
+test.describe("with a past", () => {
+	test.use({ ownService: true });
 
-	await dashboard.signIn(page);
-	await page.goto(dashboard.project("/logs?view=attempts"));
-	const table = page.getByRole("table", { name: "Attempts" });
-	await page.getByRole("button", { name: "Show older attempts" }).click();
-	// More pages load as one scrolls.
-	await expect(async () => {
-		await page.mouse.wheel(0, 20_000);
-		await expect(table).toHaveAttribute("aria-rowcount", String(total + 1), { timeout: 500 });
-	}).toPass();
-	await expect(async () => {
-		await page.mouse.wheel(0, 20_000);
-		await expect(table.locator(`tr[aria-rowindex="${total + 1}"]`)).toBeInViewport({ timeout: 500 });
-	}).toPass();
-	expect(await table.locator("tbody tr").count()).toBeLessThan(120);
-
-	// Rows come and go a few at a time, because each change makes the browser lay out the table.
-	const changes = await page.evaluate(`new Promise((resolve) => {
-		window.scrollTo(0, 2_000);
-		const body = document.querySelector("tbody");
-		const seen = new MutationObserver(() => changes++);
-		let changes = 0;
-		let steps = 0;
-		const step = () => {
-			if (steps === 3) seen.observe(body, { childList: true });
-			if (steps++ === 43) return resolve(changes);
-			window.scrollBy(0, 44);
-			requestAnimationFrame(step);
+	test("a long log only renders the rows in sight, by scrolling and by keyboard", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const url = "https://example.com/hooks";
+		const { id } = await shop.webhook(url, { events: ["purchase.completed"] });
+		await dashboard.setUp();
+		await shop.service.stop();
+		const webhook = {
+			id,
+			url,
+			events: ["purchase.completed"],
+			attemptsOf: () => [{ statusCode: 200, responseMs: 20 }],
 		};
-		requestAnimationFrame(step);
-	})`);
-	expect(changes).toBeGreaterThan(0);
-	expect(changes).toBeLessThan(30);
+		const now = Date.now();
+		const times = Array.from({ length: EVENTS * 11 }, (_, n) => now - (EVENTS * 11 - n) * 1_000);
+		await writePast({ path: join(shop.folder, "posthorn.db"), projectId: shop.projectId, webhooks: [webhook], times });
+		await shop.start();
+		const total = (await shop.get(shop.path("/attempts/count"))).body.count as number;
+		expect(total).toBeGreaterThan(300);
 
-	// The keyboard continues at the row it was on, however far away that is.
-	const first = table.locator('tr[aria-rowindex="2"]');
-	await first.focus();
-	await page.mouse.wheel(0, 20_000);
-	await expect(first).not.toBeInViewport();
-	await page.keyboard.press("j");
-	const second = table.locator('tr[aria-rowindex="3"]');
-	await expect(second).toBeFocused();
-	await expect(second).toBeInViewport();
+		await dashboard.signIn(page);
+		await page.goto(dashboard.project("/logs?view=attempts"));
+		const table = page.getByRole("table", { name: "Attempts" });
+		await page.getByRole("button", { name: "Show older attempts" }).click();
+		// More pages load as one scrolls.
+		await expect(async () => {
+			await page.mouse.wheel(0, 20_000);
+			await expect(table).toHaveAttribute("aria-rowcount", String(total + 1), { timeout: 500 });
+		}).toPass();
+		await expect(async () => {
+			await page.mouse.wheel(0, 20_000);
+			await expect(table.locator(`tr[aria-rowindex="${total + 1}"]`)).toBeInViewport({ timeout: 500 });
+		}).toPass();
+		expect(await table.locator("tbody tr").count()).toBeLessThan(120);
+
+		// Rows come and go a few at a time, because each change makes the browser lay out the table.
+		const changes = await page.evaluate(`new Promise((resolve) => {
+			window.scrollTo(0, 2_000);
+			const body = document.querySelector("tbody");
+			const seen = new MutationObserver(() => changes++);
+			let changes = 0;
+			let steps = 0;
+			const step = () => {
+				if (steps === 3) seen.observe(body, { childList: true });
+				if (steps++ === 43) return resolve(changes);
+				window.scrollBy(0, 44);
+				requestAnimationFrame(step);
+			};
+			requestAnimationFrame(step);
+		})`);
+		expect(changes).toBeGreaterThan(0);
+		expect(changes).toBeLessThan(30);
+
+		// The keyboard continues at the row it was on, however far away that is.
+		const first = table.locator('tr[aria-rowindex="2"]');
+		await first.focus();
+		await page.mouse.wheel(0, 20_000);
+		await expect(first).not.toBeInViewport();
+		await page.keyboard.press("j");
+		const second = table.locator('tr[aria-rowindex="3"]');
+		await expect(second).toBeFocused();
+		await expect(second).toBeInViewport();
+	});
 });
 
 test("a busy log keeps still under the pointer", async ({ dashboard, page }) => {
