@@ -234,7 +234,7 @@ test.each([
 	[["listen", "ftp://localhost/"], /not an endpoint/],
 	[["listen", "http://user:secret@localhost:3000"], /user name or password/],
 	[["listen", "3000", "--since", "yesterday"], /--since is "yesterday"/],
-	[["listen", "3000", "--since", "1h", "--from", "evt_1"], /exclude/],
+	[["listen", "3000", "--since", "1h", "--from", "evt_1"], /be combined/],
 	[["listen", "3000", "--events", "purchase.complete"], /No event type: purchase.complete/],
 ])("refuses %j", async (args, message) => {
 	const { code, out, err } = await user.run(args);
