@@ -32,7 +32,7 @@ export async function restore(file: string | undefined, { databaseUrl, yes, json
 		return;
 	}
 	const asOf = backupAt === null ? "" : `, as of about ${backupAt.slice(0, 16).replace("T", " ")} UTC`;
-	console.log(`${done.told}${asOf}.`);
+	console.log(`${done.message}${asOf}.`);
 	if (done.replaced !== null) console.log(`The previous database is kept as ${done.replaced}.`);
 	console.log(NEXT);
 }
@@ -41,7 +41,7 @@ interface Restored {
 	/** Its path, or "postgres". */
 	readonly database: string;
 	/** The first sentence for people, without its end. */
-	readonly told: string;
+	readonly message: string;
 	readonly backupAt: number | null;
 	readonly replaced: string | null;
 }
@@ -56,7 +56,7 @@ async function restoreFile(config: Config, file: string | undefined, yes: boolea
 	const question = `Replace the database ${path}? It is kept under another name.`;
 	if (existsSync(path)) await confirm(question, yes);
 	const { replaced, backupAt } = await restoreSqlite(file, path);
-	return { database: path, told: `Restored ${file} to ${path}`, backupAt, replaced };
+	return { database: path, message: `Restored ${file} to ${path}`, backupAt, replaced };
 }
 
 /** The backup is restored with PostgreSQL's own tools; only the mark is missing. */
@@ -69,5 +69,5 @@ async function takeOver(config: Config, file: string | undefined): Promise<Resto
 	const { quarantinePostgres } = await import("@posthorn/server/storage/postgres");
 	const { backupAt } = await quarantinePostgres(config.database.url);
 	note("If this database was not restored, posthorn release ends the quarantine.");
-	return { database: "postgres", told: "The PostgreSQL database is taken over", backupAt, replaced: null };
+	return { database: "postgres", message: "The PostgreSQL database is taken over", backupAt, replaced: null };
 }

@@ -46,8 +46,8 @@ export async function createOperatorKey(storage: SettingStorage, file?: string):
 			throw new Error(`${why} Set POSTHORN_OPERATOR_KEY instead.`, { cause });
 		});
 	const hash = keyHash(key).toString("hex");
-	const standing = await storage.initSetting({ name: SETTING, value: hash });
-	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
+	const stored = await storage.initSetting({ name: SETTING, value: hash });
+	return { hash: Buffer.from(stored, "hex"), key: stored === hash ? key : null };
 }
 
 /**

@@ -63,7 +63,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 
 	if (!options.json) console.log(`WEBHOOK_SECRET=${secret}`);
 	note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
-	note(start.told);
+	note(start.message);
 	note(`Replays and test events go to webhooks, not here. Send one here: posthorn replay --event evt_… --to ${to}`);
 	if (process.stdin.isTTY) note("r sends the last event again, q or Ctrl-C ends.");
 	if (options.json)
@@ -140,7 +140,7 @@ interface Start {
 	readonly position: Position;
 	readonly delivered?: string | undefined;
 	/** For people: where it begins, and why. */
-	readonly told: string;
+	readonly message: string;
 }
 
 async function startingPoint(
@@ -151,14 +151,14 @@ async function startingPoint(
 ): Promise<Start> {
 	if (span !== null) {
 		const position = await positionSince(client, Date.now() - span.ms);
-		return { position, told: `Beginning with the events of the last ${span.text}.` };
+		return { position, message: `Beginning with the events of the last ${span.text}.` };
 	}
-	if (from === "now") return { position: await client.end(), told: "Beginning now." };
-	if (from !== undefined) return { position: await positionBefore(client, from), told: `Beginning with ${from}.` };
+	if (from === "now") return { position: await client.end(), message: "Beginning now." };
+	if (from !== undefined) return { position: await positionBefore(client, from), message: `Beginning with ${from}.` };
 	const stored = progress.read();
-	if (stored === null) return { position: await client.end(), told: "Beginning now." };
+	if (stored === null) return { position: await client.end(), message: "Beginning now." };
 	const since = ago(new Date(stored.at).toISOString());
-	return { ...stored, told: `Continuing where it stopped ${since}. To skip the events since then: --from now` };
+	return { ...stored, message: `Continuing where it stopped ${since}. To skip the events since then: --from now` };
 }
 
 /** The word in the service's header names, which only its OpenAPI document tells; the default if it can't be read. */

@@ -32,8 +32,8 @@ export function findWebhooks(
 		const words = [webhookName(webhook), webhook.url, webhook.id];
 		return (state === undefined || stateOf(row) === state) && words.some((word) => word.toLowerCase().includes(sought));
 	};
-	const place = ({ webhook }: WebhookRow) => order.get(webhook.id) ?? rows.length;
-	return rows.filter(matches).sort((a, b) => place(a) - place(b));
+	const indexOf = ({ webhook }: WebhookRow) => order.get(webhook.id) ?? rows.length;
+	return rows.filter(matches).sort((a, b) => indexOf(a) - indexOf(b));
 }
 
 /** The first line of the list: `4 webhooks, 1 is failing.`, or with a filter `3 of 40 webhooks match.` */

@@ -147,9 +147,9 @@ function useWindow(count: number, rowHeight: number, keep: readonly (number | nu
 	useLayoutEffect(() => {
 		if (count === 0) return;
 		const measure = () => {
-			const place = body.current?.getBoundingClientRect().top;
-			if (place === undefined) return;
-			const next = Math.round(place + window.scrollY);
+			const visibleTop = body.current?.getBoundingClientRect().top;
+			if (visibleTop === undefined) return;
+			const next = Math.round(visibleTop + window.scrollY);
 			setTop((before) => (Math.abs(next - before) > 1 ? next : before));
 		};
 		measure();

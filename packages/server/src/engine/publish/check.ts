@@ -73,8 +73,8 @@ export function dataFaults(type: string, data: string): Fault[] {
 		faults.unshift({ pointer: "/data/currency", detail: CURRENCY_DETAIL });
 	for (const { pointer, detail } of lexicalFaults(data, check.written))
 		faults.unshift({ pointer: `/data${pointer}`, detail });
-	const told = new Set<string>();
-	return faults.filter(({ pointer }) => !told.has(pointer) && told.add(pointer));
+	const listed = new Set<string>();
+	return faults.filter(({ pointer }) => !listed.has(pointer) && listed.add(pointer));
 }
 
 /** The first fault of data that isn't written yet, by the catalogue's schema of its type. Pointers are relative to it. */

@@ -116,7 +116,7 @@ export class Connections {
 
 	/** Reads without a transaction: each statement sees the newest state. Retries once if a connection had broken. */
 	read<T>(pool: PoolName, work: Work<T>): Promise<T> {
-		return told(async () => {
+		return asStorageErrors(async () => {
 			try {
 				return await this.#with(pool, work);
 			} catch (error) {
@@ -128,7 +128,7 @@ export class Connections {
 
 	/** Reads several times from one state of the database. */
 	snapshot<T>(pool: PoolName, work: Work<T>): Promise<T> {
-		return told(() => this.#with(pool, (c) => inTransaction(c, BEGIN_SNAPSHOT, work)));
+		return asStorageErrors(() => this.#with(pool, (c) => inTransaction(c, BEGIN_SNAPSHOT, work)));
 	}
 
 	/**
@@ -147,7 +147,7 @@ export class Connections {
 	}
 
 	#transaction<T>(pool: PoolName, begin: string, work: Work<T>): Promise<T> {
-		return told(async () => {
+		return asStorageErrors(async () => {
 			for (let tries = 1; ; tries++) {
 				try {
 					return await this.#with(pool, async (c) => {
@@ -283,7 +283,8 @@ function destroy(client: PoolClient): void {
 	if (client instanceof Client) client.connection.stream.destroy();
 }
 
-async function told<T>(run: () => Promise<T>): Promise<T> {
+/** Errors of the driver become {@link StorageError}s. */
+async function asStorageErrors<T>(run: () => Promise<T>): Promise<T> {
 	try {
 		return await run();
 	} catch (error) {

@@ -107,39 +107,39 @@ function isFull({ code, file, routine = "" }: DatabaseError): boolean {
  */
 export function storageError(error: unknown): unknown {
 	if (error instanceof StorageError) return error;
-	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	const failure = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
 	const state = sqlState(error);
 	if (state === null) {
 		if (!isConnectionLost(error)) return error;
 		const { message } = error as Error;
-		return told("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): retrying.`);
+		return failure("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): retrying.`);
 	}
 	const { message } = error as DatabaseError;
 	if (isFull(error as DatabaseError))
-		return told(
+		return failure(
 			"full",
 			`PostgreSQL has no space left (${message}): free some. The service then continues automatically.`,
 		);
 	if (OTHER_SESSION.test(state) || (state === PROTOCOL_VIOLATION && STATEMENT_POOL.test(message)))
-		return told("unusable", SHARED_SESSIONS);
+		return failure("unusable", SHARED_SESSIONS);
 	if (isStartupRefused(error)) {
 		const [, parameter] = STARTUP_REFUSED.exec(message)!;
-		return told(
+		return failure(
 			"unusable",
 			`The pool in front of PostgreSQL refuses the parameter ${parameter} of POSTHORN_DATABASE_URL: remove it, or ` +
 				"point the URL at PostgreSQL itself.",
 		);
 	}
 	if (CLOSED_TO_US.test(state))
-		return told("unusable", `PostgreSQL refuses (${message}): check the database URL and its user's permissions.`);
+		return failure("unusable", `PostgreSQL refuses (${message}): check the database URL and its user's permissions.`);
 	if (OTHER_SCHEMA.test(state))
-		return told(
+		return failure(
 			"unusable",
 			`The database schema doesn't fit this version of Posthorn (${message}): another version has migrated it, or it was ` +
 				"changed by hand. Run the version that migrated it last; pending work then continues.",
 		);
-	if (state === LOCK_NOT_AVAILABLE) return told("locked", LOCKED);
+	if (state === LOCK_NOT_AVAILABLE) return failure("locked", LOCKED);
 	if (AWAY.test(state) || isConflict(error))
-		return told("lost", `PostgreSQL failed temporarily (${message}): retrying.`);
+		return failure("lost", `PostgreSQL failed temporarily (${message}): retrying.`);
 	return error;
 }

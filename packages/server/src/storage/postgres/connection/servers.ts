@@ -92,8 +92,8 @@ export async function checkWritable(client: ClientBase): Promise<void> {
 
 /** Whether another server may succeed. One that refuses this user or database isn't a reason to try the next. */
 function isServersFault(error: unknown): boolean {
-	const told = isPoolBusy(error) ? null : storageError(error);
-	return told instanceof StorageError && told.code === "lost";
+	const failure = isPoolBusy(error) ? null : storageError(error);
+	return failure instanceof StorageError && failure.code === "lost";
 }
 
 /** Work that takes longer than this makes a node check whether its server still responds, milliseconds. */

@@ -37,27 +37,27 @@ const isFileError = (error: unknown): error is Error => error instanceof Error &
 
 /** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
-	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	const failure = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
 	if (isFileError(error))
-		return told("unusable", `${path} cannot be opened for writing (${error.message}): choose another path.`);
+		return failure("unusable", `${path} cannot be opened for writing (${error.message}): choose another path.`);
 	if (!isSqliteError(error)) return error;
 	switch (sqliteCode(error)) {
 		case FULL:
-			return told("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
+			return failure("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
 		case IOERR:
-			return told("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then restart.`);
+			return failure("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then restart.`);
 		case CORRUPT:
-			return told("unusable", `${path} is damaged (${error.message}): restore it from a backup.`);
+			return failure("unusable", `${path} is damaged (${error.message}): restore it from a backup.`);
 		case NOTADB:
-			return told("unusable", `${path} is not a SQLite database: name another file, or restore it from a backup.`);
+			return failure("unusable", `${path} is not a SQLite database: name another file, or restore it from a backup.`);
 		case CANTOPEN:
 		case READONLY:
-			return told(
+			return failure(
 				"unusable",
 				`${path} cannot be opened for writing: check that it and its directory belong to this user.`,
 			);
 		case BUSY:
-			return told("in_use", `${path} is locked by another program: close it, then try again.`);
+			return failure("in_use", `${path} is locked by another program: close it, then try again.`);
 		default:
 			return error;
 	}
