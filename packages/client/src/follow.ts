@@ -1,5 +1,5 @@
 import { eachElement, memberSource } from "../../protocol/src/raw-json.ts";
-import { ApiError, ConnectionError, LogBehindError } from "./errors.ts";
+import { ApiError, ConnectionError, InvalidCallError, LogBehindError } from "./errors.ts";
 import type { EventPage, EventType, LogEvent, Position } from "./events.ts";
 import { delayMs, type OnRetry, sleep } from "./retry.ts";
 
@@ -41,12 +41,23 @@ const LONGEST_DELAY_MS = 15_000;
 /** No log is longer: what reads from there learns where the log ends. */
 const BEYOND = 999_999_999_999_999;
 
+/** Throws for anything else that programs in JavaScript, or files, may have: it would read the whole log again. */
+function checkFrom(from: unknown): void {
+	if (from === "start" || from === "end") return;
+	const after = typeof from === "object" && from !== null && "after" in from ? from.after : undefined;
+	if (Number.isSafeInteger(after)) return;
+	throw new InvalidCallError(
+		`follow got ${JSON.stringify(from)} as "from": pass a position that it gave you, such as { after: 812, epoch: "…" }, or "start" or "end".`,
+	);
+}
+
 /**
  * Reads the log page by page, and waits for new events at its end. Outages and restarts of the service don't end it:
  * it asks again, with growing delays. The position only moves with what was returned.
  */
 export async function* follow(readPage: ReadPage, options: FollowOptions): AsyncGenerator<EventPage, never> {
 	const { from = "start", types, limit = 200, signal, onLogBehind, onRetry } = options;
+	checkFrom(from);
 	let position: Position = typeof from === "object" ? from : { after: 0 };
 	if (from === "end") position = await untilReached(() => endOfLog(readPage, signal));
 	for (;;) {

@@ -92,6 +92,14 @@ test.each([
 	await expect(published).rejects.toThrow(`publish got ${name} instead of an event: pass one such as { type: `);
 });
 
+// It read the whole log again.
+test.each(["begin", 812, null, {}, { after: "812" }])("refuses to follow from %j", async (from) => {
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
+	const page = posthorn.follow({ from: from as unknown as Position }).next();
+	await expect(page).rejects.toThrow(InvalidCallError);
+	await expect(page).rejects.toThrow(`follow got ${JSON.stringify(from)} as "from": pass a position that it gave you`);
+});
+
 test("a lost response is retried with the same id, and nothing is published twice", async () => {
 	let tries = 0;
 	const losing: typeof fetch = async (input, init) => {
