@@ -200,14 +200,19 @@ async function readList<R extends { readonly id: string }>(
 		const rows = await readAt(c, at, project, positions, ...own(positions.at(-1)?.id ?? ""));
 		return page(rows, positions.length === limit ? limit + 1 : positions.length, end);
 	}
-	const rows: Row[] = [];
-	for (const part of parts) {
-		const missing = limit + 1 - rows.length;
-		if (missing > 1) rows.push(...(await readFirst(c, first, project, filter, part, missing, ...own(part.from))));
-		// Whether there is another one takes no row.
-		else if (missing === 1) return page(rows, limit + (await countMatches(c, project, filter, part, 1)), null);
+	const [newest, older] = parts as [IdRange, IdRange?];
+	const rows = await readFirst(c, first, project, filter, newest, limit + 1, ...own(newest.from));
+	if (older === undefined || rows.length > limit) return page(rows, rows.length, null);
+	// Mostly there are none, and the statement that reads rows sets up each day several times.
+	const { positions } = await findAttempts(c, "DESC", project, filter, [older], limit + 1 - rows.length);
+	const found = rows.length + positions.length;
+	const shown = positions.slice(0, limit - rows.length);
+	const [highest, lowest] = [shown[0]?.id, shown.at(-1)?.id];
+	if (highest !== undefined && lowest !== undefined) {
+		const range = { from: lowest, to: `${highest} ` };
+		rows.push(...(await readFirst(c, first, project, filter, range, shown.length, ...own(lowest))));
 	}
-	return page(rows, rows.length, null);
+	return page(rows, found, null);
 }
 
 /** The ranges to search one after the other. The few attempts of one event may be of any day. */
