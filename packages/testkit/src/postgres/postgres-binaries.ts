@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
+import { chmod, chown, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
@@ -43,18 +43,46 @@ export async function npmBinaries(): Promise<string> {
 	}
 	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
 	const place = join(tmpdir(), `posthorn-postgres-${version}-${userInfo().uid}`);
-	if (existsSync(place)) return join(place, "bin");
+	await makeOnce(place, async (draft) => {
+		await cp(join(root, "native"), draft, { recursive: true, filter: (path) => !path.endsWith(".a") });
+		await chmod(draft, 0o755);
+		for (const { source, target } of await readLinks(draft)) await symlink(source, join(draft, target));
+		for (const program of ["initdb", "postgres"]) await chmod(join(draft, "bin", program), 0o755);
+	});
+	return join(place, "bin");
+}
+
+/**
+ * The files of a new cluster of {@link npmBinaries}, to be copied: `initdb` takes ten times as long. Created once per
+ * version; later calls reuse them.
+ *
+ * @param user owns them
+ */
+export async function newCluster(bin: string, user: ServerUser): Promise<string> {
+	const place = `${dirname(bin)}-cluster-${user.uid ?? "own"}`;
+	await makeOnce(place, async (draft) => {
+		if (user.uid !== undefined) await chown(draft, user.uid, user.gid!);
+		await initdb(bin, join(draft, "data"), user);
+	});
+	return join(place, "data");
+}
+
+/** Creates a cluster whose superuser is `test` and which trusts everyone. */
+export async function initdb(bin: string, data: string, user: ServerUser): Promise<void> {
+	const args = ["-D", data, "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+	await run(join(bin, "initdb"), args, { ...user, cwd: dirname(data), env: { LC_ALL: "C" } });
+}
+
+/** Makes a folder that processes share, unless it exists. */
+async function makeOnce(place: string, fill: (draft: string) => Promise<void>): Promise<void> {
+	if (existsSync(place)) return;
 	const draft = await mkdtemp(`${place}-`);
-	await cp(join(root, "native"), draft, { recursive: true, filter: (path) => !path.endsWith(".a") });
-	await chmod(draft, 0o755);
-	for (const { source, target } of await readLinks(draft)) await symlink(source, join(draft, target));
-	for (const program of ["initdb", "postgres"]) await chmod(join(draft, "bin", program), 0o755);
+	await fill(draft);
 	// The first process wins; the others use its result.
 	await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
 		await rm(draft, { recursive: true });
 		if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
 	});
-	return join(place, "bin");
 }
 
 /** Where Debian and Ubuntu install PostgreSQL, each major version in its own folder. */

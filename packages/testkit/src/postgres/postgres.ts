@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import { unusedPort } from "../ports.ts";
 import { until, within } from "../until.ts";
-import { npmBinaries, type ServerUser, serverUser, versionOf } from "./postgres-binaries.ts";
+import { initdb, newCluster, npmBinaries, type ServerUser, serverUser, versionOf } from "./postgres-binaries.ts";
 import { sharedServer } from "./postgres-shared.ts";
 
 export { type ServerUser, serverUser, systemBinaries } from "./postgres-binaries.ts";
@@ -20,6 +20,13 @@ const run = promisify(execFile);
 export const START_TIMEOUT_MS = 60_000;
 /** How much of a server's output is kept to explain why it didn't start, characters. */
 const KEEP_OUTPUT = 16_384;
+
+/**
+ * Whether the server creates databases by copying files instead of logging each page: that takes half of the time if no
+ * file has to reach the disk. PostgreSQL 15 and later.
+ */
+const COPIES_FILES = `SELECT current_setting('fsync') = 'off'
+	AND current_setting('server_version_num')::integer >= 150000 AS copies`;
 
 /**
  * Outlives the process that started it: when that process is gone (its pipe closes), this ends the server and removes
@@ -84,8 +91,8 @@ export class PostgresServer {
 		const user = await serverUser();
 		const { folder, undertaker } = await ownFolder(user);
 		const data = join(folder, "data");
-		const initdb = ["-D", data, "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-		await run(join(bin, "initdb"), initdb, { ...user, cwd: folder, env: { LC_ALL: "C" } });
+		if (options.binDirectory) await initdb(bin, data, user);
+		else await run("cp", ["-a", await newCluster(bin, user), data], { ...user, cwd: folder });
 		const settings = { ...settingsFor(options.fsync ?? false), ...options.settings };
 		const server = await PostgresServer.#in(folder, join(bin, "postgres"), settings, user, undertaker);
 		await server.startAgain();
@@ -235,7 +242,8 @@ export class PostgresServer {
 	/** Creates an empty database. @returns its URL */
 	async createDatabase(): Promise<string> {
 		const name = `test_${randomBytes(8).toString("hex")}`;
-		await this.execute(`CREATE DATABASE ${name}`);
+		const [row] = await this.execute(COPIES_FILES);
+		await this.execute(`CREATE DATABASE ${name}${row!.copies ? " STRATEGY file_copy" : ""}`);
 		const url = new URL(this.url);
 		url.pathname = `/${name}`;
 		return url.href;
