@@ -117,6 +117,46 @@ test("offline, a page that isn't loaded says so, and opens once the browser is o
 	await expect(toggle).toHaveText("Live");
 });
 
+test("offline, a delivery says so and opens once online, and an action says that it can be tried again", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	// The drawer's code is loaded before it's needed.
+	const drawerCode = page.waitForResponse(/delivery-drawer.*\.js$/);
+	await page.goto(dashboard.project("/logs"));
+	const row = page.getByRole("row", { name: /ord_1/ });
+	await expect(row).toContainText("500");
+	await drawerCode;
+	await context.setOffline(true);
+	await row.getByRole("button", { name: /^Retry now/ }).click();
+	const alert = page.getByRole("alert").filter({ hasText: "You're offline" });
+	await expect(alert).toContainText("Try again once it's back.");
+	await row.focus();
+	await page.keyboard.press("Enter");
+	const drawer = page.getByRole("dialog");
+	await expect(drawer).toContainText("You're offline");
+	await context.setOffline(false);
+	await expect(alert).toHaveCount(0);
+	await expect(drawer).toContainText("The receiver returned 500");
+});
+
+test("a browser without a network still reaches a service on its own machine", async ({ dashboard, page }) => {
+	await dashboard.shop.webhook("https://example.com/hooks", { description: "ERP" });
+	await dashboard.enter(page);
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	await page.evaluate("window.dispatchEvent(new Event('offline'))");
+	await page.getByRole("link", { name: "Webhooks" }).click();
+	await expect(page.getByRole("table", { name: "Webhooks" })).toContainText("ERP");
+});
+
 test("a part that an upgrade has replaced reloads the page once", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	await page.goto(dashboard.project());

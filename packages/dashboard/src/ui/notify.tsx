@@ -1,5 +1,6 @@
 import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle, IconCheck, IconInfoCircle } from "@tabler/icons-react";
+import { ApiError } from "../api/client/error.ts";
 import { problemWords } from "../api/client/problem-words.ts";
 
 /** A notification that something was done. */
@@ -12,10 +13,16 @@ export function notifyUndone(message: string): void {
 	notifications.show({ message, color: "gray", icon: <IconInfoCircle size={16} aria-hidden />, autoClose: 6_000 });
 }
 
-/** A notification that says what went wrong and what to do; stays until it is closed. */
+const OFFLINE_ID = "offline";
+
+// From then on, it isn't true.
+window.addEventListener("online", () => notifications.hide(OFFLINE_ID));
+
+/** A notification that says what went wrong and what to do; stays until it is closed, or until it is over. */
 export function notifyProblem(error: unknown): void {
 	const { title, detail } = problemWords(error);
 	notifications.show({
+		...(error instanceof ApiError && error.code === "offline" ? { id: OFFLINE_ID } : {}),
 		title,
 		message: detail,
 		color: "red",

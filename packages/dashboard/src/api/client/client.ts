@@ -1,6 +1,6 @@
 import { noteServerTime } from "../../lib/text/server-time.ts";
 import { csrfToken, forgetSession } from "../session-cache.ts";
-import { ApiError, type Fault, OFFLINE, type ProblemBody, UNREACHABLE } from "./error.ts";
+import { ApiError, type Fault, OFFLINE, OFFLINE_CHANGE, type ProblemBody, UNREACHABLE } from "./error.ts";
 import { holding } from "./gate.ts";
 import type { Arguments, PathWith, ResponseOf, Verb } from "./operation.ts";
 
@@ -54,7 +54,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 		...(options.signal === undefined ? {} : { signal: options.signal }),
 	}).catch((error: unknown) => {
 		if (options.signal?.aborted === true) throw error;
-		throw new ApiError(navigator.onLine === false ? OFFLINE : UNREACHABLE);
+		throw new ApiError(navigator.onLine !== false ? UNREACHABLE : method === "GET" ? OFFLINE : OFFLINE_CHANGE);
 	});
 	noteServerTime(response.headers.get("date"), sentAt, Date.now());
 	if (!response.ok) {

@@ -53,3 +53,9 @@ export const OFFLINE: ProblemBody = {
 	detail: "Your browser has no connection. Once it's back, the page updates.",
 	errors: [],
 };
+
+/** As {@link OFFLINE}, for calls that change something. */
+export const OFFLINE_CHANGE: ProblemBody = {
+	...OFFLINE,
+	detail: "Your browser has no connection. Try again once it's back.",
+};

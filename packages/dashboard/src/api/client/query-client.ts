@@ -57,10 +57,13 @@ const retryAfterOf = (error: unknown): number => (error instanceof ApiError ? (e
 export const queryClient = new ExactQueryClient({
 	defaultOptions: {
 		queries: {
+			// A service on this machine or network can be reached by a browser that is offline. Otherwise, the error says so.
+			networkMode: "always",
+			refetchOnReconnect: true,
 			staleTime: STALE_MS,
 			retry: (failures, error) => failures < RETRIES && isStatus(error, 0, 429, 502, 503, 504),
 			retryDelay: (failures, error) => Math.max(500 * 2 ** failures, retryAfterOf(error) * 1_000),
 		},
-		mutations: { retry: false },
+		mutations: { retry: false, networkMode: "always" },
 	},
 });

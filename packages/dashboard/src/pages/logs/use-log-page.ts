@@ -1,7 +1,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
@@ -18,6 +18,9 @@ const NARROW = "(max-width: 48em)";
 const AT_TOP = 200;
 /** How long the pointer stays on a row before its drawer is loaded, milliseconds; as for the router's own links. */
 const INTENT_MS = 50;
+/** How long the list has to itself before the drawer's code is loaded, milliseconds. */
+const IDLE_MS = 1_000;
+const DRAWER = "/signed-in/p/$projectId/developer/logs/$attemptId";
 /** Stands for an attempt's id in an address. */
 const SAMPLE = "att_sample";
 
@@ -52,6 +55,12 @@ export function useLogPage() {
 			},
 		};
 	}, [router, navigate, projectId, search]);
+	useEffect(() => {
+		// So that a drawer also opens offline. If it can't be loaded, it's loaded when one opens, and that says why not.
+		const route = router.routesById[DRAWER];
+		const timer = setTimeout(() => void (route && router.loadRouteChunk(route)?.catch(() => {})), IDLE_MS);
+		return () => clearTimeout(timer);
+	}, [router]);
 	return {
 		projectId,
 		search,
