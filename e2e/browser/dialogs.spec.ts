@@ -139,3 +139,43 @@ test("the browser's Back closes a delivery, and returns the focus to its row", a
 		await expect(row).toBeFocused();
 	}
 });
+
+test.describe("with long delays", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600,3600" } });
+
+	test("the focus stays in a delivery while it changes, and the sign-in page has one from the start", async ({
+		dashboard,
+		page,
+		context,
+	}) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
+		for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(2);
+		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
+		await dashboard.enter(page);
+		await page.goto(dashboard.project("/logs"));
+		const drawer = page.getByRole("dialog");
+		const focused = page.locator("[role=dialog]:focus-within");
+		await page.getByRole("row", { name: /ord_2/ }).focus();
+		await page.keyboard.press("Enter");
+		await drawer.getByRole("link", { name: /^attempt 1 of/ }).focus();
+		await page.keyboard.press("j");
+		await expect(drawer.getByRole("link", { name: "ord_1" })).toBeVisible();
+		await expect(focused).toHaveCount(1);
+		await drawer.getByRole("button", { name: "Retry now" }).focus();
+		await page.keyboard.press("r");
+		await receiver.count(3);
+		await expect(drawer.getByRole("heading", { name: /^Attempt 2 of/ })).toBeVisible();
+		await expect(page.getByRole("row", { name: /ord_1/, includeHidden: true })).toContainText("2/");
+		await expect(focused).toHaveCount(1);
+		await page.keyboard.press("Escape");
+		await expect(page.getByRole("row", { name: /ord_1/ })).toBeFocused();
+
+		await context.clearCookies();
+		await page.reload();
+		await expect(page.getByLabel("E-mail")).toBeFocused();
+	});
+});

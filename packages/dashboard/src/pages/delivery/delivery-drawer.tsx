@@ -1,7 +1,7 @@
 import { Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
@@ -79,6 +79,13 @@ export function DeliveryDrawer() {
 		{ inDialogs: true },
 	);
 
+	// What had the focus may be gone, such as a button of the previous delivery.
+	const inside = useRef<HTMLSpanElement>(null);
+	useEffect(() => {
+		if (document.activeElement !== document.body) return;
+		inside.current?.closest<HTMLElement>("[role=dialog]")?.focus({ preventScroll: true });
+	});
+
 	// The list returns the focus to the row; without one, it goes to the page.
 	useEffect(() => () => document.getElementById("content")?.focus({ preventScroll: true }), []);
 
@@ -94,7 +101,9 @@ export function DeliveryDrawer() {
 			classNames={{ content: classes.content, title: classes.title, header: classes.header }}
 			title={
 				<>
-					<span className={classes.type}>{known?.event_type ?? "Delivery"}</span>
+					<span className={classes.type} ref={inside}>
+						{known?.event_type ?? "Delivery"}
+					</span>
 					{known === undefined ? null : <EventMark event={known} />}
 					{state === null ? null : <Outcome kind={state.outcome} label={state.word} />}
 				</>

@@ -2,7 +2,7 @@ import { Button, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { sessionQuery, signIn } from "../../api/session.ts";
 import { safeNext } from "../../lib/account/next-path.ts";
 import { SignInFields, signInForm } from "../../ui/account/account-fields.tsx";
@@ -23,6 +23,8 @@ export function PasswordSignIn() {
 	useEffect(() => {
 		if (already) router.history.replace(safeNext(next));
 	}, [already, next, router]);
+	const email = useRef<HTMLInputElement>(null);
+	useEffect(() => email.current?.focus({ preventScroll: true }), []);
 	return (
 		<AuthCard
 			title="Sign in"
@@ -30,7 +32,7 @@ export function PasswordSignIn() {
 		>
 			<form onSubmit={form.onSubmit(submit)} noValidate>
 				<Stack>
-					<SignInFields form={form} />
+					<SignInFields form={form} emailRef={email} />
 					{problem === null ? null : <ErrorState error={problem} />}
 					<Button type="submit" loading={busy} fullWidth mt="xs">
 						Sign in

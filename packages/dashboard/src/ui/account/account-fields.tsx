@@ -1,5 +1,6 @@
 import { PasswordInput, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import type { Ref } from "react";
 import { emailFault, nameFault, passwordFault } from "../../lib/account/account-rules.ts";
 
 export interface NewAccountValues {
@@ -43,11 +44,23 @@ export const signInForm = (email = "") => ({
 	},
 });
 
+interface SignInFieldsProps {
+	form: UseFormReturnType<SignInValues>;
+	emailRef?: Ref<HTMLInputElement>;
+}
+
 /** The fields for signing in. */
-export function SignInFields({ form }: { form: UseFormReturnType<SignInValues> }) {
+export function SignInFields({ form, emailRef }: SignInFieldsProps) {
 	return (
 		<>
-			<TextInput label="E-mail" type="email" autoComplete="username" required {...form.getInputProps("email")} />
+			<TextInput
+				label="E-mail"
+				type="email"
+				autoComplete="username"
+				required
+				ref={emailRef}
+				{...form.getInputProps("email")}
+			/>
 			<PasswordInput label="Password" autoComplete="current-password" required {...form.getInputProps("password")} />
 		</>
 	);

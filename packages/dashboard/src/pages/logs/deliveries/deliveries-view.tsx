@@ -84,6 +84,10 @@ export function DeliveriesView() {
 	const selected = rows?.filter(({ last_attempt }) => last_attempt !== null && selection.has(last_attempt.id)) ?? [];
 	const onlyWaiting = selected.every(({ state }) => state === "waiting");
 	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
+	// While the row's next attempt arrives, it has another one than the drawer.
+	const [lastOpen, setLastOpen] = useState<string | null>(null);
+	const openKey = attemptId === null ? null : openRow === undefined ? lastOpen : deliveryKey(openRow);
+	if (openKey !== lastOpen) setLastOpen(openKey);
 	const deliveries: DeliveriesProps = {
 		rows,
 		nameOf,
