@@ -13,7 +13,7 @@ it("uses the delivery rather than the selected attempt", () => {
 });
 
 it("says when the service plans the next attempt", () => {
-	expect(stateOf(retried, attempting)).toMatchObject({ outcome: "retrying", word: "Will retry", nextAt: NEXT });
+	expect(stateOf(retried, attempting)).toMatchObject({ outcome: "retrying", word: "Waiting", nextAt: NEXT });
 	const inFlight = { ...attempting, next_retry_at: null };
 	expect(stateOf(retried, inFlight)).toMatchObject({ word: "Being sent", nextAt: null });
 });

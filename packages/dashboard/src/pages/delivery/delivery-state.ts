@@ -1,10 +1,11 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import type { Prospect } from "../../lib/attempts/advice.ts";
+import type { OutcomeKind } from "../../ui/deliveries/outcome.tsx";
 
 /** A delivery's state, regardless of which of its attempts is selected. */
 export interface StandingState {
-	readonly outcome: "delivered" | "retrying" | "waiting" | "failed" | "paused";
+	readonly outcome: OutcomeKind;
 	readonly word: string;
 	/** Whether no further attempt is scheduled. */
 	readonly over: boolean;
@@ -23,12 +24,12 @@ type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at"> &
 	Partial<Pick<Delivery, "dismissed">> & { readonly attempts?: readonly Pick<AttemptSummary, "error_code">[] };
 
 const UNDER_WAY = "It's still being attempted. You can replay it once that's finished.";
-const GONE = "It can't be replayed: its webhook was deleted, or its event is no longer stored.";
+const GONE = "It can't be replayed, because its webhook was deleted or its event is no longer stored.";
 
 const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, canRetry: false, nextAt: null } as const;
 const FAILED = { outcome: "failed", word: "Failed", over: true, canRetry: false, nextAt: null } as const;
 const ABANDONED = {
-	outcome: "paused",
+	outcome: "abandoned",
 	word: "Won't be retried",
 	over: true,
 	canRetry: false,
@@ -44,9 +45,9 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 			return { ...DELIVERED, refusal: null };
 		case "dead_lettered":
 		case "failed":
-			if (delivery?.dismissed) return { ...FAILED, outcome: "paused", word: "Dismissed", refusal: null };
+			if (delivery?.dismissed) return { ...FAILED, outcome: "dismissed", word: "Dismissed", refusal: null };
 			if (delivery?.attempts?.at(-1)?.error_code === "test_cancelled")
-				return { ...FAILED, outcome: "paused", word: "Cancelled", refusal: null };
+				return { ...FAILED, outcome: "cancelled", word: "Cancelled", refusal: null };
 			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;
@@ -55,7 +56,7 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 				? { outcome: "waiting", word: "On its way", canRetry: false, ...rest }
 				: {
 						outcome: "retrying",
-						word: nextAt === null ? "Being sent" : "Will retry",
+						word: nextAt === null ? "Being sent" : "Waiting",
 						canRetry: nextAt !== null,
 						...rest,
 					};

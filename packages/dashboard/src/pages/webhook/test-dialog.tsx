@@ -126,7 +126,7 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 				{last === undefined ? (
 					<Outcome kind="waiting" label="Sent, waiting for the response" />
 				) : last.error_code === "test_cancelled" ? (
-					<Outcome kind="paused" label="Cancelled" />
+					<Outcome kind="cancelled" />
 				) : (
 					<Outcome kind={last.status} />
 				)}

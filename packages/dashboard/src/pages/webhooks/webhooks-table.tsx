@@ -45,10 +45,10 @@ const columnsOf = (projectId: string): readonly Column<WebhookRow>[] => [
 		header: "Success",
 		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 108,
+		width: 98,
 	},
 	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 108 },
-	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 136 },
+	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 152 },
 ];
 
 /** In pixels; a row has two lines. */

@@ -6,12 +6,11 @@ import {
 	IconClock,
 	IconPlayerPause,
 	IconRefresh,
+	IconReload,
 	IconX,
 } from "@tabler/icons-react";
 import type { WebhookState } from "../../lib/health/health.ts";
 import classes from "./outcome.module.css";
-
-export type OutcomeKind = "delivered" | "retrying" | "failed" | "paused" | "waiting" | "idle";
 
 const LOOK = {
 	delivered: { word: "Delivered", Icon: IconCheck, tone: "delivered" },
@@ -20,7 +19,13 @@ const LOOK = {
 	paused: { word: "Paused", Icon: IconPlayerPause, tone: "paused" },
 	waiting: { word: "Waiting", Icon: IconClock, tone: "waiting" },
 	idle: { word: "Idle", Icon: IconCircleDashed, tone: "paused" },
-} as const satisfies Record<OutcomeKind, unknown>;
+	replayed: { word: "Replayed", Icon: IconReload, tone: "paused" },
+	dismissed: { word: "Dismissed", Icon: IconCheck, tone: "paused" },
+	cancelled: { word: "Cancelled", Icon: IconX, tone: "paused" },
+	abandoned: { word: "Won't be retried", Icon: IconX, tone: "paused" },
+} as const;
+
+export type OutcomeKind = keyof typeof LOOK;
 
 /** The CSS colors of an outcome: for text, for its background tint, and for areas of charts. */
 export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>

@@ -55,7 +55,7 @@ export function selectColumn<Row>(
 			if (attempt === null) return null;
 			return <SelectBox row={attempt} checked={selection.has(attempt.id)} onSet={selection.set} />;
 		},
-		width: 44,
+		width: 40,
 	};
 }
 
@@ -63,14 +63,19 @@ export function selectColumn<Row>(
 export function EventCell({ attempt: { id, event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) {
 	return (
 		<span className={classes.what}>
-			<span className={classes.marked}>
-				<AttemptLink id={id} type={event_type} />
-				<EventMark event={{ event_id, test }} />
-			</span>
-			<OrderId id={order_id} />
+			<AttemptLink id={id} type={event_type} />
+			<EventDetails event={{ event_id, order_id, test }} />
 		</span>
 	);
 }
+
+/** Below an event's type: whether it is a test or a sample, and its order. Nothing for most events without an order. */
+export const EventDetails = ({ event }: { event: Pick<ListedAttempt, "event_id" | "order_id" | "test"> }) => (
+	<span className={classes.details}>
+		<EventMark event={event} />
+		<OrderId id={event.order_id} />
+	</span>
+);
 
 /** A webhook's name, truncated if long. */
 export const NameCell = ({ name }: { name: string }) => (

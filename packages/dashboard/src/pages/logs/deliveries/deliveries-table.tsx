@@ -5,14 +5,12 @@ import { useProjectId } from "../../../api/session.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
-import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
-import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
-import { NameCell, ResponseCell, selectColumn } from "../attempts/attempt-cells.tsx";
+import { EventDetails, NameCell, ResponseCell, selectColumn } from "../attempts/attempt-cells.tsx";
 import { AttemptLink } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
@@ -41,7 +39,7 @@ export interface DeliveriesProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 970;
+const MIN_WIDTH = 960;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
 export function DeliveriesTable({
@@ -89,7 +87,7 @@ const columnsOf = (
 		header: "Last attempt",
 		render: ({ last_attempt }) =>
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
-		width: 102,
+		width: 94,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 110 },
 	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 176 },
@@ -104,7 +102,7 @@ const columnsOf = (
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 132,
+		width: 138,
 	},
 	{
 		key: "next",
@@ -114,16 +112,14 @@ const columnsOf = (
 		),
 		align: "right",
 		// Room for both actions of a test that waits.
-		width: 204,
+		width: 194,
 	},
 ];
 
-const HANDLED = { replayed: "Replayed", dismissed: "Dismissed" } as const;
-
 export function DeliveryState({ row: { state, handled, last_attempt } }: { row: DeliverySummary }) {
 	if (state === "waiting") return <Outcome kind="retrying" label="Waiting" />;
-	if (handled !== null) return <Outcome kind="paused" label={HANDLED[handled]} />;
-	if (last_attempt?.error_code === "test_cancelled") return <Outcome kind="paused" label="Cancelled" />;
+	if (handled !== null) return <Outcome kind={handled} />;
+	if (last_attempt?.error_code === "test_cancelled") return <Outcome kind="cancelled" />;
 	return <Outcome kind={state} />;
 }
 
@@ -135,15 +131,12 @@ export function DeliveryEvent({
 }) {
 	return (
 		<span className={classes.what}>
-			<span className={classes.marked}>
-				{last_attempt === null ? (
-					<span className={classes.event}>{event_type}</span>
-				) : (
-					<AttemptLink id={last_attempt.id} type={event_type} />
-				)}
-				<EventMark event={{ event_id, test }} />
-			</span>
-			<OrderId id={order_id} />
+			{last_attempt === null ? (
+				<span className={classes.event}>{event_type}</span>
+			) : (
+				<AttemptLink id={last_attempt.id} type={event_type} />
+			)}
+			<EventDetails event={{ event_id, order_id, test }} />
 		</span>
 	);
 }

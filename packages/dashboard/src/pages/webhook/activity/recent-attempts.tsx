@@ -1,4 +1,4 @@
-import { Box, Text } from "@mantine/core";
+import { Box, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type ListedAttempt, newestAttemptsQuery } from "../../../api/attempts.ts";
@@ -17,7 +17,7 @@ import { When } from "../../../ui/when.tsx";
 const SHOWN = 8;
 
 const COLUMNS: readonly Column<ListedAttempt>[] = [
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 112 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
 	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short },
@@ -33,13 +33,16 @@ const COLUMNS: readonly Column<ListedAttempt>[] = [
 		render: ({ response_ms }) => formatMs(response_ms),
 		align: "right",
 		width: 100,
+		from: "sm",
 	},
 ];
 
 const EventType = ({ attempt: { event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) => (
-	<>
-		<Code>{event_type}</Code> <EventMark event={{ event_id, test }} /> <OrderId id={order_id} />
-	</>
+	<Group gap={8} wrap="nowrap" align="baseline" style={{ whiteSpace: "nowrap" }}>
+		<Code>{event_type}</Code>
+		<EventMark event={{ event_id, test }} />
+		<OrderId id={order_id} />
+	</Group>
 );
 
 function AttemptNumber({ attempt }: { attempt: ListedAttempt }) {
@@ -86,7 +89,7 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 			rows={data}
 			rowKey={({ id }) => id}
 			skeletonRows={SHOWN}
-			minWidth={620}
+			minWidth={500}
 			onOpen={(row) => void navigate(placeOf(row))}
 			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>
