@@ -68,7 +68,7 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 	await page.goto(dashboard.project(`/webhooks/${id}`));
 	await expect(page.getByRole("table", { name: "Recent attempts" })).toContainText("1 of 3");
 	// Without a response there is no response time.
-	await expect(page.getByText("Nothing was sent in this period")).toBeVisible();
+	await expect(page.getByText("No responses in this period")).toBeVisible();
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
 	await expect(page.getByRole("dialog")).toContainText("gets up to 3 attempts");
 });

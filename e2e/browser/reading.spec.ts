@@ -178,7 +178,7 @@ test.describe("after one attempt", () => {
 		await page.goto(dashboard.project("/webhooks"));
 		await expect(page.getByRole("row", { name: /Accounting/ }).getByText(/^3, for/)).toBeVisible();
 		await page.goto(dashboard.project(`/webhooks/${id}`));
-		await expect(page.getByText("Paused. Nothing is sent. Waiting: 2 new events and 1 retry.")).toBeVisible();
+		await expect(page.getByText("Paused. Nothing is sent. 2 new events and 1 retry are waiting.")).toBeVisible();
 		await page.getByRole("button", { name: "Resume" }).click();
 		const dialog = page.getByRole("dialog");
 		await expect(dialog).toContainText("2 new events and 1 retry are waiting.");

@@ -23,7 +23,7 @@ export interface HealthFacts {
 	readonly last_attempt: AttemptFacts | null;
 	readonly failing_since: AttemptFacts | null;
 	readonly failed_in_a_row: number;
-	readonly recent: { readonly since: string; readonly delivered: number; readonly failed: number };
+	readonly recent: { readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
 	readonly waiting: { readonly count: number; readonly next_at: string | null };
 	readonly dead_letters: number;
@@ -54,6 +54,9 @@ function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
 export const deletedName = (url: string | undefined) =>
 	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} (deleted)`;
 
+/** The window over which health is judged, in minutes; `windowMinutes` in the service. */
+const WINDOW_MINUTES = 15;
+
 /** As for the health `failing`: this many attempts in a row that failed, over this long. */
 const RUN = { attempts: 3, ms: 60_000 } as const;
 
@@ -70,14 +73,14 @@ export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";
 	const { now: words } = responseWords(last);
-	if (first === null || !isDown(health, now)) return recentFailures(health, now);
+	if (first === null) return recentFailures(health);
+	if (!isDown(health, now)) return `${recentFailures(health)}. ${words} now`;
 	const since = shortTime(Date.parse(first.started_at), now);
 	return responseWords(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
 }
 
 /** `9 of 60 attempts have failed in the last 15 minutes`. */
-export function recentFailures({ recent: { since, delivered, failed } }: HealthFacts, now: number): string {
-	const minutes = Math.max(1, Math.ceil((now - Date.parse(since)) / 60_000));
+export function recentFailures({ recent: { delivered, failed } }: Pick<HealthFacts, "recent">): string {
 	const all = delivered + failed;
 	const few =
 		delivered > 0
@@ -85,16 +88,16 @@ export function recentFailures({ recent: { since, delivered, failed } }: HealthF
 			: all === 1
 				? "Its only attempt has"
 				: `${allOf(all, "attempts")} have`;
-	return `${few} failed in the last ${minutes} minutes`;
+	return `${few} failed in the last ${WINDOW_MINUTES} minutes`;
 }
 
 /** What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. Returning 500 now`. */
-export function unstableWords(health: HealthFacts, now: number): string {
+export function unstableWords(health: HealthFacts): string {
 	const { last_attempt: last, failing_since: first, recent } = health;
 	const isFailing = last !== null && first !== null;
 	if (recent.delivered + recent.failed === 0)
 		return isFailing ? `${responseWords(last).now} at the last attempt` : "Unstable";
-	const words = recentFailures(health, now);
+	const words = recentFailures(health);
 	return isFailing ? `${words}. ${responseWords(last).now} now` : words;
 }
 
@@ -103,7 +106,7 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 	const name = nameInSentence(webhook);
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null || first === null || !isDown(health, now)) {
-		const words = recentFailures(health, now);
+		const words = recentFailures(health);
 		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
 	}
 	const words = responseWords(last).has;
@@ -140,11 +143,11 @@ export function projectSentence(
 				? hasFailed(first, health, now)
 				: failing.slice(0, 3).map(nameInSentence).join(", ") + (failing.length > 3 ? " and others" : "");
 		const share = total === 1 ? "Your webhook is failing" : `${shareOf(failing.length, total)} failing`;
-		return `${share}: ${who}.${behindSentence(webhooks, byId, now)}`;
+		return `${share}: ${who}.${lateSentence(webhooks, byId, now)}`;
 	}
 	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
 	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), count("idle")];
-	const late = behindSentence(webhooks, byId, now);
+	const late = lateSentence(webhooks, byId, now);
 	if (healthy === total) {
 		return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} healthy.${late}`;
 	}
@@ -203,14 +206,14 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 			const text =
 				waiting === ""
 					? "Paused. Nothing is sent. Events wait until it's resumed."
-					: `Paused. Nothing is sent. Waiting: ${waiting}.`;
+					: `Paused. Nothing is sent. ${waiting} ${isAre(pendingOf(health, health).total)} waiting.`;
 			return { text, action: "resume" };
 		}
 		case "failing":
 			return { text: `${failingSince(health, now)}.`, action: dead > 0 ? "replay" : "test" };
 		case "unstable": {
 			const left = dead === 0 ? "" : ` ${failed}.`;
-			return { text: `${unstableWords(health, now)}.${left}`, action: dead > 0 ? "replay" : "test" };
+			return { text: `${unstableWords(health)}.${left}`, action: dead > 0 ? "replay" : "test" };
 		}
 		case "idle":
 			if (backlog.events === 0 && health.last_delivered_at !== null) {
@@ -245,12 +248,32 @@ const BEHIND_MS = 60_000;
 export const isBehind = ({ state, backlog }: Pick<HealthFacts, "state" | "backlog">, now: number) =>
 	state !== "paused" && backlog.oldest_at !== null && now - Date.parse(backlog.oldest_at) >= BEHIND_MS;
 
+type ById = ReadonlyMap<string, HealthFacts>;
+
+/** What waits longer than it should: for webhooks that are behind, and for paused ones. */
+const lateSentence = (webhooks: readonly WebhookFacts[], byId: ById, now: number): string =>
+	behindSentence(webhooks, byId, now) + pausedSentence(webhooks, byId);
+
+/** ` 8 events wait for Accounting, which is paused.`; "" if nothing waits for a paused webhook. */
+function pausedSentence(webhooks: readonly WebhookFacts[], byId: ById): string {
+	const paused = webhooks.flatMap((webhook) => {
+		const health = byId.get(webhook.id);
+		if (health?.state !== "paused") return [];
+		const { total } = pendingOf(health, health);
+		return total === 0 ? [] : [{ webhook, total }];
+	});
+	const [first] = paused;
+	if (first === undefined) return "";
+	const total = paused.reduce((sum, one) => sum + one.total, 0);
+	const whom =
+		paused.length === 1
+			? `${nameInSentence(first.webhook)}, which is paused`
+			: `${formatCount(paused.length)} webhooks that are paused`;
+	return ` ${plural(total, "event")} ${total === 1 ? "waits" : "wait"} for ${whom}.`;
+}
+
 /** Names the webhooks that are behind: ` Accounting is behind: 12 events wait …`; "" if none is. */
-function behindSentence(
-	webhooks: readonly WebhookFacts[],
-	byId: ReadonlyMap<string, HealthFacts>,
-	now: number,
-): string {
+function behindSentence(webhooks: readonly WebhookFacts[], byId: ById, now: number): string {
 	const behind = webhooks.flatMap((webhook) => {
 		const health = byId.get(webhook.id);
 		return health !== undefined && isBehind(health, now) ? [{ webhook, health }] : [];

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack, Title, Tooltip } from "@mantine/core";
+import { Anchor, Button, Group, Stack, Text, Title, Tooltip } from "@mantine/core";
 import { IconReload } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -106,6 +106,10 @@ export function DeliveryView(props: DeliveryViewProps) {
 					{state.canDismiss && !attempt.test ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
 					{state.canRetry && webhook?.status === "active" ? (
 						<RetryNow projectId={projectId} delivery={attempt} onDone={onRetried} />
+					) : delivery === null ? (
+						<Text size="sm" c="dimmed">
+							{state.refusal}
+						</Text>
 					) : (
 						<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
 					)}

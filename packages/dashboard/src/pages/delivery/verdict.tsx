@@ -29,7 +29,7 @@ export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 			<div>
 				<p className={classes.headline}>{headline(attempt)}</p>
 				<p>
-					{why} <Outlook attempt={attempt} state={state} isNewest={isNewest} />
+					{why} <Outlook attempt={attempt} state={state} isNewest={isNewest} tries={tries} />
 				</p>
 				{excerpt === "" ? null : (
 					<p className={classes.said}>
@@ -52,7 +52,7 @@ export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 }
 
 /** What happens next, or what has happened since. */
-function Outlook({ attempt, state, isNewest }: VerdictProps) {
+function Outlook({ attempt, state, isNewest, tries }: VerdictProps & { tries: readonly string[] }) {
 	if (!isNewest) {
 		if (attempt.status === "delivered") return state.outcome === "delivered" ? null : "It has been replayed since.";
 		return state.outcome === "delivered"
@@ -71,5 +71,7 @@ function Outlook({ attempt, state, isNewest }: VerdictProps) {
 	if (attempt.status === "retrying")
 		return "It won't be retried: its webhook was deleted, or its event is no longer stored.";
 	if (attempt.status !== "failed" || !wasSent(attempt)) return null;
-	return "There are no attempts left, so it won't be retried. Replay it once the cause is fixed.";
+	const over = "There are no attempts left, so it won't be retried.";
+	const isSaid = state.refusal !== null || tries.some((one) => /replay/i.test(one));
+	return isSaid ? over : `${over} Replay it once the cause is fixed.`;
 }

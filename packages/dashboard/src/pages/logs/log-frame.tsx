@@ -2,6 +2,7 @@ import { Outlet } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Searched } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
+import { inertText } from "../../lib/text/json-text-inert.ts";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
@@ -11,6 +12,7 @@ import { AttemptPlaces } from "./attempts/attempt-link.tsx";
 import classes from "./attempts/attempts.module.css";
 import type { NameOf } from "./filters/filter-words.ts";
 import { LogFilters } from "./filters/log-filters.tsx";
+import { HeldNote } from "./held-note.tsx";
 import { LogContext, type LogList } from "./log-context.ts";
 import { NothingMatches, NothingYet, SearchedNote } from "./log-states.tsx";
 import { isFiltered, type LogsSearch, viewOf } from "./search.ts";
@@ -40,7 +42,13 @@ export interface ShownList<Row> {
 export interface Asked {
 	readonly deliveries: readonly DeliveryId[];
 	readonly what: string;
+	/** Whether some of them were delivered before. */
+	readonly isSentTwice: boolean;
 }
+
+/** Names a delivery in a question: `purchase.completed (order 1005) to Accounting`. */
+export const whatWords = (type: string, orderId: string | null | undefined, name: string) =>
+	`${type}${orderId == null ? "" : ` (order ${inertText(orderId)})`} to ${name}`;
 
 interface LogFrameProps<Row> {
 	page: ReturnType<typeof useLogPage>;
@@ -49,7 +57,8 @@ interface LogFrameProps<Row> {
 	onFilter: (search: LogsSearch) => void;
 	/** Below the title. */
 	sentence: ReactNode;
-	toolbar: ReactNode;
+	/** @param note what the list leaves out */
+	toolbar: (note: ReactNode) => ReactNode;
 	table: ReactNode;
 	/** Instead of the table on narrow screens. */
 	cards: ReactNode;
@@ -68,6 +77,9 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 	const { projectId, search, narrow } = page;
 	const { rows, outdated, error } = list;
 	const nothing = rows?.length === 0 && !outdated;
+	const held = viewOf(search) === "deliveries" && (
+		<HeldNote projectId={projectId} webhooks={page.webhooks} search={search} />
+	);
 	return (
 		<Page>
 			<PageHeader
@@ -96,6 +108,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 				/>
 			)}
 			<SearchedNote searched={list.searched} />
+			{nothing ? held : null}
 			{error === null ? null : <ErrorState error={error} onRetry={list.retry} />}
 			{error !== null && rows === undefined ? null : nothing ? (
 				isFiltered(search) ? (
@@ -105,7 +118,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 				)
 			) : (
 				<div className={classes.list} aria-busy={outdated}>
-					{props.toolbar}
+					{props.toolbar(held)}
 					<div {...page.attention.props}>
 						<AttemptPlaces value={page.places}>
 							{narrow ? props.cards : <Section flush>{props.table}</Section>}
@@ -118,6 +131,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 				projectId={projectId}
 				deliveries={asked?.deliveries ?? null}
 				what={asked?.what ?? ""}
+				isSentTwice={asked?.isSentTwice ?? false}
 				onClose={onAnswered}
 			/>
 			<LogContext value={props.context}>

@@ -103,7 +103,7 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 					<HealthState state={health.state} />
 				</div>
 				<p>
-					{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}.{" "}
+					{health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}
 					{recovery === null ? null : `${recovery} `}
 					{outlook(health, incident, now)}
 				</p>

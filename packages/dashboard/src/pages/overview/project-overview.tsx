@@ -1,6 +1,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import { newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Health, healthQuery, type Incident, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
@@ -64,6 +65,9 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	// Until then, something that comes late would push down what is shown. What fails isn't waited for.
 	const isLate = (query: { isPending: boolean; failureCount: number }) => query.isPending && query.failureCount === 0;
 	const settled = known && !isLate(incidents) && (anySeen === true || !(isLate(month) || isLate(newest)));
+	// What is shown stays, even if someone deletes the last webhook with attempts, so that more has to be loaded.
+	const [shown, setShown] = useState<string | null>(null);
+	if (settled && shown !== projectId) setShown(projectId);
 	const isBeginning =
 		known &&
 		(anySeen === true || (month.data !== undefined && newest.data !== undefined)) &&
@@ -85,7 +89,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			) : undefined}
 		</PageHeader>
 	);
-	if (!settled && error === null)
+	if (!settled && shown !== projectId && error === null)
 		return (
 			<Page>
 				{header}

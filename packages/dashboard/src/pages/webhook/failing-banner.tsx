@@ -45,7 +45,7 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				{failed === null ? <IconActivity size={20} aria-hidden /> : <IconAlertTriangle size={20} aria-hidden />}
 				<div>
 					<p className={classes.title}>
-						{health.state === "failing" ? failingSince(health, now) : unstableWords(health, now)}
+						{health.state === "failing" ? failingSince(health, now) : unstableWords(health)}
 					</p>
 					{waits === "" ? null : <p className={classes.text}>{waits}</p>}
 					{excerpt === "" ? null : (

@@ -34,18 +34,20 @@ interface FrameProps {
 	words: string;
 	legend: ReactNode;
 	empty: boolean;
+	/** Shown instead of a plot that is empty. */
+	none: string;
 	plot: ReactNode;
 	table: ReactNode;
 }
 
 /** A chart with its legend above and its data below, for those who can't or prefer not to read charts. */
-function Frame({ words, legend, empty, plot, table }: FrameProps) {
+function Frame({ words, legend, empty, none, plot, table }: FrameProps) {
 	return (
 		<figure className={classes.figure}>
 			<ul className={classes.legend}>{legend}</ul>
 			<div className={classes.chart} role="img" aria-label={words}>
 				{plot}
-				{empty ? <div className={classes.none}>Nothing was sent in this period</div> : null}
+				{empty ? <div className={classes.none}>{none}</div> : null}
 			</div>
 			<details className={classes.figures}>
 				<summary>Show the data</summary>
@@ -129,6 +131,7 @@ export function OutcomesChart({ stats, withEvents = false, plain = false, onPick
 			<Frame
 				words={`Attempts of ${RANGE_WORDS[range].last}: ${outcomesInWords(total)}.`}
 				empty={totalOf(total) === 0}
+				none="Nothing was sent in this period"
 				legend={
 					<>
 						<Key paint={fills.delivered} label="Delivered" value={plain ? null : formatCount(total.delivered)} />
@@ -181,6 +184,7 @@ export function TimesChart({ stats }: { stats: Stats }) {
 		<Frame
 			words={words}
 			empty={none}
+			none="No responses in this period"
 			legend={
 				<>
 					<LineKey label="Median" value={ms(total.p50_ms)} stroke="var(--ph-accent)" />

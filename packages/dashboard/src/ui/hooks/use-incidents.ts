@@ -2,12 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { type Health, incidentsQuery } from "../../api/health.ts";
 
-/** What changes an incident's words at once: a webhook's state, and whether anything waits or needs a decision. */
+/**
+ * What changes an incident's words at once: a webhook's state, whether it has begun to recover, and whether anything waits
+ * or needs a decision.
+ */
 const marksOf = (healths: readonly Health[] | undefined) =>
 	healths
-		?.map(({ webhook_id, state, waiting, dead_letters }) =>
-			[webhook_id, state, waiting.count === 0, dead_letters === 0].join(),
-		)
+		?.map(({ webhook_id, state, failing_since, waiting, dead_letters }) => {
+			const isRecovering = state === "failing" && failing_since === null;
+			return [webhook_id, state, isRecovering, waiting.count === 0, dead_letters === 0].join();
+		})
 		.join();
 
 /**

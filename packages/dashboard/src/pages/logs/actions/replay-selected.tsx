@@ -13,17 +13,17 @@ interface ReplaySelectedProps {
 	deliveries: readonly DeliveryId[] | null;
 	/** Describes them: `purchase.completed to Accounting`, or a number of deliveries. */
 	what: string;
+	/** Whether some of them were delivered before. */
+	isSentTwice: boolean;
 	/** @param replayed whether they were replayed */
 	onClose: (replayed: boolean) => void;
 }
 
 /** Asks for confirmation before selected deliveries are sent again. */
-export function ReplaySelected({ projectId, deliveries, what, onClose }: ReplaySelectedProps) {
+export function ReplaySelected({ deliveries, ...props }: ReplaySelectedProps) {
 	return (
-		<Dialog opened={deliveries !== null} onClose={() => onClose(false)} title="Replay">
-			{deliveries === null ? null : (
-				<Question projectId={projectId} deliveries={deliveries} what={what} onClose={onClose} />
-			)}
+		<Dialog opened={deliveries !== null} onClose={() => props.onClose(false)} title="Replay">
+			{deliveries === null ? null : <Question {...props} deliveries={deliveries} />}
 		</Dialog>
 	);
 }
@@ -32,6 +32,7 @@ function Question({
 	projectId,
 	deliveries,
 	what,
+	isSentTwice,
 	onClose,
 }: ReplaySelectedProps & { deliveries: readonly DeliveryId[] }) {
 	const [busy, setBusy] = useState(false);
@@ -50,7 +51,7 @@ function Question({
 	return (
 		<Stack>
 			<Text size="sm">Send {what} again?</Text>
-			<HowReplaysWork isSentTwice one={deliveries.length === 1} />
+			<HowReplaysWork isSentTwice={isSentTwice} one={deliveries.length === 1} />
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">
 				<Button variant="default" onClick={() => onClose(false)}>

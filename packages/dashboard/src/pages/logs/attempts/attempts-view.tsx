@@ -9,7 +9,7 @@ import { useNow } from "../../../ui/hooks/use-now.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
 import { logSentence } from "../filters/filter-words.ts";
-import { type Asked, LogFrame } from "../log-frame.tsx";
+import { type Asked, LogFrame, whatWords } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
@@ -39,14 +39,19 @@ export function AttemptsView() {
 			notifyProblem(error);
 		}
 	};
-	const replay = ({ webhook_id, event_id, event_type, next_retry_at }: ListedAttempt) => {
+	const replay = ({ webhook_id, event_id, event_type, order_id, status, next_retry_at }: ListedAttempt) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		if (next_retry_at !== null && Date.parse(next_retry_at) > serverNow())
 			return void retry([{ webhook_id, event_id }]);
-		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
+		setAsked({
+			deliveries: [{ webhook_id, event_id }],
+			what: whatWords(event_type, order_id, nameOf(webhook_id)),
+			// A later attempt may have been delivered.
+			isSentTwice: status !== "failed",
+		});
 	};
 	const replaySelected = (deliveries: readonly DeliveryId[]) =>
-		setAsked({ deliveries, what: plural(deliveries.length, "delivery", "deliveries") });
+		setAsked({ deliveries, what: plural(deliveries.length, "delivery", "deliveries"), isSentTwice: true });
 
 	const attempts: AttemptsProps = {
 		rows,
@@ -69,7 +74,7 @@ export function AttemptsView() {
 					? log.error === null && <SentenceSkeleton />
 					: logSentence(search, log.count, nameOf, now)
 			}
-			toolbar={
+			toolbar={() => (
 				<LogToolbar
 					selection={selection}
 					still={log.still}
@@ -81,7 +86,7 @@ export function AttemptsView() {
 				>
 					<NewerButton log={log} />
 				</LogToolbar>
-			}
+			)}
 			table={<AttemptsTable {...attempts} />}
 			cards={<AttemptCards {...attempts} />}
 			older="Show older attempts"

@@ -10,7 +10,7 @@ import {
 import { plural } from "../../../lib/text/numbers.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
-import { type Asked, LogFrame } from "../log-frame.tsx";
+import { type Asked, LogFrame, whatWords } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
 import { isFiltered } from "../search.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
@@ -68,12 +68,20 @@ export function DeliveriesView() {
 			"None of them is a failed delivery.",
 		);
 	const askToReplay = useCallback(
-		({ webhook_id, event_id, event_type }: DeliverySummary) =>
-			setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` }),
+		({ webhook_id, event_id, event_type, order_id, state }: DeliverySummary) =>
+			setAsked({
+				deliveries: [{ webhook_id, event_id }],
+				what: whatWords(event_type, order_id, nameOf(webhook_id)),
+				isSentTwice: state === "delivered",
+			}),
 		[nameOf],
 	);
 	const replaySelected = (chosen: readonly DeliveryId[]) =>
-		setAsked({ deliveries: chosen, what: plural(chosen.length, "delivery", "deliveries") });
+		setAsked({
+			deliveries: chosen,
+			what: plural(chosen.length, "delivery", "deliveries"),
+			isSentTwice: selected.some(({ state }) => state === "delivered"),
+		});
 	const sendAgain = (row: DeliverySummary) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		const { webhook_id, event_id } = row;
@@ -93,7 +101,7 @@ export function DeliveriesView() {
 		nameOf,
 		isPaused,
 		selection,
-		openKey: openRow === undefined ? null : deliveryKey(openRow),
+		openKey,
 		isNew: list.isNew,
 		onOpen: ({ last_attempt }) => last_attempt !== null && open(last_attempt.id),
 		onReplay: askToReplay,
@@ -113,7 +121,7 @@ export function DeliveriesView() {
 			sentence={
 				isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."
 			}
-			toolbar={
+			toolbar={(note) => (
 				<LogToolbar
 					selection={selection}
 					still={list.still}
@@ -124,8 +132,10 @@ export function DeliveriesView() {
 					]}
 					main={onlyWaiting ? "Retry now" : "Replay"}
 					done="changed"
-				/>
-			}
+				>
+					{note}
+				</LogToolbar>
+			)}
 			table={<DeliveriesTable {...deliveries} />}
 			cards={<DeliveryCards {...deliveries} />}
 			older="Show older deliveries"

@@ -1,0 +1,130 @@
+import type { Page } from "@playwright/test";
+import { type Dashboard, expect, test } from "./dashboard.ts";
+
+test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+const order = (order_id: string) => ({
+	type: "purchase.completed",
+	data: { order_id, customer_email: `${order_id}@example.com`, amount_cents: 999, currency: "EUR", items: [] },
+});
+
+/** A failing webhook, and a path for its page. */
+async function failing({ shop }: Dashboard, description: string, orders: readonly string[]): Promise<string> {
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500, body: "x".repeat(2_000) }));
+	const { id } = await shop.webhook(receiver.url(`/${"p".repeat(300)}`), { description });
+	for (const one of orders) await shop.post(shop.path("/events"), order(one));
+	await receiver.count(orders.length);
+	await expect
+		.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count)
+		.toBeGreaterThanOrEqual(orders.length);
+	return `/webhooks/${id}`;
+}
+
+async function expectNoSidewaysScroll(page: Page): Promise<void> {
+	await page.getByRole("heading", { level: 1 }).first().waitFor();
+	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+	const { scrollWidth, clientWidth } = await page
+		.locator("html")
+		.evaluate((html) => ({ scrollWidth: html.scrollWidth, clientWidth: html.clientWidth }));
+	expect(scrollWidth, page.url()).toBe(clientWidth);
+}
+
+test("names, URLs, order ids and responses without spaces widen no page", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await shop.patch(`/v1/projects/${shop.projectId}`, { name: `${"Süßwarenfabrik".repeat(8)} 🎮 متجر` });
+	const webhook = await failing(dashboard, "W".repeat(200), ["9".repeat(190), "🧾-42", "طلب-٤٥٦"]);
+	await dashboard.enter(page);
+	const { body } = await shop.get(shop.path("/attempts/summaries"));
+	const paths = ["", "/webhooks", webhook, `${webhook}?tab=settings`, "/logs", "/logs?view=attempts", "/audit"];
+	for (const width of [320, 640, 1280]) {
+		await page.setViewportSize({ width, height: 800 });
+		for (const path of [...paths, `/logs/${body.data[0].id}`]) {
+			await page.goto(dashboard.project(path));
+			await expectNoSidewaysScroll(page);
+		}
+	}
+});
+
+test("with forced colors, what is chosen can be seen", async ({ dashboard, page }) => {
+	const webhook = await failing(dashboard, "ERP", ["1001"]);
+	await page.emulateMedia({ forcedColors: "active" });
+	await dashboard.enter(page);
+	const colorOf = (name: string) =>
+		page
+			.getByText(name, { exact: true })
+			.last()
+			.evaluate((element) => {
+				const marked = element.closest("[aria-current], [role=tab], label, tr") ?? element;
+				return marked.ownerDocument.defaultView?.getComputedStyle(marked).backgroundColor;
+			});
+	await page.goto(dashboard.project(webhook));
+	await expect(page.getByRole("table", { name: "Recent attempts" })).toContainText("1001");
+	expect(await colorOf("Webhooks")).not.toBe(await colorOf("Logs"));
+	expect(await colorOf("Activity")).not.toBe(await colorOf("Settings"));
+	expect(await colorOf("Day")).not.toBe(await colorOf("Month"));
+});
+
+test("the log says which events it doesn't list because a webhook is paused", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/erp"), { description: "ERP" });
+	const { id } = await shop.webhook(receiver.url("/news"), { description: "Newsletter" });
+	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+	await shop.post(shop.path("/events"), order("1005"));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	await expect(page.getByText("1 event waits for Newsletter, which is paused.")).toBeVisible();
+	await page.goto(dashboard.project("/logs?order_id=1005"));
+	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
+	const note = page.getByText("1 event for Newsletter (paused) waits for its first attempt and isn't listed yet.");
+	await expect(note).toBeVisible();
+	await page.goto(dashboard.project("/logs?state=delivered"));
+	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
+	await expect(note).toHaveCount(0);
+	// With nothing in the list, too.
+	await page.goto(dashboard.project(`/logs?webhook_id=${id}`));
+	await expect(page.getByText("Nothing matches")).toBeVisible();
+	await note.getByRole("link", { name: "Newsletter" }).click();
+	await expect(page.getByText("Paused. Nothing is sent. 1 new event is waiting.")).toBeVisible();
+});
+
+test("a delivery of a deleted webhook offers no replay, and says why", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/erp"), { description: "ERP" });
+	await shop.post(shop.path("/events"), order("1005"));
+	await receiver.count(1);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await shop.delete(shop.path(`/webhooks/${id}`));
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/logs"));
+	await page.getByRole("row", { name: /1005/ }).click();
+	const drawer = page.getByRole("dialog");
+	await expect(drawer.getByText("It can't be replayed, because its webhook was deleted")).toBeVisible();
+	await expect(drawer.getByRole("button", { name: "Replay" })).toHaveCount(0);
+});
+
+test("the overview stays when someone deletes the last webhook with attempts", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/erp"), { description: "ERP" });
+	await shop.webhook("https://example.com/hooks", { description: "Chat", events: ["chargeback.created"] });
+	await shop.post(shop.path("/events"), order("1005"));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	await expect(page.getByText("Attempts by outcome")).toBeVisible();
+	const asked = Promise.withResolvers<void>();
+	const held = Promise.withResolvers<void>();
+	await page.route("**/stats?range=month*", async (route) => {
+		asked.resolve();
+		await held.promise;
+		await route.continue();
+	});
+	await shop.delete(shop.path(`/webhooks/${id}`));
+	await asked.promise;
+	await expect(page.getByText("No webhook is failing: 1 has not been sent anything yet.")).toBeVisible();
+	await expect(page.getByText("Attempts by outcome")).toBeVisible();
+	held.resolve();
+});
