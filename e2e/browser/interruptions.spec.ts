@@ -22,6 +22,36 @@ test("a webhook that someone else deletes while its page is open is gone", async
 	expect(faults).toEqual([]);
 });
 
+test("saving settings doesn't undo what someone else has saved meanwhile", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const [save, description] = [page.getByRole("button", { name: "Save" }).first(), page.getByLabel("Description")];
+	await description.fill("Books");
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	const theirs = {
+		description: "Accounting (old)",
+		events: ["purchase.completed", "purchase.refunded"],
+		max_in_flight: 7,
+	};
+	await shop.patch(shop.path(`/webhooks/${id}`), theirs);
+	await expect(page.getByRole("checkbox", { name: "purchase.refunded" })).toBeChecked();
+	await expect(page.getByLabel("Events in flight")).toHaveValue("7");
+	await expect(description).toHaveValue("Books");
+	await save.click();
+	await expect(page.getByRole("heading", { level: 1, name: "Books" })).toBeVisible();
+	expect((await shop.get(shop.path(`/webhooks/${id}`))).body).toMatchObject({ ...theirs, description: "Books" });
+	await expect(save).toBeDisabled();
+	// What is discarded is what was saved last, by anyone.
+	await description.fill("Ledger");
+	await shop.patch(shop.path(`/webhooks/${id}`), { description: "Accounting (new)" });
+	await expect(page.getByRole("heading", { level: 1, name: "Accounting (new)" })).toBeVisible();
+	await page.getByRole("button", { name: "Discard" }).click();
+	await expect(description).toHaveValue("Accounting (new)");
+	await expect(save).toBeDisabled();
+});
+
 test("acting after the session has ended in another tab leads to the sign-in and back", async ({
 	dashboard,
 	page,

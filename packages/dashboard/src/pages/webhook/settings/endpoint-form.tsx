@@ -1,7 +1,8 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { changeWebhook } from "../../../api/webhooks.ts";
+import { changeWebhook, type Webhook } from "../../../api/webhooks.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
+import { changedOf, useFollow } from "../../../ui/hooks/use-follow.ts";
 import { useSubmit } from "../../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -12,37 +13,30 @@ import { UrlField } from "../fields/url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "../fields/webhook-faults.ts";
 import type { SettingsProps } from "./settings-props.ts";
 
+const savedOf = ({ url, description, events, standard_webhooks }: Webhook) => ({
+	url,
+	description,
+	events: [...events],
+	standard_webhooks,
+});
+
 /** Where a webhook sends, what it is called, and what it receives. */
 export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
+	const before = savedOf(webhook);
 	const form = useForm({
-		initialValues: {
-			url: webhook.url,
-			description: webhook.description,
-			events: [...webhook.events],
-			standard_webhooks: webhook.standard_webhooks,
-		},
+		initialValues: before,
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
-	const { busy, problem, submit } = useSubmit(form, async (values) => {
-		const saved = await changeWebhook(projectId, webhook.id, {
-			url: values.url.trim(),
-			description: values.description.trim(),
-			events: values.events,
-			// Only if changed: a secret that is too old must not keep the rest from being saved.
-			...(values.standard_webhooks !== webhook.standard_webhooks && { standard_webhooks: values.standard_webhooks }),
-		});
-		const { url, description, events, standard_webhooks } = saved;
-		const kept = { url, description, events: [...events], standard_webhooks };
+	useFollow(form, before);
+	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
+		const values = { url: url.trim(), description: description.trim(), ...rest };
+		const kept = savedOf(await changeWebhook(projectId, webhook.id, changedOf(values, before)));
 		form.setInitialValues(kept);
 		form.setValues(kept);
 		notifyDone("Saved. Retries and replays use it from now on, too.");
 	});
 	const { url, description, events, standard_webhooks } = form.values;
-	const dirty =
-		url !== webhook.url ||
-		description !== webhook.description ||
-		standard_webhooks !== webhook.standard_webhooks ||
-		events.toSorted().join() !== webhook.events.toSorted().join();
+	const dirty = Object.keys(changedOf(form.values, before)).length > 0;
 	return (
 		<Section title="Endpoint">
 			<form onSubmit={form.onSubmit(submit)} noValidate>

@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { changeWebhook } from "../../../api/webhooks.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
+import { useFollow } from "../../../ui/hooks/use-follow.ts";
 import { useSubmit } from "../../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -28,6 +29,7 @@ export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
 					: `Enter a whole number from ${AT_ONCE.min} to ${AT_ONCE.max}.`,
 		},
 	});
+	useFollow(form, { max_in_flight: webhook.max_in_flight });
 	const { busy, problem, submit } = useSubmit(form, async ({ max_in_flight }) => {
 		await changeWebhook(projectId, webhook.id, { max_in_flight });
 		notifyDone("Saved.");

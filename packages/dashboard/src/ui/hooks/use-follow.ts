@@ -1,0 +1,33 @@
+import type { UseFormReturnType } from "@mantine/form";
+import { useEffect, useRef } from "react";
+
+const textOf = (value: unknown) => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
+
+/** The fields of `values` that differ from what is saved. The order of a list doesn't matter. */
+export const changedOf = <Values extends object>(values: Values, saved: Values): Partial<Values> =>
+	Object.fromEntries(
+		Object.entries(values).filter(([name, value]) => textOf(value) !== textOf(saved[name as keyof Values])),
+	) as Partial<Values>;
+
+/**
+ * Lets the fields of a form that weren't edited follow what someone else saves. Otherwise, saving one field would undo
+ * their changes of the others.
+ */
+export function useFollow<Values extends Record<string, unknown>>(
+	form: Pick<UseFormReturnType<Values>, "getValues" | "setValues" | "setInitialValues">,
+	saved: Values,
+): void {
+	const latest = useRef(form);
+	const base = useRef(saved);
+	useEffect(() => {
+		latest.current = form;
+	});
+	const text = JSON.stringify(saved);
+	useEffect(() => {
+		const next = JSON.parse(text) as Values;
+		const edited = changedOf(latest.current.getValues(), base.current);
+		base.current = next;
+		latest.current.setInitialValues(next);
+		latest.current.setValues({ ...next, ...edited });
+	}, [text]);
+}
