@@ -59,6 +59,18 @@ export const API = [
 			why: "A key that was deleted gets the responses to all its reads that waited.",
 		},
 	]),
+	...of(
+		"server/src/storage/postgres/verbs.ts",
+		["server/src/storage/postgres/access.test.ts"],
+		[
+			{
+				name: "keys-wait-for-reads",
+				find: 'OF_ACCESS.has(name) ? "access" : undefined',
+				replace: "undefined",
+				why: "One project's slow reads delay everyone's requests, whose keys are looked up on the same connections.",
+			},
+		],
+	),
 	...of("server/src/storage/verbs/registry.ts", inApi("deferred-rights"), [
 		{
 			name: "waiting-changes-outlive-rights",

@@ -143,7 +143,7 @@ describe("sharing projects", { timeout: 120_000 }, () => {
 		const labels = [...after.keys()].flatMap((key) => [...key.matchAll(/[{,](\w+)="([^"]*)"/g)]);
 		const values = Map.groupBy(labels, ([, label]) => label!);
 		expect(new Set(values.get("pool")!.map(([, , value]) => value))).toEqual(
-			new Set(["publish", "settle", "engine", "people", "waiting"]),
+			new Set(["publish", "settle", "engine", "access", "people", "waiting"]),
 		);
 		expect([...values.keys()].sort()).toEqual(["le", "node", "outcome", "pool", "state", "version", "why"]);
 	});

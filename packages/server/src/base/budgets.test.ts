@@ -82,7 +82,7 @@ test("the page for operators names the limits that the code has", () => {
 		`hashed ${SIGN_IN.hashes} at a time, with 19 MiB`,
 		`${SIGN_IN.hashesWaitingOfOwner} of each may wait, and ${SIGN_IN.hashesWaiting} in all`,
 		`up to ${SIGN_IN.sessions} sessions`,
-		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and briefly opens ${DATABASE_CONNECTIONS.brief} more: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for the API, ${POOLS.waiting} on which`,
+		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and briefly opens ${DATABASE_CONNECTIONS.brief} more: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.access} to check keys and sessions, ${POOLS.people} for the rest of the API, ${POOLS.waiting} on which`,
 		`and ${PROJECT_WRITES.running} at a time in total; ${n(PROJECT_WRITES.waiting)} of a project may wait. A change waits ${PROJECT_WRITES.lockMs} ms`,
 		`one project at a time, and ${PROJECT_WRITES.apartWaiting} more projects may wait`,
 		`one in ${1 / HANDSHAKES.meteredShare} of the others at random, and for those of a project beyond ${HANDSHAKES.unmetered} at a time`,
@@ -145,7 +145,7 @@ test("the page for operators names the limits that the code has", () => {
 test("the page on many nodes names the connections that a node opens, and a pool that is large enough for them", () => {
 	const { lasting, brief } = DATABASE_CONNECTIONS;
 	expect(nodes).toContain(
-		`at most ${lasting} connections: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for leases and reads of the log, ${POOLS.people} for the API, ${POOLS.waiting} that may wait for locked rows, and 1 to listen`,
+		`at most ${lasting} connections: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for leases and reads of the log, ${POOLS.access} to check keys and sessions, ${POOLS.people} for the rest of the API, ${POOLS.waiting} that may wait for locked rows, and 1 to listen`,
 	);
 	expect(nodes).toContain(`\`default_pool_size\` to ${lasting + brief} per node`);
 });

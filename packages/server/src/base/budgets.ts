@@ -19,14 +19,14 @@ export const NAMES = 10_000;
 export const CACHED_NAMES = 20_000;
 
 /** Maximum number of a node's connections to PostgreSQL, by their user. One more listens. */
-export const POOLS = { publish: 2, settle: 2, engine: 3, people: 4, waiting: 5 } as const;
+export const POOLS = { publish: 2, settle: 2, engine: 3, access: 1, people: 4, waiting: 5 } as const;
 
 /**
  * A node's connections to PostgreSQL: those that stay open, and the additional ones that it briefly opens to check the
  * server.
  */
 export const DATABASE_CONNECTIONS = {
-	lasting: Object.values(POOLS).reduce((sum, count) => sum + count, 1),
+	lasting: Object.values<number>(POOLS).reduce((sum, count) => sum + count, 1),
 	brief: 2,
 } as const;
 

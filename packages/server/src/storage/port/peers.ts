@@ -122,7 +122,7 @@ export interface LostTail {
 }
 
 /** What connections are used for. Each use has its own pool. */
-export type ConnectionUse = "publish" | "settle" | "engine" | "people" | "waiting";
+export type ConnectionUse = "publish" | "settle" | "engine" | "access" | "people" | "waiting";
 
 /** A pool's current connections. */
 export interface PoolState {

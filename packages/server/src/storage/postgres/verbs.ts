@@ -149,14 +149,26 @@ function runVerb<R>(c: Session, node: PostgresNode, steps: Steps<R>): Promise<R>
 	});
 }
 
+/** Nearly every request begins with these, so they don't wait for what others read. */
+const OF_ACCESS: ReadonlySet<string> = new Set<keyof ColdStorage>([
+	"findApiKey",
+	"findSession",
+	"getRole",
+	"getProject",
+]);
+
 type InProject = { readonly projectId: string };
 const MODES: Readonly<
 	Record<
 		Mode,
-		(work: Work<InProject, unknown>, typesOf?: (p: InProject) => readonly string[]) => Verb<InProject, unknown>
+		(
+			work: Work<InProject, unknown>,
+			typesOf?: (p: InProject) => readonly string[],
+			pool?: PoolName,
+		) => Verb<InProject, unknown>
 	>
 > = {
-	read: (work) => read(work),
+	read: (work, _, pool) => read(work, pool),
 	snapshot: (work) => snapshot(work),
 	write: (work) => write(work),
 	writeInProject,
@@ -165,7 +177,11 @@ const MODES: Readonly<
 const SHARED = Object.fromEntries(
 	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps, typesOf }]) => [
 		name,
-		MODES[mode]((c, p, node) => runVerb(c, node, (steps as (p: unknown) => Steps<unknown>)(p)), typesOf as never),
+		MODES[mode](
+			(c, p, node) => runVerb(c, node, (steps as (p: unknown) => Steps<unknown>)(p)),
+			typesOf as never,
+			OF_ACCESS.has(name) ? "access" : undefined,
+		),
 	]),
 );
 

@@ -1,8 +1,8 @@
 /**
  * The connections to PostgreSQL, in one pool for each use, so that no use waits for another: publishing, settling, the
- * engine (leases, lanes, windows of the log) and `people` (the API, the sweep). Transactions that may wait for a
- * project's rows have their own pool: however many projects are locked, the others never run out of connections. All
- * pools are small, and connections are opened on demand.
+ * engine (leases, lanes, windows of the log), `access` (who may call the API) and `people` (the rest of the API, the
+ * sweep). Transactions that may wait for a project's rows have their own pool: however many projects are locked, the
+ * others never run out of connections. All pools are small, and connections are opened on demand.
  *
  * Failures reject with a StorageError; bugs reject as they are. A transaction that conflicted with another one is
  * retried here. One whose connection broke isn't, because it may have been committed: only idempotent calls (reads, and
