@@ -7,7 +7,7 @@ import { Ajv2020, type ErrorObject, type Options } from "ajv/dist/2020.js";
 export const createAjv = (options: Options): Ajv2020 => new Ajv2020({ ...options, validateSchema: false, meta: false });
 
 /** The error message for an invalid currency, in every schema. */
-export const CURRENCY_DETAIL = "must be a currency code of three capital letters (ISO 4217), such as EUR";
+export const CURRENCY_DETAIL = "must be a currency code that ISO 4217 lists, in capital letters, such as EUR";
 
 /** What a schema's rule asks for, in words. The error's compiler must be `verbose`. */
 export function detailOf({ keyword, params, parentSchema, message }: ErrorObject): string {
