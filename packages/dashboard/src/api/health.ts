@@ -6,7 +6,6 @@ import { queryClient } from "./client/query-client.ts";
 
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
-export type WebhookState = Health["state"];
 export type WebhookHours = Pick<Health, "webhook_id" | "hours">;
 /** A pending retry or replay. */
 export type Waiting = Schemas["WaitingAttempt"];

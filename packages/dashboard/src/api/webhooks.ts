@@ -11,7 +11,6 @@ export type Webhook = Schemas["Webhook"];
 export type CreatedWebhook = Schemas["CreatedWebhook"];
 export type NewWebhook = Schemas["NewWebhook"];
 export type WebhookPatch = Schemas["WebhookPatch"];
-export type WebhookStatus = Webhook["status"];
 /** Where a resumed webhook continues: with its backlog, or with events from now on. */
 export type ResumeFrom = NonNullable<WebhookPatch["from"]>;
 /** The result of checking a URL without sending anything to it. */

@@ -7,7 +7,6 @@ const INTERNAL_ERROR = "XX000";
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK_DETECTED = "40P01";
 const CHECK_VIOLATION = "23514";
-const UNIQUE_VIOLATION = "23505";
 const LOCK_NOT_AVAILABLE = "55P03";
 const UNDEFINED_TABLE = "42P01";
 const PROTOCOL_VIOLATION = "08P01";
@@ -54,8 +53,6 @@ export function isConflict(error: unknown): boolean {
 	const state = sqlState(error);
 	return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
 }
-
-export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === UNIQUE_VIOLATION;
 
 /** Another session held a row for longer than a statement may wait. */
 export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";

@@ -13,7 +13,6 @@ const EVERY_MS = 50;
 const REST_MS = 5_000;
 
 interface WalState {
-	readonly busy: number;
 	readonly log: number;
 	readonly checkpointed: number;
 }
