@@ -144,6 +144,8 @@ export const LOG_READS = {
 	combinations: 30,
 	/** Attempts read per step of a list of deliveries, of all combinations together, even if fewer are requested. */
 	attemptsPerStep: 100,
+	/** Webhooks whose health is read at a time: others' reads wait for these, and a project may have thousands. */
+	webhooksPerStep: 50,
 } as const;
 
 /** Finding events by what is in them. */

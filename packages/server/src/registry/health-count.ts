@@ -1,8 +1,9 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Storage, StorageError } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthState, healthOf, healthWindowStart, NO_FIGURES } from "./health.ts";
+import { type Storage, StorageError, type WebhookStatus } from "../storage/port.ts";
+import { HEALTH_STATES, type HealthState, healthOf, NO_FIGURES } from "./health.ts";
+import { readHealthOf } from "./health-reads.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
@@ -134,12 +135,12 @@ export class HealthCount {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
 			const now = clock.now();
-			const health = new Map(
-				(await storage.readHealth({ projectId: id, since: healthWindowStart(now) })).map((one) => [one.webhookId, one]),
-			);
-			for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId: id, ...page }))) {
-				counts[healthOf({ ...(health.get(webhook.id) ?? NO_FIGURES), status: webhook.status }, now)]++;
-			}
+			const statuses = new Map<string, WebhookStatus>();
+			for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId: id, ...page })))
+				statuses.set(webhook.id, webhook.status);
+			const health = await readHealthOf(storage, id, [...statuses.keys()], now);
+			for (const [webhookId, status] of statuses)
+				counts[healthOf({ ...(health.get(webhookId) ?? NO_FIGURES), status }, now)]++;
 			await sleep(clock, restAfter(clock, begun, REST_FACTOR, REST_MAX_MS));
 		}
 		return counts;

@@ -2,7 +2,7 @@ import { isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { actorOf, type Principal } from "../../../accounts/index.ts";
 import { quarantineNotice, quarantineText } from "../../../engine/quarantine.ts";
-import { healthWindowStart } from "../../../registry/health.ts";
+import { readHealthOf } from "../../../registry/health-reads.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import type { Project, WebhookHealth } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
@@ -115,13 +115,12 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 
 	/** A project's webhooks after this one, until at least `most` have pending deliveries. */
 	async function pendingOf(projectId: string, from: string | undefined, most: number) {
-		const since = healthWindowStart(clock.now());
-		const healths = await storage.readHealth({ projectId, since });
-		const byId = new Map(healths.map((health) => [health.webhookId, health]));
 		const pending: Static<typeof QuarantinedWebhook>[] = [];
 		let after = from;
 		do {
 			const views = await webhooks.list(projectId, { limit: WEBHOOKS_READ, ...(after !== undefined && { after }) });
+			const ids = views.map(({ webhook }) => webhook.id);
+			const byId = await readHealthOf(storage, projectId, ids, clock.now());
 			const shown = views.map((view) => presentWebhook(view, byId.get(view.webhook.id)));
 			pending.push(...shown.filter(({ backlog, waiting }) => backlog.events > 0 || waiting.count > 0));
 			after = views.length < WEBHOOKS_READ ? undefined : views.at(-1)!.webhook.id;

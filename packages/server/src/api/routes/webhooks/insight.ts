@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, NO_FIGURES } from "../../../registry/health.ts";
+import { readHealthOf } from "../../../registry/health-reads.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import { orderIdsOf } from "../../../search/order-ids.ts";
 import type * as port from "../../../storage/port.ts";
@@ -287,12 +288,9 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 				const now = clock.now();
 				const { since, until, stepMs } = statsSpan("day", now);
 				const sought = query.webhook_id;
-				const which = sought === undefined ? {} : { webhookIds: sought };
-				const [views, healths] = await Promise.all([
-					sought === undefined ? webhooks.all(projectId) : webhooks.some(projectId, sought),
-					storage.readHealth({ projectId, since: healthWindowStart(now), ...which }),
-				]);
-				const byId = new Map(healths.map((health) => [health.webhookId, health]));
+				const views = await (sought === undefined ? webhooks.all(projectId) : webhooks.some(projectId, sought));
+				const ids = views.map(({ webhook }) => webhook.id);
+				const byId = await readHealthOf(storage, projectId, ids, now);
 				const present = async (view: WebhookView) => {
 					const webhookId = view.webhook.id;
 					const day = await storage.readStats({ projectId, query: { since, until, stepMs, webhookId } });
