@@ -250,6 +250,7 @@ test("an attempt in full shows the response's headers, and the certificate that 
 });
 
 test("events of the log are sent again to a receiver here, whatever became of their deliveries", async () => {
+	await on.shareSecret();
 	await on.project.publish(
 		["evt_1", "evt_2", "evt_3"].map((id) => ({ id, type: "delivery.success" as const, data: { id } })),
 	);

@@ -171,6 +171,8 @@ interface Stage {
 	key: string;
 	project: Awaited<ReturnType<Service["project"]>>;
 	user: User;
+	/** Gives the receiver the secret with which the user's commands sign. */
+	shareSecret: () => Promise<void>;
 }
 
 /** A service and a receiver for the tests of a file; a project and a user for each test. */
@@ -189,7 +191,10 @@ export function useStage(): Stage {
 		on.key = key;
 		on.project = on.service.clientOf(id, key);
 		on.user = new User({ POSTHORN_URL: on.service.url, POSTHORN_API_KEY: key });
-		on.receiver.secret = (await on.user.run(["listen", "--print-secret"])).out.trim();
+		on.shareSecret = async () => {
+			on.receiver.secret = (await on.user.run(["listen", "--print-secret"])).out.trim();
+		};
+		on.receiver.secret = "";
 		on.receiver.received.length = 0;
 		on.receiver.status = 200;
 		return () => on.user.close();

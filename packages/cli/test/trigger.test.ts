@@ -12,6 +12,7 @@ const to = (more: readonly string[]) => ["trigger", ...more, "--to", `${on.recei
 const offline = { env: { POSTHORN_URL: "", POSTHORN_API_KEY: "" } };
 
 test("trigger signs a sample on this machine, without a service or a key, and publishes nothing", async () => {
+	await on.shareSecret();
 	for (const { type, sample } of EVENT_TYPES.slice(0, 2)) {
 		const { code, out, err } = await on.user.run(to([type]), offline);
 		expect([code, err]).toEqual([0, ""]);
