@@ -3,6 +3,9 @@ import { findChromium } from "@posthorn/testkit";
 
 const { executablePath, args, env } = await findChromium();
 
+/** Each page lives for seconds, in which optimizing its code costs more than it saves. */
+const BRIEF = "--js-flags=--no-opt --no-maglev";
+
 /** The dashboard in a real browser, against the real service and real receivers. */
 export default defineConfig({
 	testDir: "e2e/browser",
@@ -20,6 +23,6 @@ export default defineConfig({
 		colorScheme: "light",
 		reducedMotion: "reduce",
 		screenshot: "only-on-failure",
-		launchOptions: { executablePath, args, ...(env && { env: env as Record<string, string> }) },
+		launchOptions: { executablePath, args: [...args, BRIEF], ...(env && { env: env as Record<string, string> }) },
 	},
 });
