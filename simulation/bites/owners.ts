@@ -5,8 +5,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "paused webhook still sent to",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'const webhook = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook({ projectId, webhookId, patch }),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "const webhook = engine && (await storage.updateWebhook({ projectId, webhookId, patch }));",
+		find: 'const webhook = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook({ projectId, webhookId, patch, by }),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
+		replace: "const webhook = engine && (await storage.updateWebhook({ projectId, webhookId, patch, by }));",
 		breaks: "The engine doesn't learn of a pause.",
 		style: "shared",
 		firstSeed: 2,
@@ -25,8 +25,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "old secret after rotation",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'const rotated = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, ...sealed }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "const rotated = engine && (await storage.rotateSecret({ projectId, webhookId, ...sealed }));",
+		find: 'const rotated = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, by, ...sealed }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+		replace: "const rotated = engine && (await storage.rotateSecret({ projectId, webhookId, by, ...sealed }));",
 		breaks: "The engine doesn't learn of a rotation.",
 		style: "churn",
 		firstSeed: 1,
@@ -45,8 +45,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "deleted webhook still sent to",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.deleteWebhook({ projectId, webhookId }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "return engine && storage.deleteWebhook({ projectId, webhookId });",
+		find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.deleteWebhook({ projectId, webhookId, by }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+		replace: "return engine && storage.deleteWebhook({ projectId, webhookId, by });",
 		breaks: "The engine doesn't learn of a deletion.",
 		style: "shop",
 		firstSeed: 1,
