@@ -9,8 +9,10 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 /** Many small files that leave nothing behind in their process: they share it, and the modules it has loaded. */
 const SHARED = [
 	"packages/{protocol,dashboard}/src/**/*.test.ts",
-	"packages/server/src/{accounts,api,base,config,doctor,engine,net,registry,search}/**/*.test.ts",
+	"packages/server/src/{accounts,api,base,config,doctor,engine,net,registry,search,store}/**/*.test.ts",
 	"packages/server/src/storage/{shared,verbs}/**/*.test.ts",
+	"packages/server/src/storage/postgres/{history,lanes,log}/**/*.test.ts",
+	"packages/server/src/storage/sqlite/{connection,history}/**/*.test.ts",
 ];
 
 export default defineConfig({
