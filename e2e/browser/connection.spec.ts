@@ -151,6 +151,7 @@ test("offline, a delivery says so and opens once online, and an action says that
 test("a browser without a network still reaches a service on its own machine", async ({ dashboard, page }) => {
 	await dashboard.shop.webhook("https://example.com/hooks", { description: "ERP" });
 	await dashboard.enter(page);
+	await page.goto(dashboard.project());
 	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
 	await page.evaluate("window.dispatchEvent(new Event('offline'))");
 	await page.getByRole("link", { name: "Webhooks" }).click();

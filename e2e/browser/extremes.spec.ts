@@ -74,6 +74,7 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	await shop.post(shop.path("/events"), order("1005"));
 	await receiver.count(1);
 	await dashboard.enter(page);
+	await page.goto(dashboard.project());
 	await expect(page.getByText("1 event waits for Newsletter, which is paused.")).toBeVisible();
 	await page.goto(dashboard.project("/logs?order_id=1005"));
 	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
@@ -113,6 +114,7 @@ test("the overview stays when someone deletes the last webhook with attempts", a
 	await shop.post(shop.path("/events"), order("1005"));
 	await receiver.count(1);
 	await dashboard.enter(page);
+	await page.goto(dashboard.project());
 	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
 	await expect(page.getByText("Attempts by outcome")).toBeVisible();
 	const asked = Promise.withResolvers<void>();
