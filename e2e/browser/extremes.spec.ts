@@ -104,6 +104,22 @@ test("a delivery of a deleted webhook offers no replay, and says why", async ({ 
 	const drawer = page.getByRole("dialog");
 	await expect(drawer.getByText("It can't be replayed, because its webhook was deleted")).toBeVisible();
 	await expect(drawer.getByRole("button", { name: "Replay" })).toHaveCount(0);
+	// An old link to the webhook leads to what it has left.
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await page.getByRole("link", { name: "Its deliveries" }).click();
+	await expect(page.getByRole("row", { name: /1005/ })).toBeVisible();
+});
+
+test("pages print without the menu, and a log in full width", async ({ dashboard, page }) => {
+	await failing(dashboard, "ERP", ["1005"]);
+	await dashboard.enter(page);
+	await page.setViewportSize({ width: 794, height: 1123 });
+	await page.emulateMedia({ media: "print" });
+	await page.goto(dashboard.project("/logs"));
+	const table = page.getByRole("table", { name: "Deliveries" });
+	await expect(table).toContainText("1005");
+	await expect(page.getByRole("navigation", { name: "Pages" })).toBeHidden();
+	expect(await table.evaluate(({ parentElement: box }) => box!.scrollWidth - box!.clientWidth)).toBe(0);
 });
 
 test("the overview stays when someone deletes the last webhook with attempts", async ({ dashboard, page }) => {

@@ -1,4 +1,4 @@
-import { Anchor, Button, Skeleton, Tabs, Text } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Tabs } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -28,18 +28,32 @@ import classes from "./webhook-page.module.css";
 
 /** One webhook: its health, its activity, and its settings. */
 export function WebhookPage() {
-	const { projectId, webhook, health } = useWebhook();
+	const { projectId, webhookId, webhook, health } = useWebhook();
 	// One that was deleted in the meantime can't be used any longer, either.
 	if (webhook.error !== null && (webhook.data === undefined || isStatus(webhook.error, 404))) {
 		return (
 			<Page>
 				<PageHeader title="Webhook" />
 				<ErrorState error={webhook.error} onRetry={webhook.refetch} />
-				<Text size="sm">
-					<Anchor renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}>
+				<Group gap="lg" fz="sm">
+					<Anchor
+						size="sm"
+						renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}
+					>
 						All webhooks
 					</Anchor>
-				</Text>
+					{isStatus(webhook.error, 404) ? (
+						// They stay in the log.
+						<Anchor
+							size="sm"
+							renderRoot={(props) => (
+								<Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhookId }} />
+							)}
+						>
+							Its deliveries
+						</Anchor>
+					) : null}
+				</Group>
 			</Page>
 		);
 	}
