@@ -163,31 +163,52 @@ export async function readFirst(
  * Examines the first $6 attempts for those whose status code is in $7 or whose error code is in $9, and whose event's
  * number is above $10. Returns the first $8 of them or, if there are fewer, also the last one examined.
  */
+const examine = (order: Order, attempts: string, columns: string) => `
+	SELECT ${columns} FROM (
+		SELECT *, row_number() OVER in_order AS nth, lead(id) OVER in_order IS NULL AS is_last,
+			seq > $10::bigint AND (
+				coalesce(status_code, ${NO_RESPONSE}) <@ $7::int4multirange
+				OR coalesce(error_code = ANY ($9::text[]), false)
+			) AS matches
+		FROM (SELECT * FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) first
+		WINDOW in_order AS (ORDER BY id ${order})
+	) examined
+	WHERE matches OR is_last
+	ORDER BY id ${order} LIMIT $8`;
+const EXAMINED = "matches, nth, is_last";
+const CONDITIONS = 4;
+
 const scan = (order: Order) =>
 	matchingStatement(
 		order,
-		4,
-		(attempts) => `
-		SELECT status, type, id, matches, nth, is_last FROM (
-			SELECT status, type, id, row_number() OVER in_order AS nth, lead(id) OVER in_order IS NULL AS is_last,
-				seq > $10::bigint AND (
-					coalesce(status_code, ${NO_RESPONSE}) <@ $7::int4multirange
-					OR coalesce(error_code = ANY ($9::text[]), false)
-				) AS matches
-			FROM (SELECT * FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) examined
-			WINDOW in_order AS (ORDER BY id ${order})
-		) scanned
-		WHERE matches OR is_last
-		ORDER BY id ${order} LIMIT $8`,
+		CONDITIONS,
+		(attempts) => examine(order, attempts, `status, type, id, ${EXAMINED}`),
 		"seq, status_code, error_code",
 	);
 const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
 
-type Scanned = Position & {
+/**
+ * Like {@link rowsStatement}, for a filter by response. Further columns that `build` must keep are its second parameter;
+ * the statement's own parameters start at $11.
+ */
+export const scanStatement = (
+	columns: string,
+	own: number,
+	build: (attempts: string, kept: string) => string,
+): ScopedStatement =>
+	matchingStatement(
+		"DESC",
+		CONDITIONS + own,
+		(attempts) => build(examine("DESC", attempts, "*"), `, a.${EXAMINED.replaceAll(", ", ", a.")}`),
+		columns,
+	);
+
+interface Scanned extends Row {
+	readonly id: string;
 	readonly matches: boolean;
 	readonly nth: number;
 	readonly is_last: boolean;
-};
+}
 
 /** The first matches of a filter. */
 export interface Found {
@@ -210,26 +231,57 @@ export async function findAttempts(
 	limit: number,
 ): Promise<Found> {
 	const query = await queryOf(c, projectNo, filter);
+	if (query === null) return { positions: [], end: null };
+	if (filter.response !== undefined) {
+		const { rows, end } = await runScan<Scanned & Position>(c, SCANS[order], query, filter.response, parts, limit);
+		return { positions: rows, end };
+	}
 	const positions: Position[] = [];
-	if (query === null) return { positions, end: null };
-	const { response } = filter;
-	let toScan = response?.maxScanned ?? 0;
 	for (const part of parts) {
-		const missing = limit - positions.length;
-		if (response === undefined) positions.push(...(await run<Position>(c, FIRST[order], query, part, missing)));
-		else {
-			const rows = await run<Scanned>(c, SCANS[order], query, part, toScan, ...scanned(response, missing));
-			positions.push(...rows.filter(({ matches }) => matches));
-			const last = rows.at(-1);
-			toScan -= last?.nth ?? 0;
-			if (toScan === 0) return { positions, end: last!.id };
-		}
+		positions.push(...(await run<Position>(c, FIRST[order], query, part, limit - positions.length)));
 		if (positions.length === limit) break;
 	}
 	return { positions, end: null };
 }
 
-const scanned = ({ codes, errors = [], withoutTests = false }: ResponseFilter, limit: number): unknown[] => [
+/** The same as rows, newest first, by a {@link scanStatement}, whose own parameters depend on the range. */
+export async function scanAttempts(
+	c: Session,
+	statement: ScopedStatement,
+	projectNo: number,
+	filter: AttemptKind & { readonly response: ResponseFilter },
+	parts: readonly IdRange[],
+	limit: number,
+	own: (range: IdRange) => readonly unknown[],
+): Promise<{ readonly rows: Row[]; readonly end: string | null }> {
+	const query = await queryOf(c, projectNo, filter);
+	return query === null ? { rows: [], end: null } : runScan(c, statement, query, filter.response, parts, limit, own);
+}
+
+async function runScan<R extends Scanned>(
+	c: Session,
+	statement: ScopedStatement,
+	query: Query,
+	response: ResponseFilter,
+	parts: readonly IdRange[],
+	limit: number,
+	own: (range: IdRange) => readonly unknown[] = () => [],
+): Promise<{ readonly rows: R[]; readonly end: string | null }> {
+	const rows: R[] = [];
+	let toScan = response.maxScanned;
+	for (const part of parts) {
+		const conditions = conditionsOf(response, limit - rows.length);
+		const examined = await run<R>(c, statement, query, part, toScan, ...conditions, ...own(part));
+		rows.push(...examined.filter(({ matches }) => matches));
+		const last = examined.at(-1);
+		toScan -= last?.nth ?? 0;
+		if (toScan === 0) return { rows, end: last!.id };
+		if (rows.length === limit) break;
+	}
+	return { rows, end: null };
+}
+
+const conditionsOf = ({ codes, errors = [], withoutTests = false }: ResponseFilter, limit: number): unknown[] => [
 	`{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`,
 	limit,
 	textArray(errors),

@@ -1,4 +1,12 @@
-import type { Attempt, AttemptFilter, AttemptRows, AttemptSummary, FollowedAttempt, Params } from "../../port.ts";
+import type {
+	Attempt,
+	AttemptFilter,
+	AttemptRows,
+	AttemptSummary,
+	FollowedAttempt,
+	Params,
+	ResponseFilter,
+} from "../../port.ts";
 import {
 	type AttemptKind,
 	type AttemptNames,
@@ -14,7 +22,7 @@ import {
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
 import { findProject } from "../connection/names.ts";
-import type { Row, Session, Statement } from "../connection/session.ts";
+import type { Row, Session } from "../connection/session.ts";
 import { numberArray, sql, withoutNul } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
@@ -28,6 +36,8 @@ import {
 	readFirst,
 	rowsStatement,
 	type ScopedStatement,
+	scanAttempts,
+	scanStatement,
 	WITHIN,
 } from "./attempt-ranges.ts";
 
@@ -111,16 +121,18 @@ export async function listAttempts(
 interface List<R> {
 	/** The first rows of a range, … */
 	readonly first: ScopedStatement;
-	/** … and those at positions. */
-	readonly at: Statement;
+	/** … or those that match a filter by response. */
+	readonly scan: ScopedStatement;
 	/** Both statements' own parameters, for attempts with this id or a later one. */
 	readonly own: (lowestId: string) => unknown[];
 	readonly toEntry: (row: Row, c: Session) => R;
 }
 
+const newestFirst = (summaries: string) => `${summaries} ORDER BY a.id DESC`;
+
 const SUMMARIES: List<AttemptSummary> = {
-	first: rowsStatement(SUMMARIZED, 0, (attempts) => `${summariesOf(attempts)} ORDER BY a.id DESC`),
-	at: sql(`${summariesAt(positionRows, "", WITHIN)} ORDER BY a.id DESC`),
+	first: rowsStatement(SUMMARIZED, 0, (attempts) => newestFirst(summariesOf(attempts))),
+	scan: scanStatement(SUMMARIZED, 0, (attempts, kept) => newestFirst(summariesOf(attempts, kept))),
 	own: () => [],
 	toEntry: toSummary,
 };
@@ -135,19 +147,20 @@ export function listAttemptSummaries(
 
 /**
  * Attempts with what has become of their deliveries. What followed is sought for all of them at once, which takes one
- * descent into the index of a day without any, and from a day before the first of them on ($7), in case clocks differ. A
+ * descent into the index of a day without any, and from a day before the first of them on, in case clocks differ. A
  * deleted webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
  *
  * @param summaries a SELECT of their summaries and these further columns
+ * @param since the lowest id of what may have followed
  */
-const followed = (summaries: (more: string) => string) => `
+const followed = (summaries: (more: string) => string, since: string) => `
 	WITH a AS MATERIALIZED (
 		${summaries(`, a.webhook_no, a.dismissed_at, ${IS_OPEN} AS is_open`)}
 	), series AS (
 		SELECT DISTINCT ON (seq, webhook_no) seq, webhook_no, replay AS last_replay, attempt AS last_attempt
 		FROM posthorn.attempts
 		WHERE project_no = $1 AND seq = ANY (ARRAY(SELECT seq FROM a WHERE is_open))
-			AND webhook_no = ANY (ARRAY(SELECT webhook_no FROM a WHERE is_open)) AND id >= $7::text
+			AND webhook_no = ANY (ARRAY(SELECT webhook_no FROM a WHERE is_open)) AND id >= ${since}::text
 		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC
 	)
 	SELECT a.*, pending.replay AS next_replay, pending.due_at,
@@ -163,9 +176,10 @@ const followed = (summaries: (more: string) => string) => `
 	) pending ON true
 	ORDER BY a.id DESC`;
 
+const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
 const FOLLOWED: List<FollowedAttempt> = {
-	first: rowsStatement(`${SUMMARIZED}, dismissed_at`, 1, (attempts) => followed((more) => summariesOf(attempts, more))),
-	at: sql(followed((more) => summariesAt(positionRows, more, WITHIN))),
+	first: rowsStatement(FOLLOWABLE, 1, (attempts) => followed((more) => summariesOf(attempts, more), "$7")),
+	scan: scanStatement(FOLLOWABLE, 1, (attempts, kept) => followed((more) => summariesOf(attempts, more + kept), "$11")),
 	own: (lowestId) => [dayBefore(lowestId)],
 	toEntry: (row, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
@@ -183,7 +197,7 @@ export function listFollowedAttempts(
 
 async function readList<R extends { readonly id: string }>(
 	c: Session,
-	{ first, at, own, toEntry }: List<R>,
+	{ first, scan, own, toEntry }: List<R>,
 	{ projectId, filter, page: { before, limit } }: Params<"listAttemptSummaries">,
 	now: number,
 ): Promise<AttemptRows<R>> {
@@ -194,11 +208,10 @@ async function readList<R extends { readonly id: string }>(
 		const entries = rows.slice(0, limit).map((row) => toEntry(row, c));
 		return toPage(entries, entries.length < found, end);
 	};
-	if (filter.response !== undefined) {
+	if (hasResponse(filter)) {
 		// Comparing responses until there is one more may take long.
-		const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, limit);
-		const rows = await readAt(c, at, project, positions, ...own(positions.at(-1)?.id ?? ""));
-		return page(rows, positions.length === limit ? limit + 1 : positions.length, end);
+		const { rows, end } = await scanAttempts(c, scan, project, filter, parts, limit, ({ from }) => own(from));
+		return page(rows, rows.length === limit ? limit + 1 : rows.length, end);
 	}
 	const [newest, older] = parts as [IdRange, IdRange?];
 	const rows = await readFirst(c, first, project, filter, newest, limit + 1, ...own(newest.from));
@@ -214,6 +227,9 @@ async function readList<R extends { readonly id: string }>(
 	}
 	return page(rows, found, null);
 }
+
+const hasResponse = (filter: AttemptFilter): filter is AttemptFilter & { readonly response: ResponseFilter } =>
+	filter.response !== undefined;
 
 /** The ranges to search one after the other. The few attempts of one event may be of any day. */
 function partsOf(filter: AttemptFilter, before: string | undefined, now: number): IdRange[] {
