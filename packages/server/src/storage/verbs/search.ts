@@ -240,8 +240,8 @@ const THEIR_ATTEMPTS = new Fragment({
 		WHERE project_no = g.no AND seq = ANY (ARRAY(SELECT json_array_elements_text(g.seqs::json)::bigint))
 		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC OFFSET 0
 	) a`,
-	sqlite: `CROSS JOIN json_each(g.seqs) e
-		CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = e.value`,
+	sqlite: `CROSS JOIN json_each(g.seqs)
+		CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = value`,
 });
 
 /** The first of these events, given newest first, that have no more than `maxAttempts` attempts together; at least one. */

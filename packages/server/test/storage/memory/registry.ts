@@ -1,5 +1,7 @@
+import type { StillAllowed } from "../../../src/storage/port/accounts.ts";
 import type { Page, Params, Project, Webhook } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/deliveries.ts";
+import { mayStill } from "../../../src/storage/verbs/members.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
@@ -68,13 +70,26 @@ export function findLive(
 	return project && webhook && lane ? { project, webhook, lane } : null;
 }
 
+/** Whether a change of webhooks by this member or key may still be made. */
+function isAllowed(node: MemoryNode, project: ProjectRow, by: StillAllowed | null | undefined): boolean {
+	if (!by) return true;
+	const { clock, database } = node;
+	return database.cold.run("read", mayStill(project.no, by), { now: clock.now(), tellPeers: () => undefined });
+}
+
+/** The same, if the change by this member or key may still be made. */
+function findChangeable(node: MemoryNode, projectId: string, webhookId: string, by: StillAllowed | null | undefined) {
+	const found = findLive(node, projectId, webhookId);
+	return found !== null && isAllowed(node, found.project, by) ? found : null;
+}
+
 export function createWebhook(
 	node: MemoryNode,
-	{ maxPerProject, ...webhook }: Params<"createWebhook">,
+	{ maxPerProject, by, ...webhook }: Params<"createWebhook">,
 ): "created" | "limit" | "no_project" {
 	const { database, tables } = node;
 	const project = database.project(webhook.projectId);
-	if (project === undefined) return "no_project";
+	if (project === undefined || !isAllowed(node, project, by)) return "no_project";
 	if (liveWebhooks(node, project.no).length >= maxPerProject) return "limit";
 	const { id, url, description, events, maxInFlight, createdAt, sealedDigest } = webhook;
 	const { lastSeq } = tables.logs.get(project.no)!;
@@ -134,9 +149,9 @@ function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRo
 
 export function updateWebhook(
 	node: MemoryNode,
-	{ projectId, webhookId, patch }: Params<"updateWebhook">,
+	{ projectId, webhookId, patch, by }: Params<"updateWebhook">,
 ): Webhook | null {
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return null;
 	const { project, webhook, lane } = found;
 	const { lastSeq } = node.tables.logs.get(project.no)!;
@@ -161,9 +176,9 @@ export function updateWebhook(
 
 export function rotateSecret(
 	node: MemoryNode,
-	{ projectId, webhookId, sealedDigest, sealedStandardDigest }: Params<"rotateSecret">,
+	{ projectId, webhookId, sealedDigest, sealedStandardDigest, by }: Params<"rotateSecret">,
 ): boolean {
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return false;
 	node.tables.webhooks.put({
 		...found.webhook,
@@ -174,8 +189,8 @@ export function rotateSecret(
 	return true;
 }
 
-export function deleteWebhook(node: MemoryNode, { projectId, webhookId }: Params<"deleteWebhook">): boolean {
-	const found = findLive(node, projectId, webhookId);
+export function deleteWebhook(node: MemoryNode, { projectId, webhookId, by }: Params<"deleteWebhook">): boolean {
+	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return false;
 	const { project, webhook } = found;
 	node.tables.webhooks.put({
