@@ -29,7 +29,7 @@ export const ACTOR: readonly Bite[] = [
 		replace: "Math.max(wakeAt ?? due, due)",
 		breaks: "A project that was given back is woken for the last retry of its webhooks, not for the first.",
 		style: "shared",
-		firstSeed: 3,
+		firstSeed: 5,
 		worlds: 6,
 	},
 	{
@@ -69,7 +69,7 @@ export const ACTOR: readonly Bite[] = [
 		replace: "",
 		breaks: "What other nodes publish waits until this one gives the project back.",
 		style: "shared",
-		firstSeed: 1,
+		firstSeed: 2,
 		worlds: 6,
 	},
 	{

@@ -79,7 +79,7 @@ export const LANES: readonly Bite[] = [
 		replace: "return from !== undefined && seq >= from;",
 		breaks: "A webhook gets the event before its subscription began.",
 		style: "shared",
-		firstSeed: 14,
+		firstSeed: 15,
 		worlds: 6,
 	},
 	{
@@ -120,7 +120,7 @@ export const LANES: readonly Bite[] = [
 		replace: "rows.length > limit && last",
 		breaks: "Retries beyond the first window are never read.",
 		style: "scarce",
-		firstSeed: 1,
+		firstSeed: 2,
 		worlds: 6,
 	},
 	{
@@ -140,7 +140,7 @@ export const LANES: readonly Bite[] = [
 		replace: "",
 		breaks: "An attempt that another node had in flight holds its slot forever.",
 		style: "churn",
-		firstSeed: 2,
+		firstSeed: 3,
 		worlds: 6,
 	},
 	{

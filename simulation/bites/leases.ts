@@ -59,7 +59,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "",
 		breaks: "Attempts of a node that died after handing them over are never made again.",
 		style: "churn",
-		firstSeed: 4,
+		firstSeed: 6,
 		worlds: 6,
 	},
 	{

@@ -9,7 +9,7 @@ export const OWNERS: readonly Bite[] = [
 		replace: "const webhook = engine && (await storage.updateWebhook({ projectId, webhookId, patch, by }));",
 		breaks: "The engine doesn't learn of a pause.",
 		style: "shared",
-		firstSeed: 2,
+		firstSeed: 3,
 		worlds: 6,
 	},
 	{
@@ -100,7 +100,7 @@ export const OWNERS: readonly Bite[] = [
 		breaks:
 			"A webhook deleted during a retry keeps a row that can't be closed, and its project's outcomes are refused.",
 		style: "churn",
-		firstSeed: 48,
+		firstSeed: 50,
 		worlds: 6,
 	},
 ];
