@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONG = [
 	"e2e/crash.",
 	"e2e/database/faults.",
+	"simulation/runner/bite.",
 	"simulation/simulation.",
 	"server/test/engine-",
 	"sqlite/sqlite.",
