@@ -39,8 +39,24 @@ test("saving settings doesn't undo what someone else has saved meanwhile", async
 	await expect(page.getByRole("checkbox", { name: "purchase.refunded" })).toBeChecked();
 	await expect(page.getByLabel("Events in flight")).toHaveValue("7");
 	await expect(description).toHaveValue("Books");
+	const [held, isSaving] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	await page.route(`**/webhooks/${id}`, async (route) => {
+		if (route.request().method() !== "PATCH") return route.fallback();
+		const response = await route.fetch();
+		isSaving.resolve();
+		await held.promise;
+		await route.fulfill({ response });
+	});
 	await save.click();
+	await isSaving.promise;
 	await expect(page.getByRole("heading", { level: 1, name: "Books" })).toBeVisible();
+	// What is typed while it's being saved stays.
+	await description.fill("Books and more");
+	held.resolve();
+	await expect(page.getByText("Saved. Retries and replays use it from now on, too.")).toBeVisible();
+	await expect(description).toHaveValue("Books and more");
+	await expect(save).toBeEnabled();
+	await description.fill("Books");
 	expect((await shop.get(shop.path(`/webhooks/${id}`))).body).toMatchObject({ ...theirs, description: "Books" });
 	await expect(save).toBeDisabled();
 	// What is discarded is what was saved last, by anyone.

@@ -1,9 +1,10 @@
 import type { UseFormReturnType } from "@mantine/form";
 import { useEffect, useRef } from "react";
 
-const textOf = (value: unknown) => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
+const textOf = (value: unknown) =>
+	typeof value === "string" ? value.trim() : JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
 
-/** The fields of `values` that differ from what is saved. The order of a list doesn't matter. */
+/** The fields of `values` that differ from what is saved. The order of a list and space around words don't matter. */
 export const changedOf = <Values extends object>(values: Values, saved: Values): Partial<Values> =>
 	Object.fromEntries(
 		Object.entries(values).filter(([name, value]) => textOf(value) !== textOf(saved[name as keyof Values])),

@@ -31,8 +31,10 @@ export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
 	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
 		const values = { url: url.trim(), description: description.trim(), ...rest };
 		const kept = savedOf(await changeWebhook(projectId, webhook.id, changedOf(values, before)));
+		// What was typed in the meantime stays.
+		const typed = changedOf(form.getValues(), values);
 		form.setInitialValues(kept);
-		form.setValues(kept);
+		form.setValues({ ...kept, ...typed });
 		notifyDone("Saved. Retries and replays use it from now on, too.");
 	});
 	const { url, description, events, standard_webhooks } = form.values;
