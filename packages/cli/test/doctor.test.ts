@@ -306,6 +306,6 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		const small = await PostgresServer.start({ own: true, fsync: true, settings: { max_connections: "11" } });
 		const report = await doctor(at(small.url));
 		await small.stop();
-		expectWarning(report, "Connections", /^\d+ of 11 are left; a node may open 19: raise max_connections/);
+		expectWarning(report, "Connections", /^\d+ of 11 are left; a node may open 20: raise max_connections/);
 	});
 });
