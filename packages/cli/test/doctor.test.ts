@@ -288,7 +288,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 			const report = await doctor(at(session.url));
 			await session.stop();
 			expectHealthy(report);
-			expect(report.lines.Pool!.text).toMatch(/keeps sessions .*: allow it 19 connections per node/);
+			expect(report.lines.Pool!.text).toMatch(/keeps sessions .*: allow it 20 connections per node/);
 
 			const transaction = await Pgbouncer.start(pgbouncer!, url, { pool_mode: "transaction" });
 			const refused = await doctor(at(transaction.url));
