@@ -31,6 +31,22 @@ export const NET = [
 			why: "A receiver proves a thousand hosts cheap, and then shows a costly chain on each.",
 		},
 	]),
+	...of("server/src/net/connections.ts", inNet("connections"), [
+		{
+			name: "connections-busy-host-keeps-all",
+			find: "if (oldest === undefined || largest.length <= kept + 1) return false;",
+			replace: "if (oldest !== undefined) return false;",
+			only: "make room",
+			why: "Four busy hosts cost every other receiver a handshake for each delivery.",
+		},
+		{
+			name: "connections-few-of-a-host",
+			find: "kept < RECEIVERS.idleConnections &&",
+			replace: "kept < RECEIVERS.idleConnections / 2 &&",
+			only: "a burst",
+			why: "With hundreds of webhooks on one host, each burst closes connections that the next one opens again.",
+		},
+	]),
 	...of("server/src/net/connections.ts", inNet("draining"), [
 		{
 			name: "connection-drains-without-limit",
