@@ -146,29 +146,24 @@ export function listAttemptSummaries(
 }
 
 /**
- * Attempts with what has become of their deliveries. What followed is sought for all of them at once, which takes one
- * descent into the index of a day without any, and from a day before the first of them on, in case clocks differ. A
- * deleted webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
+ * Attempts with what has become of their deliveries. What followed is sought by one step in the index of each day, however
+ * often a delivery was replayed, from a day before the first attempt on, in case clocks differ. A deleted webhook has no
+ * lane. Pending attempts are found by bounds and in an order that only the primary key has.
  *
  * @param summaries a SELECT of their summaries and these further columns
  * @param since the lowest id of what may have followed
  */
 const followed = (summaries: (more: string) => string, since: string) => `
-	WITH a AS MATERIALIZED (
-		${summaries(`, a.webhook_no, a.dismissed_at, ${IS_OPEN} AS is_open`)}
-	), series AS (
-		SELECT DISTINCT ON (seq, webhook_no) seq, webhook_no, replay AS last_replay, attempt AS last_attempt
-		FROM posthorn.attempts
-		WHERE project_no = $1 AND seq = ANY (ARRAY(SELECT seq FROM a WHERE is_open))
-			AND webhook_no = ANY (ARRAY(SELECT webhook_no FROM a WHERE is_open)) AND id >= ${since}::text
-		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC
-	)
 	SELECT a.*, pending.replay AS next_replay, pending.due_at,
-		is_open AND coalesce((last_replay, last_attempt) > (a.replay, a.attempt), false) AS is_followed,
+		is_open AND EXISTS (
+			SELECT FROM posthorn.attempts n
+			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+				AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id >= ${since}::text
+		) AS is_followed,
 		is_open AND NOT EXISTS (
 			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
 		) AS webhook_deleted
-	FROM a LEFT JOIN series USING (seq, webhook_no) LEFT JOIN LATERAL (
+	FROM (${summaries(`, a.webhook_no, a.dismissed_at, ${IS_OPEN} AS is_open`)}) a LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
 		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
 			AND is_open
