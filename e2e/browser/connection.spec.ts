@@ -122,12 +122,7 @@ test("offline, a delivery says so and opens once online, and an action says that
 	page,
 	context,
 }) => {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	receiver.respondWith(() => ({ status: 500 }));
-	await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
-	await shop.post(shop.path("/events"), purchase(1));
-	await receiver.count(1);
+	await dashboard.failing("ERP", 1);
 	await dashboard.enter(page);
 	// The drawer's code is loaded before it's needed.
 	const drawerCode = page.waitForResponse(/delivery-drawer.*\.js$/);

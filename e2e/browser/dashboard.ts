@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
-import { Shop } from "../shop.ts";
+import { purchase, type Receiver, Shop } from "../shop.ts";
 
 const OPERATOR = "operator@example.com";
 export const PASSWORD = "correct horse battery staple";
@@ -30,6 +30,17 @@ export class Dashboard {
 	/** An e-mail address that no other test's account has, even on a service that they share. */
 	address(name: string): string {
 		return `${name}@${this.shop.projectId.replace("_", "-")}.example`;
+	}
+
+	/** A webhook's receiver that returns 500. This many deliveries have failed there once, as the log shows. */
+	async failing(description: string, deliveries: number): Promise<Receiver> {
+		const { shop } = this;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		await shop.webhook(receiver.url("/hooks"), { description });
+		for (let n = 1; n <= deliveries; n++) await shop.post(shop.path("/events"), purchase(n));
+		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(deliveries);
+		return receiver;
 	}
 
 	/** Creates the operator's account over the API, unless the service has it. */

@@ -148,13 +148,7 @@ test.describe("with long delays", () => {
 		page,
 		context,
 	}) => {
-		const { shop } = dashboard;
-		const receiver = await shop.receiver();
-		receiver.respondWith(() => ({ status: 500 }));
-		await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
-		for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
-		await receiver.count(2);
-		await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
+		const receiver = await dashboard.failing("ERP", 2);
 		await dashboard.enter(page);
 		await page.goto(dashboard.project("/logs"));
 		const drawer = page.getByRole("dialog");

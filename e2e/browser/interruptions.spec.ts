@@ -121,13 +121,7 @@ test("nothing on a failing webhook's page moves while it loads slowly", async ({
 });
 
 test("nothing on the overview moves while what is above loads slowly", async ({ dashboard, page }) => {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	receiver.respondWith(() => ({ status: 500 }));
-	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-	await shop.post(shop.path("/events"), purchase(1));
-	await receiver.count(1);
-	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await dashboard.failing("Accounting", 1);
 	await dashboard.setUp();
 	await dashboard.signIn(page);
 	const expectStill = await watchShifts(page);

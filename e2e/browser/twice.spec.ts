@@ -1,5 +1,4 @@
 import type { Locator, Page } from "@playwright/test";
-import { purchase } from "../shop.ts";
 import { expect, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600,3600,3600" } });
@@ -26,13 +25,7 @@ function watchCalls(page: Page): string[] {
 }
 
 test("a double click acts once, even if it is over something else by then", async ({ dashboard, page }) => {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	receiver.respondWith(() => ({ status: 500 }));
-	await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
-	for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
-	await receiver.count(3);
-	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(3);
+	const receiver = await dashboard.failing("ERP", 3);
 	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs"));
 	const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
@@ -49,7 +42,7 @@ test("a double click acts once, even if it is over something else by then", asyn
 		.getByRole("button", { name: /^Retry now/ })
 		.click();
 	await receiver.count(5);
-	expect(calls).toEqual(["POST retry", "POST retry"]);
+	await expect.poll(() => calls).toEqual(["POST retry", "POST retry"]);
 
 	// The backdrop of the dialog is there by then.
 	const dialog = page.getByRole("dialog");
@@ -58,13 +51,7 @@ test("a double click acts once, even if it is over something else by then", asyn
 });
 
 test("a held key acts once", async ({ dashboard, page }) => {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	receiver.respondWith(() => ({ status: 500 }));
-	await shop.webhook(receiver.url("/hooks"), { description: "ERP" });
-	await shop.post(shop.path("/events"), purchase(1));
-	await receiver.count(1);
-	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	const receiver = await dashboard.failing("ERP", 1);
 	await dashboard.enter(page);
 	await page.goto(dashboard.project("/webhooks"));
 	await page.getByRole("link", { name: "ERP" }).click();
@@ -78,7 +65,7 @@ test("a held key acts once", async ({ dashboard, page }) => {
 	await page.keyboard.up("Enter");
 	await dialog.getByRole("button", { name: "Cancel test" }).click();
 	await expect(dialog.getByText("Cancelled", { exact: true })).toBeVisible();
-	expect(calls).toEqual(["POST test", "POST cancel"]);
+	await expect.poll(() => calls).toEqual(["POST test", "POST cancel"]);
 	await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
 
 	await page.goto(dashboard.project("/logs?state=waiting"));
@@ -91,5 +78,5 @@ test("a held key acts once", async ({ dashboard, page }) => {
 	await page.getByRole("row", { name: /ord_1/ }).focus();
 	await page.keyboard.press("r");
 	await receiver.count(4);
-	expect(calls.slice(2)).toEqual(["POST retries", "POST retries"]);
+	await expect.poll(() => calls.slice(2)).toEqual(["POST retries", "POST retries"]);
 });
