@@ -1758,7 +1758,7 @@ export interface components {
          */
         readonly NewProject: {
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.
              * @example My store
              */
             readonly name: string;
@@ -1777,7 +1777,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name.
              * @example My store
              */
             readonly name: string;
@@ -1817,7 +1817,7 @@ export interface components {
         };
         readonly ProjectPatch: {
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.
              * @example My store
              */
             readonly name: string;
@@ -1834,7 +1834,7 @@ export interface components {
          */
         readonly NewApiKey: {
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.
              * @example My store
              */
             readonly name: string;
@@ -1865,7 +1865,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name.
              * @example My store
              */
             readonly name: string;
@@ -1901,7 +1901,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name.
              * @example My store
              */
             readonly name: string;
@@ -3002,7 +3002,7 @@ export interface components {
              */
             readonly url: string;
             /**
-             * @description A label for the owner, at most 200 characters by default.
+             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
              * @example Accounting
              */
             readonly description?: string;
@@ -3038,7 +3038,7 @@ export interface components {
              */
             readonly url: string;
             /**
-             * @description A label for the owner, at most 200 characters by default.
+             * @description The owner's label.
              * @example Accounting
              */
             readonly description: string;
@@ -3097,7 +3097,7 @@ export interface components {
              */
             readonly url: string;
             /**
-             * @description A label for the owner, at most 200 characters by default.
+             * @description The owner's label.
              * @example Accounting
              */
             readonly description: string;
@@ -3176,7 +3176,7 @@ export interface components {
              */
             readonly url?: string;
             /**
-             * @description A label for the owner, at most 200 characters by default.
+             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
              * @example Accounting
              */
             readonly description?: string;
@@ -3867,7 +3867,7 @@ export interface components {
              */
             readonly email: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.
              * @example My store
              */
             readonly name: string;
@@ -3886,7 +3886,7 @@ export interface components {
             /** @example owner@example.com */
             readonly email: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name.
              * @example My store
              */
             readonly name: string;
@@ -3918,7 +3918,7 @@ export interface components {
                  */
                 readonly id: string;
                 /**
-                 * @description A display name, without control characters and those that change the direction of text.
+                 * @description A display name.
                  * @example My store
                  */
                 readonly name: string;
@@ -3963,7 +3963,7 @@ export interface components {
         };
         readonly AccountPatch: {
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.
              * @example My store
              */
             readonly name: string;
@@ -4008,7 +4008,7 @@ export interface components {
             readonly account_id: string;
             readonly email: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name.
              * @example My store
              */
             readonly name: string;
@@ -4100,7 +4100,7 @@ export interface components {
                  */
                 readonly id: string;
                 /**
-                 * @description A display name, without control characters and those that change the direction of text.
+                 * @description A display name.
                  * @example My store
                  */
                 readonly name: string;
@@ -4128,7 +4128,7 @@ export interface components {
              */
             readonly email?: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.
              * @example My store
              */
             readonly name?: string;
@@ -4226,7 +4226,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description A display name, without control characters and those that change the direction of text.
+             * @description A display name.
              * @example My store
              */
             readonly name: string;

@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, textFaults } from "../base/text.ts";
+import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import { NAME_LENGTH } from "../registry/projects.ts";
 import {
 	type Actor,
@@ -84,6 +84,7 @@ export class ApiKeys {
 		const row = {
 			id: ids.next("apiKey"),
 			...rest,
+			name: trimmed(rest.name),
 			prefix: key.slice(0, SHOWN_CHARACTERS),
 			scopes: KEY_SCOPES.filter((scope) => scopes.includes(scope)),
 			expiresAt,

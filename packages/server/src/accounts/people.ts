@@ -2,7 +2,7 @@ import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, textFaults } from "../base/text.ts";
+import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import { Throttle } from "../base/throttle.ts";
 import { NAME_LENGTH } from "../registry/projects.ts";
 import type { Account, AccountStorage, NewAccount } from "../storage/port.ts";
@@ -285,7 +285,13 @@ export class People {
 
 	#account({ email, name }: NewPerson, operator: boolean): Account {
 		const { ids, clock } = this.#options;
-		return { id: ids.next("account"), email: email.trim().normalize("NFC"), name, operator, createdAt: clock.now() };
+		return {
+			id: ids.next("account"),
+			email: email.trim().normalize("NFC"),
+			name: trimmed(name),
+			operator,
+			createdAt: clock.now(),
+		};
 	}
 }
 

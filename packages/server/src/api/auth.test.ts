@@ -39,6 +39,7 @@ test("a key is shown once, works, and stops when deleted", async () => {
 test.each([
 	[{}, "/name"],
 	[{ name: "" }, "/name"],
+	[{ name: "\u00ad" }, "/name"],
 	[{ name: "x".repeat(101) }, "/name"],
 	[{ name: "a\u0000" }, "/name"],
 	[{ name: "x", key: "mine" }, "/key"],
@@ -51,6 +52,11 @@ test.each([
 ])("a key cannot be %j", async (body, pointer) => {
 	const { status, json } = await api.call("POST", `${project}/api-keys`, { body });
 	expect([status, ...json.errors.map((error) => error.pointer)]).toEqual([422, pointer]);
+});
+
+test("a key's name is stored without the white space around it", async () => {
+	const { json } = await api.call("POST", `${project}/api-keys`, { body: { name: " Till\u2003" } });
+	expect(json.name).toBe("Till");
 });
 
 test("a key's scopes, expiry and creator are in the response and in the list", async () => {

@@ -36,6 +36,8 @@ test("reports every fault of a body with its pointer", async () => {
 test.each([
 	[{}, "/name"],
 	[{ name: "" }, "/name"],
+	[{ name: "   " }, "/name"],
+	[{ name: "\u200b\ufeff" }, "/name"],
 	[{ name: "x".repeat(101) }, "/name"],
 	[{ name: 5 }, "/name"],
 	[{ name: null }, "/name"],
@@ -51,6 +53,20 @@ test.each([
 	const { status, json } = await api.call("POST", "/v1/projects", { body });
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("names are stored without the white space around them", async () => {
+	const { json } = await api.call("POST", "/v1/projects", { body: { name: " My store\u3000" } });
+	expect(json.name).toBe("My store");
+	const renamed = await api.call("PATCH", `/v1/projects/${json.id}`, { body: { name: "\u00a0Ours " } });
+	expect(renamed.json.name).toBe("Ours");
+});
+
+// `call` compares each response with the document.
+test("shows names that are older than their rules", async () => {
+	const { id } = (await api.call("POST", "/v1/projects", { body: { name: "x" } })).json;
+	await api.storage.renameProject({ projectId: id as string, name: " \u200b " });
+	expect((await api.call("GET", `/v1/projects/${id}`)).json.name).toBe(" \u200b ");
 });
 
 test("a name may have a hundred characters, each of two units", async () => {

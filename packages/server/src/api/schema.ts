@@ -140,11 +140,15 @@ export const nameText = { pattern: NAME_PATTERN, errorMessage: NAME_DETAIL } as 
 /** An identifier to search for. An unknown one finds nothing. */
 export const soughtId = (description: string) => Type.String({ maxLength: 100, ...text, description });
 
-export const Name = Type.String({
+export const Name = Type.String({ description: "A display name.", examples: ["My store"] });
+
+/** A name in a request. Stored ones may be older than its rules. */
+export const NewName = Type.String({
 	minLength: NAME_LENGTH.min,
 	maxLength: NAME_LENGTH.max,
 	...nameText,
-	description: "A display name, without control characters and those that change the direction of text.",
+	description:
+		"A display name with a visible character, without control characters and those that change the direction of text. It is stored without the white space around it.",
 	examples: ["My store"],
 });
 

@@ -317,11 +317,17 @@ test("limits password tries from a signed-in browser", async () => {
 });
 
 test("a changed name appears everywhere", async () => {
-	const renamed = await ada.call("PATCH", "/v1/account", { body: { name: "Ada L." } });
+	const renamed = await ada.call("PATCH", "/v1/account", { body: { name: " Ada L. " } });
 	expect(renamed.status).toBe(200);
 	expect(renamed.json.name).toBe("Ada L.");
 	expect((await ada.call("GET", "/v1/session")).json.account.name).toBe("Ada L.");
 	expect((await ada.call("GET", `${project}/members`)).json.data[0]!.name).toBe("Ada L.");
-	for (const body of [{}, { name: "" }, { name: "x", email: "else@example.com" }, { name: "x", operator: true }])
+	for (const body of [
+		{},
+		{ name: "" },
+		{ name: "\u200f" },
+		{ name: "x", email: "else@example.com" },
+		{ name: "x", operator: true },
+	])
 		expect((await ada.call("PATCH", "/v1/account", { body })).status).toBe(422);
 });

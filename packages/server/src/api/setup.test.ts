@@ -113,6 +113,7 @@ const FAULTS = [
 	[{ email: "a@example" }, "/email"],
 	[{ email: `${"x".repeat(250)}@example.com` }, "/email"],
 	[{ name: "" }, "/name"],
+	[{ name: "\u2060 " }, "/name"],
 	[{ name: "x".repeat(101) }, "/name"],
 	[{ name: "a\nb" }, "/name"],
 	[{ token: "" }, "/token"],

@@ -28,7 +28,7 @@ test("the catalogue lists every type with its schema and sample", async () => {
 test("a webhook is created with its secret, and found again without", async () => {
 	await freshProject();
 	const { status, json } = await api.call("POST", `${project}/webhooks`, {
-		body: { ...valid, description: "Büro", max_in_flight: 100 },
+		body: { ...valid, description: " Büro ", max_in_flight: 100 },
 	});
 	expect(status).toBe(201);
 	const { secret, ...webhook } = json;
@@ -82,6 +82,7 @@ test.each([
 	[{ description: "x".repeat(201) }, "/description"],
 	[{ description: "two\nlines" }, "/description"],
 	[{ description: null }, "/description"],
+	[{ description: "\u200b" }, "/description"],
 	[{ events: [] }, "/events"],
 	[{ events: ["purchase.completed", "purchase.completed"] }, "/events"],
 	[{ events: "purchase.completed" }, "/events"],

@@ -7,13 +7,27 @@ export const TEXT_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 const TEXT = new RegExp(TEXT_PATTERN, "u");
 
 /**
- * The same for names, which are shown within sentences: also no line separators and no characters that change the
- * direction of the text after them, with which a name could make a sentence say something else. Marks that only have
- * a direction themselves are allowed.
+ * What no name may contain: control characters, line separators, and characters that change the direction of the text
+ * after them. Names are shown within sentences, which they could make say something else. Marks that only have a
+ * direction themselves are allowed.
  */
-export const NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$";
+const DRIVING = "\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069";
+/**
+ * What shows nothing: spaces, fillers, and what Unicode calls default ignorable. Beyond U+FFFF these are the characters
+ * themselves, because regular expression engines disagree on how to write them.
+ */
+const BLANK =
+	" \\xa0\\xad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u202f\\u205f-\\u2065" +
+	"\\u206a-\\u206f\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb" +
+	"\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}";
+
+/** Names: nothing {@link DRIVING}, and unless empty, something that is visible. Takes time linear in the text. */
+export const NAME_PATTERN = `^(?:[${BLANK}]*[^${DRIVING}${BLANK}][^${DRIVING}]*)?$`;
 export const NAME_DETAIL =
-	"must not contain control characters, such as line breaks or tabs, or characters that change the direction of text";
+	"must have a visible character, no control characters, such as line breaks or tabs, and none that change the direction of text";
+
+/** A name or description as it is stored: without the white space around it. */
+export const trimmed = (name: string): string => name.trim();
 
 const NAME = new RegExp(NAME_PATTERN, "u");
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import { type Fault, type Invalid, textFaults } from "../base/text.ts";
+import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Project, RegistryStorage } from "../storage/port.ts";
 
@@ -37,7 +37,7 @@ export class Projects {
 		const { storage, clock, ids } = this.#options;
 		const project: Project = {
 			id: ids.next("project"),
-			name: input.name,
+			name: trimmed(input.name),
 			apps: [...(input.apps ?? [DEVELOPER_APP])],
 			createdAt: clock.now(),
 		};

@@ -23,6 +23,33 @@ test("refuses characters that change the direction of what follows, not those of
 	for (const text of ["עברית\u200f!", "العربية"]) expect(details(text)).toEqual([]);
 });
 
+// Such a project, key or person had no name to see or click.
+test("refuses names of nothing but spaces and invisible characters, next to which visible ones may be", () => {
+	const invisible = [
+		" ",
+		"\u00a0",
+		"\u00ad",
+		"\u061c",
+		"\u200b",
+		"\u200f",
+		"\u2060",
+		"\u2800",
+		"\u3000",
+		"\u3164",
+		"\ufe0f",
+	];
+	for (const each of [...invisible, "\ufeff", "\u{e0041}", "\u{1d173}", " \u200b\u00a0"]) {
+		expect(details(each), JSON.stringify(each)).toEqual([expect.stringContaining("a visible character")]);
+		expect(details(`${each}x${each}`)).toEqual([]);
+	}
+	for (const text of ["❤\ufe0f", "می\u200cخواهم", "👩\u200d🚀", "\u0301"]) expect(details(text)).toEqual([]);
+});
+
+test("checks long text in linear time", () => {
+	for (const text of ["x".repeat(60_000), " ".repeat(60_000), " x".repeat(30_000)])
+		expect(details(`${text}\n`)).toHaveLength(2);
+});
+
 test("accepted text is well-formed, printable, and within the limit", () => {
 	fc.assert(
 		fc.property(fc.string({ unit: "binary", maxLength: 30 }), (text) => {

@@ -2,7 +2,7 @@ import { createSecret, isEventType } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
-import { type Fault, type Invalid, textFaults } from "../base/text.ts";
+import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
@@ -170,7 +170,7 @@ export class Webhooks {
 			id,
 			projectId,
 			url: calledUrl(input.url),
-			description: input.description ?? "",
+			description: trimmed(input.description ?? ""),
 			events: input.events,
 			maxInFlight: input.max_in_flight ?? MAX_IN_FLIGHT.default,
 			standardWebhooks: input.standard_webhooks ?? false,
@@ -237,10 +237,11 @@ export class Webhooks {
 	): Promise<UpdateWebhookResult> {
 		const faults = this.faults(change);
 		if (faults.length > 0) return { kind: "invalid", faults };
-		const { url, max_in_flight, standard_webhooks, ...rest } = change;
+		const { url, description, max_in_flight, standard_webhooks, ...rest } = change;
 		const patch: WebhookPatch = {
 			...rest,
 			...(url !== undefined && { url: calledUrl(url) }),
+			...(description !== undefined && { description: trimmed(description) }),
 			...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
 			...(standard_webhooks !== undefined && { standardWebhooks: standard_webhooks }),
 		};

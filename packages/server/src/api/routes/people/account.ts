@@ -8,10 +8,11 @@ import {
 	PasswordsBusy,
 	type Person,
 } from "../../../accounts/index.ts";
+import { trimmed } from "../../../base/text.ts";
 import type * as port from "../../../storage/port.ts";
 import { comeAgain, found, invalid, Problem, RETRY_S } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, Time, Type } from "../../schema.ts";
+import { closed, id, list, Name, NewName, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Account");
 
@@ -62,7 +63,7 @@ export const Account = Type.Object(
 	{ title: "Account" },
 );
 
-export const AccountPatch = Type.Object({ name: Name }, { ...closed, title: "AccountPatch" });
+export const AccountPatch = Type.Object({ name: NewName }, { ...closed, title: "AccountPatch" });
 
 export const PasswordChange = Type.Object(
 	{
@@ -119,7 +120,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 			success: { status: 200, description: "The account as changed.", schema: Account },
 			async handler({ principal, body }) {
 				const accountId = (principal as Person).account.id;
-				return presentAccount(found("account", await storage.renameAccount({ accountId, name: body.name })));
+				return presentAccount(found("account", await storage.renameAccount({ accountId, name: trimmed(body.name) })));
 			},
 		}),
 		route("POST", `${path}/password`, "changePassword", {

@@ -8,7 +8,7 @@ import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, Time, Type } from "../../schema.ts";
+import { closed, id, list, Name, NewName, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
 import { Actor, RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
@@ -60,7 +60,7 @@ export const InvitationAcceptance = Type.Object(
 	{
 		token: Token,
 		email: Type.Optional(NewEmail),
-		name: Type.Optional(Name),
+		name: Type.Optional(NewName),
 		password: Type.Optional(NewPassword),
 	},
 	{

@@ -6,7 +6,7 @@ import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, Name, PAGE_LIMIT, Time, Type } from "../../schema.ts";
+import { closed, id, Name, NewName, PAGE_LIMIT, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
 import { RoleName } from "./members.ts";
 
@@ -18,7 +18,7 @@ export const SetupState = Type.Object(
 );
 
 export const Setup = Type.Object(
-	{ token: Token, email: NewEmail, name: Name, password: NewPassword },
+	{ token: Token, email: NewEmail, name: NewName, password: NewPassword },
 	{ ...closed, title: "Setup" },
 );
 

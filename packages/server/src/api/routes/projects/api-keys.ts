@@ -6,7 +6,7 @@ import { KEY_SCOPES } from "../../../storage/port.ts";
 import { found, invalid, notFound } from "../../http/problem.ts";
 import { parseTime } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, givenTime, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import { closed, givenTime, id, list, Name, NewName, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 import { Actor } from "../people/members.ts";
 
 const route = routeIn("API keys");
@@ -55,7 +55,7 @@ export const CreatedApiKey = Type.Object(
 
 export const NewApiKey = Type.Object(
 	{
-		name: Name,
+		name: NewName,
 		scopes: Type.Optional(scopes("What the key may do; everything by default.")),
 		expires_at: Type.Optional(givenTime("When the key stops working, in the future; by default, it doesn't expire.")),
 	},

@@ -1,11 +1,12 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
+import { trimmed } from "../../../base/text.ts";
 import { DEVELOPER_APP, projectFaults } from "../../../registry/projects.ts";
 import type * as port from "../../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../../storage/port.ts";
 import { found, invalid } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import { closed, id, list, Name, NewName, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Projects");
 
@@ -23,11 +24,11 @@ export const Project = Type.Object(
 const ProjectList = list(Project);
 
 export const NewProject = Type.Object(
-	{ name: Name, apps: Type.Optional(Apps) },
+	{ name: NewName, apps: Type.Optional(Apps) },
 	{ ...closed, title: "NewProject", examples: [{ name: "My store" }] },
 );
 
-export const ProjectPatch = Type.Object({ name: Name }, { ...closed, title: "ProjectPatch" });
+export const ProjectPatch = Type.Object({ name: NewName }, { ...closed, title: "ProjectPatch" });
 
 function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
 	return { id, name, apps: apps as "developer"[], created_at: isoTime(createdAt) };
@@ -106,7 +107,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
 			async handler({ params: { projectId }, body, audit }) {
-				const project = found("project", await storage.renameProject({ projectId, name: body.name }));
+				const project = found("project", await storage.renameProject({ projectId, name: trimmed(body.name) }));
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);
 			},

@@ -29,7 +29,8 @@ const webhookFields = {
 	}),
 	description: Type.String({
 		...nameText,
-		description: "A label for the owner, at most 200 characters by default.",
+		description:
+			"A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.",
 		examples: ["Accounting"],
 	}),
 	events: Type.Array(EventTypeName, {
@@ -58,6 +59,8 @@ const Status = Type.Enum(["active", "paused"], {
 const shownFields = {
 	id: id("wh", "webhook"),
 	...webhookFields,
+	// A stored one may be older than its rules.
+	description: Type.String({ description: "The owner's label.", examples: ["Accounting"] }),
 	status: Status,
 	created_at: Time,
 	backlog: Backlog,
