@@ -81,7 +81,9 @@ describe("on SQLite", () => {
 		const report = await doctor({ POSTHORN_PORT: "x", POSTHORN_SEAL_KEY: "short", POSTHORN_HOTS: "a" });
 		expect(report).toMatchObject({ code: 2, lines: {} });
 		expect(report.err.trim().split("\n").sort()).toEqual([
-			expect.stringMatching(/^POSTHORN_HOTS is not a Posthorn setting\. posthorn serve --help lists them all\.$/),
+			expect.stringMatching(
+				/^POSTHORN_HOTS is not a Posthorn setting\. Did you mean POSTHORN_HOST\? posthorn serve --help lists them all\.$/,
+			),
 			expect.stringMatching(/^POSTHORN_PORT is "x"; it must be /),
 			// A secret is never quoted.
 			expect.stringMatching(/^POSTHORN_SEAL_KEY is not valid; it must be 32 bytes .* openssl rand -base64 32\.$/),
@@ -165,11 +167,16 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		expect(await migrate()).toMatchObject({ code: 0, out: "The schema is up to date.\n", err: "" });
 		const ready = await doctor(settings);
 		expectHealthy(ready);
+		const place = `${new URL(url).host}/${nameOf(url)}`;
+		expect(ready.lines.Database!.text).toMatch(new RegExp(`^PostgreSQL [\\w. ()-]+ at ${place} responds\\.$`));
 		expect(ready.lines.Schema!.text).toBe("Up to date.");
 		expect(ready.lines.Encryption!.text).toMatch(/doesn't leave this machine/);
 		expect(ready.lines.Clock!.text).toMatch(/^Within [\d.]+ s of the database's\.$/);
 
 		const node = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(await unusedPort()) } });
+		// The banner shows neither user nor password.
+		await node.hasPrinted(/Database +PostgreSQL at .*\n/);
+		expect(node.output).toContain(`PostgreSQL at ${place}\n`);
 		expectHealthy(await doctor(settings));
 		await node.stopWith(0);
 		const other = { ...settings, POSTHORN_SEAL_KEY: Buffer.alloc(32, 8).toString("base64") };

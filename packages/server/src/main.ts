@@ -61,6 +61,8 @@ export interface ServiceOptions {
 export interface Service {
 	/** The address it listens on, such as `http://127.0.0.1:8420`. */
 	readonly url: string;
+	/** Where its data is: a file, or `PostgreSQL at host:port/database`. */
+	readonly database: string;
 	/** Set if the operator's key was just created: show the key, because only its hash is stored, or the file with it. */
 	readonly newOperatorKey: { readonly key: string } | { readonly file: string } | null;
 	readonly hasOperatorKey: boolean;
@@ -118,7 +120,7 @@ async function build(
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics();
-	const { storage, databaseAheadMs } = await openStorage(config, metrics, logger, onFatal);
+	const { storage, place, databaseAheadMs } = await openStorage(config, metrics, logger, onFatal);
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
 	const { logRetentionMs: retentionMs } = config;
@@ -282,6 +284,7 @@ async function build(
 	};
 	return {
 		url,
+		database: place,
 		newOperatorKey: created?.key ? (keyFile === null ? { key: created.key } : { file: keyFile }) : null,
 		hasOperatorKey: operatorKey.exists,
 		setup,
@@ -345,16 +348,23 @@ function dashboardFolder(): string | null {
 	return existsSync(page) ? dirname(page) : null;
 }
 
+interface OpenedStorage {
+	readonly storage: Storage;
+	/** For people. */
+	readonly place: string;
+	readonly databaseAheadMs: () => number;
+}
+
 async function openStorage(
 	{ database, maxEventBytes }: Config,
 	metrics: Metrics,
 	logger: Logger,
 	onFatal: (error: Error) => void,
-): Promise<{ readonly storage: Storage; readonly databaseAheadMs: () => number }> {
+): Promise<OpenedStorage> {
 	if (database.engine === "sqlite") {
 		const { path } = database;
 		const options = { path, clock: systemClock, onDeath: onFatal };
-		return { storage: await openSqliteStorage(options), databaseAheadMs: () => 0 };
+		return { storage: await openSqliteStorage(options), place: path, databaseAheadMs: () => 0 };
 	}
 	// Imported on demand, to save its memory on SQLite.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
@@ -373,7 +383,8 @@ async function openStorage(
 	const options = { url: database.url, clock: systemClock, maxEventBytes, observer };
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);
-	return { storage, databaseAheadMs: () => storage.clockAheadMs };
+	const place = `PostgreSQL at ${storage.place}`;
+	return { storage, place, databaseAheadMs: () => storage.clockAheadMs };
 }
 
 /**

@@ -19,7 +19,7 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 		["Dashboard", config.publicUrl ?? url],
 		["API", `${url}/v1`],
 		["Reference", `${url}/docs`],
-		["Database", config.database.engine === "sqlite" ? config.database.path : "PostgreSQL"],
+		["Database", service.database],
 	];
 	if (!config.sealKey)
 		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just created: store a copy separately)" : ""}`]);

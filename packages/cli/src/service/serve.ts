@@ -54,7 +54,13 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 		onFatal: (error) => fail(error, error.message),
 	});
 	logger.info(
-		{ version: VERSION, node: process.version, url: service.url, quarantine: service.quarantine !== null },
+		{
+			version: VERSION,
+			node: process.version,
+			url: service.url,
+			database: service.database,
+			quarantine: service.quarantine !== null,
+		},
 		"started",
 	);
 	// Otherwise only a process that ends in order saves it, and one that is killed starts slowly every time.

@@ -150,6 +150,27 @@ function withoutServiceLinks(env: ConfigSource["env"]): ConfigSource["env"] {
 /** What the command line and programs read that talk to a service. Shells and containers often share one environment. */
 const CLIENT_VARIABLES = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_PROJECT"];
 
+/** Names are similar if they begin alike, and at least this part of their pairs of neighbouring letters is the same. */
+const SIMILAR = 1 / 3;
+
+/** Names the setting that was probably meant, if any is similar. */
+function suggestion(name: string, known: readonly string[]): string {
+	const textOf = (variable: string): string => variable.slice("POSTHORN_".length, 100).toUpperCase();
+	const text = textOf(name);
+	const pairs = pairsOf(text);
+	const scored = known
+		.map((each) => ({ each, other: textOf(each) }))
+		.filter(({ other }) => other[0] === text[0])
+		.map(({ each, other }) => ({ each, score: alike(pairs, pairsOf(other)) }))
+		.filter(({ score }) => score >= SIMILAR)
+		.sort((a, b) => b.score - a.score);
+	return scored.length > 0 ? ` Did you mean ${scored[0]!.each}?` : "";
+}
+
+const pairsOf = (text: string): Set<string> => new Set(Array.from(text.slice(1), (letter, i) => text[i]! + letter));
+
+const alike = (a: Set<string>, b: Set<string>): number => (2 * a.intersection(b).size) / (a.size + b.size);
+
 function unknownVariables(env: ConfigSource["env"]): string[] {
 	const settings = Object.values(SETTINGS).flatMap((setting) =>
 		[variableOf(setting), fileVariableOf(setting) ?? []].flat(),
@@ -159,6 +180,6 @@ function unknownVariables(env: ConfigSource["env"]): string[] {
 		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
 		.map(
 			(name) =>
-				`${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting. posthorn serve --help lists them all.`,
+				`${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting.${suggestion(name, settings)} posthorn serve --help lists them all.`,
 		);
 }

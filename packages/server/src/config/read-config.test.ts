@@ -96,7 +96,25 @@ test("reports all faults together, including unknown variables", () => {
 		POSTHORN_NONSENSE_AT_ALL: "1",
 	});
 	expect(faults).toHaveLength(4);
-	expect(faults).toContain("POSTHORN_RETRY_DELAY is not a Posthorn setting. posthorn serve --help lists them all.");
+	expect(faults).toContain("POSTHORN_NONSENSE_AT_ALL is not a Posthorn setting. posthorn serve --help lists them all.");
+});
+
+test("suggests the setting that a misspelt one resembles", () => {
+	for (const [wrong, right] of [
+		["RETRY_DELAY", "RETRY_DELAYS"],
+		["HOTS", "HOST"],
+		["DATABSE_URL", "DATABASE_URL"],
+		["DB_URL", "DATABASE_URL"],
+		["DATABASE_URLFILE", "DATABASE_URL_FILE"],
+		["SEALKEY", "SEAL_KEY"],
+		["operator_key", "OPERATOR_KEY"],
+		["EGRESS_ALLOWED", "EGRESS_ALLOW"],
+	])
+		expect(faultsOf({ [`POSTHORN_${wrong}`]: "1" })).toEqual([
+			`POSTHORN_${wrong} is not a Posthorn setting. Did you mean POSTHORN_${right}? posthorn serve --help lists them all.`,
+		]);
+	for (const unlike of ["", "X", "TOKEN", "\u{1f3ba}"])
+		expect(faultsOf({ [`POSTHORN_${unlike}`]: "1" })).toEqual([expect.not.stringContaining("Did you mean")]);
 });
 
 // A Service named posthorn used to keep every pod in its namespace from starting.

@@ -28,16 +28,16 @@ const SESSION_POOL: Finding = {
 export async function examineServer(url: string, config: Config): Promise<Finding[]> {
 	try {
 		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN, CLOCK_JUMPED, QUARANTINE]);
-		const { version, pooled, clockDifferenceMs, connections } = facts;
+		const { place, version, pooled, clockDifferenceMs, connections } = facts;
 		const left = connections.most - connections.used;
 		const apart = apartText(clockDifferenceMs);
 		return [
 			facts.readOnly
 				? fault(
 						"Database",
-						`PostgreSQL ${version} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
+						`PostgreSQL ${version} at ${place} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
 					)
-				: ok("Database", `PostgreSQL ${version} responds.`),
+				: ok("Database", `PostgreSQL ${version} at ${place} responds.`),
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
 			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/peers.ts";
 import type { PeerStorage, Storage } from "../port.ts";
 import { Database } from "./connection/database.ts";
-import { Hosts } from "./connection/servers.ts";
+import { Hosts, placeOf } from "./connection/servers.ts";
 import { sql } from "./connection/session.ts";
 import { checkSessions } from "./connection/session-settings.ts";
 import { readGauges } from "./lanes/lanes.ts";
@@ -18,6 +18,8 @@ export { quarantinePostgres } from "./connection/quarantine.ts";
 
 export interface PostgresStorage extends Storage {
 	readonly peers: PeerStorage;
+	/** The server and database that it currently uses: `host:port/database`. */
+	readonly place: string;
 	/** How its connections are currently used. */
 	readonly pools: Database["state"];
 	/** How far the database's clock is ahead of this node's, milliseconds. */
@@ -75,7 +77,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 			}),
 		);
 		const node = new PostgresNode(database, { clock, leaseTermMs, leasesByClock, observer });
-		const storage = storageOf(node, new Wakes(database, connection));
+		const storage = storageOf(node, new Wakes(database, connection), () => placeOf(hosts.current));
 		// Compares the clocks before any future time is stored.
 		await storage.nextAlarm();
 		return storage;
@@ -85,7 +87,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 	}
 }
 
-function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
+function storageOf(node: PostgresNode, wakes: Wakes, place: () => string): PostgresStorage {
 	const { database } = node;
 	return {
 		...callsOf(node),
@@ -93,6 +95,9 @@ function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
 		peers: peersOf(node, wakes),
 		get epoch() {
 			return epochName(database.epoch);
+		},
+		get place() {
+			return place();
 		},
 		get pools() {
 			return database.state;

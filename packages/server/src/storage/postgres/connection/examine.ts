@@ -1,11 +1,13 @@
 import type { Client } from "pg";
 import { checkVersion, MIGRATIONS } from "../migrations/index.ts";
 import { type Privacy, privacyOf } from "./privacy.ts";
-import { Hosts } from "./servers.ts";
+import { Hosts, placeOf } from "./servers.ts";
 import { checkSessions } from "./session-settings.ts";
 
 /** The state of a database, as seen from outside. */
 export interface DatabaseFacts {
+	/** `host:port/database`. */
+	readonly place: string;
 	/** The server's version, in its own words. */
 	readonly version: string;
 	/** Whether connections go through a pool that keeps sessions. */
@@ -45,11 +47,15 @@ export async function examinePostgres(url: string, settings: readonly string[] =
 	const hosts = new Hosts(url);
 	return await hosts.once(async (client) => {
 		const { pooled } = await checkSessions(hosts.current);
-		return await examineServer(client, pooled, settings);
+		return { place: placeOf(hosts.current), ...(await examineServer(client, pooled, settings)) };
 	});
 }
 
-async function examineServer(client: Client, pooled: boolean, names: readonly string[]): Promise<DatabaseFacts> {
+async function examineServer(
+	client: Client,
+	pooled: boolean,
+	names: readonly string[],
+): Promise<Omit<DatabaseFacts, "place">> {
 	await checkVersion(client);
 	const begun = Date.now();
 	const { rows } = await client.query<DatabaseState>(`

@@ -4,6 +4,7 @@ import { unusedPort } from "../../../../../testkit/src/ports.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { openPostgresStorage } from "../index.ts";
+import { placeOf } from "./servers.ts";
 
 const clock = { now: () => Date.now() };
 
@@ -35,8 +36,19 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 		]) {
 			const storage = await open(hosts);
 			await storage.ping();
+			expect(storage.place).toBe(`${hostOf(primary)}${name}`);
 			await storage.close();
 		}
+	});
+
+	test("a place names neither user nor password", () => {
+		for (const [url, place] of [
+			["postgres://me:secret@db.example.com/shop", "db.example.com:5432/shop"],
+			["postgres://me:secret@[::1]:6000/shop?sslmode=verify-full", "[::1]:6000/shop"],
+			["postgres://me:secret@/shop?host=/run/postgresql", "/run/postgresql:5432/shop"],
+			["postgres://db/shop?user=me&password=secret", "db:5432/shop"],
+		] as const)
+			expect(placeOf(url)).toBe(place);
 	});
 
 	test("if none does, the error names each with its reason", async () => {

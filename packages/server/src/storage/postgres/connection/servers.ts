@@ -83,6 +83,12 @@ export class Hosts {
 	}
 }
 
+/** Which server and database a URL of one server leads to, for people: `host:5432/name`, without the user. */
+export function placeOf(url: string): string {
+	const { host, port, database } = new Client(plainConfig(url));
+	return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
+}
+
 /** Rejects if the connection is read-only. */
 export async function checkWritable(client: ClientBase): Promise<void> {
 	const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
