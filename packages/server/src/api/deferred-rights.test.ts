@@ -118,6 +118,41 @@ test.each([
 	expect((await api.call("GET", path)).json.data).toHaveLength(what === "invitations" ? 0 : before);
 });
 
+// Otherwise an owner who was just removed could make an accomplice an owner, and remove the others.
+test.each([
+	["removed", 404],
+	["demoted", 403],
+])("an owner who is %s while their changes of members wait to be stored changes none", async (how, status) => {
+	await setUp(api);
+	const ada = await member(api, project, "owner", "ada");
+	const grace = await member(api, project, "owner", "grace");
+	await member(api, project, "owner", "alan");
+	const friend = await member(api, project, "viewer", "friend");
+	const pathOf = ({ accountId }: { accountId: string }) => `${project}/members/${accountId}`;
+	const { storage } = api.parts;
+	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+	const held = (["setRole", "removeMember"] as const).map((verb) => {
+		const store = storage[verb].bind(storage) as (about: object) => Promise<unknown>;
+		return vi.spyOn(storage, verb).mockImplementationOnce((async (about: object) => {
+			await ended;
+			return store(about);
+		}) as never);
+	});
+	const waiting = [ada.call("PATCH", pathOf(friend), { body: { role: "owner" } }), ada.call("DELETE", pathOf(grace))];
+	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	const ending =
+		how === "removed"
+			? await grace.call("DELETE", pathOf(ada))
+			: await grace.call("PATCH", pathOf(ada), { body: { role: "viewer" } });
+	expect(ending.status).toBeLessThan(300);
+	end();
+	expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([status, status]);
+	for (const verb of held) verb.mockRestore();
+	const members = (await grace.call("GET", `${project}/members`)).json.data;
+	const roles = members.filter(({ account_id }) => account_id !== ada.accountId).map(({ role }) => role);
+	expect(roles).toEqual(["owner", "owner", "viewer"]);
+});
+
 // A removed developer's requests that were still waiting created webhooks, which went on receiving events.
 test.each([
 	["a removed member", 404],

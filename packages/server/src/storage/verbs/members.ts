@@ -72,14 +72,19 @@ export function* getMember({ projectId, accountId }: MemberOf): Steps<Member | n
 	return found === undefined ? null : toMember(found);
 }
 
-/**
- * An owner who isn't one any longer loses the invitations that they created: their links could bring them back.
- *
- * `last_owner`: refused, because the project would have no owner left.
- */
-export function* setRole(p: MemberOf & { readonly role: Role }): Steps<"changed" | "no_member" | "last_owner"> {
+interface ChangedMember extends MemberOf {
+	/** Who must still be a member; null for the operator. */
+	readonly by?: StillMember | null;
+}
+
+/** `not_allowed`: `by` has lost the role. `last_owner`: the project would have no owner left. */
+type Refusal = "not_allowed" | "no_member" | "last_owner";
+
+/** An owner who isn't one any longer loses the invitations that they created: their links could bring them back. */
+export function* setRole(p: ChangedMember & { readonly role: Role }): Steps<"changed" | Refusal> {
 	const project = yield* findProject(p.projectId);
 	const member = yield* holdMember(project, p.accountId);
+	if (!(yield* mayStill(project, p.by))) return "not_allowed";
 	if (member === null) return "no_member";
 	if (member.isLastOwner && p.role !== "owner") return "last_owner";
 	yield* changeRole(project, p.accountId, p.role);
@@ -88,9 +93,10 @@ export function* setRole(p: MemberOf & { readonly role: Role }): Steps<"changed"
 }
 
 /** Like {@link setRole}. */
-export function* removeMember({ projectId, accountId }: MemberOf): Steps<"removed" | "no_member" | "last_owner"> {
+export function* removeMember({ projectId, accountId, by }: ChangedMember): Steps<"removed" | Refusal> {
 	const project = yield* findProject(projectId);
 	const member = yield* holdMember(project, accountId);
+	if (!(yield* mayStill(project, by))) return "not_allowed";
 	if (member === null) return "no_member";
 	if (member.isLastOwner) return "last_owner";
 	yield* row(sql`DELETE FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}`);
@@ -145,7 +151,7 @@ function* holdMember(
 }
 
 /** Whether the member still has the role, which then stays until the transaction ends. */
-export function* holdsRole(project: number, { accountId, role }: StillMember): Steps<boolean> {
+export function* holdsRole(project: number | null, { accountId, role }: StillMember): Steps<boolean> {
 	const found = yield* row<{ role: Role }>(sql`
 		SELECT role FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}${forUpdate}`);
 	return found !== undefined && mayAs(found.role, role);
@@ -155,7 +161,7 @@ export function* holdsRole(project: number, { accountId, role }: StillMember): S
  * Whether the member still has the role, or the key still exists, which then stays so until the transaction ends. The
  * operator always may.
  */
-export function* mayStill(project: number, by: StillAllowed | null | undefined): Steps<boolean> {
+export function* mayStill(project: number | null, by: StillAllowed | null | undefined): Steps<boolean> {
 	if (!by) return true;
 	if ("role" in by) return yield* holdsRole(project, by);
 	const found = yield* row(sql`

@@ -254,6 +254,25 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await open(other)).toEqual([elsewhere]);
 		});
 
+		test("members are changed only by members who still have the right", async () => {
+			const { storage } = world;
+			const project = await world.project();
+			const [ada, grace] = [await makeAccount(world, "ada@b.example"), await makeAccount(world, "grace@b.example")];
+			await join(project, grace, "owner");
+			await join(project, ada, "developer");
+			const by = { accountId: ada.id, role: "owner" } as const;
+			const raise = () => storage.setRole({ projectId: project, accountId: ada.id, role: "owner", by });
+			const remove = () => storage.removeMember({ projectId: project, accountId: grace.id, by });
+			expect([await raise(), await remove()]).toEqual(["not_allowed", "not_allowed"]);
+			expect(await storage.getRole({ projectId: project, accountId: ada.id })).toBe("developer");
+			await storage.setRole({ projectId: project, accountId: ada.id, role: "owner", by: null });
+			expect([await raise(), await remove()]).toEqual(["changed", "removed"]);
+			// An owner of another project isn't one here.
+			const other = await world.project();
+			await join(other, grace, "viewer");
+			expect(await storage.setRole({ projectId: other, accountId: grace.id, role: "owner", by })).toBe("not_allowed");
+		});
+
 		test("a project keeps its last owner", async () => {
 			const { storage } = world;
 			const project = await world.project();

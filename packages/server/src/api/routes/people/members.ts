@@ -1,6 +1,6 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS } from "../../../accounts/index.ts";
+import { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, stillMember } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { ROLES } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
@@ -78,6 +78,7 @@ function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry
 	};
 }
 
+const OWNERS_REMOVE = "Only an owner may remove others.";
 const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
 
 export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "storage">): Route[] {
@@ -111,9 +112,14 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			body: MemberPatch,
 			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
-			async handler({ params: { projectId, accountId }, body, audit }) {
+			async handler({ params: { projectId, accountId }, body, principal, audit, authorizeAgain }) {
 				const member = found("member", await storage.getMember({ projectId, accountId }));
-				const result = await storage.setRole({ projectId, accountId, role: body.role });
+				const by = stillMember(principal, "owner");
+				const result = await storage.setRole({ projectId, accountId, role: body.role, by });
+				if (result === "not_allowed") {
+					await authorizeAgain();
+					throw notFound("project");
+				}
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
 				audit({
@@ -133,13 +139,18 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			role: "viewer",
 			peopleOnly: true,
 			success: { status: 204, description: "The member was removed." },
-			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
-			async handler({ params: { projectId, accountId }, principal, audit }) {
+			problems: { conflict: LAST_OWNER, forbidden: OWNERS_REMOVE },
+			async handler({ params: { projectId, accountId }, principal, audit, authorizeAgain }) {
 				const isSelf = principal.kind === "person" && principal.account.id === accountId;
 				const role = principal.kind === "person" ? await members.roleOf(projectId, principal.account) : "owner";
-				if (!isSelf && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
+				if (!isSelf && role !== "owner") throw new Problem("forbidden", OWNERS_REMOVE);
 				const member = found("member", await storage.getMember({ projectId, accountId }));
-				const result = await storage.removeMember({ projectId, accountId });
+				const by = stillMember(principal, isSelf ? "viewer" : "owner");
+				const result = await storage.removeMember({ projectId, accountId, by });
+				if (result === "not_allowed") {
+					await authorizeAgain();
+					throw new Problem("forbidden", OWNERS_REMOVE);
+				}
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
 				audit({ projectId, action: "member.removed", target: targetOf(member) });
