@@ -159,6 +159,18 @@ test.describe("with long delays", () => {
 		await page.keyboard.press("j");
 		await expect(drawer.getByRole("link", { name: "ord_1" })).toBeVisible();
 		await expect(focused).toHaveCount(1);
+		// The help opens above it, has the keyboard, and closes alone.
+		const retry = drawer.getByRole("button", { name: "Retry now" });
+		await retry.focus();
+		await page.keyboard.press("?");
+		const help = page.getByRole("dialog", { name: "Keyboard" });
+		await expect(help.getByRole("button")).toBeFocused();
+		await help.getByText("This help").click();
+		await page.keyboard.press("k");
+		await page.keyboard.press("Escape");
+		await expect(help).toHaveCount(0);
+		await expect(retry).toBeFocused();
+		await expect(drawer.getByRole("link", { name: "ord_1" })).toBeVisible();
 		await drawer.getByRole("button", { name: "Retry now" }).focus();
 		await page.keyboard.press("r");
 		await receiver.count(3);

@@ -1,17 +1,20 @@
 import { Kbd, Table, Text } from "@mantine/core";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog, useIsDialogOpen } from "../../ui/dialog.tsx";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 
 const KEYS = [
 	{ keys: ["/"], does: "Search" },
-	{ keys: ["j"], does: "Next row" },
-	{ keys: ["k"], does: "Previous row" },
+	{ keys: ["j"], does: "Next row, or the next delivery in an open panel" },
+	{ keys: ["k"], does: "Previous row, or the previous delivery" },
 	{ keys: ["Enter"], does: "Open the selected row" },
 	{ keys: ["r"], does: "Retry the selected or open delivery now, or replay it" },
 	{ keys: ["c"], does: "Copy its request as a curl command" },
 	{ keys: ["Esc"], does: "Close the open panel or dialog" },
 	{ keys: ["?"], does: "This help" },
 ] as const;
+
+/** Drawers have the library's 200. */
+const ABOVE_DRAWERS = 201;
 
 /** The keys that work everywhere and in lists. `?` opens it. */
 export function KeyboardHelp({
@@ -23,9 +26,10 @@ export function KeyboardHelp({
 	onOpen: () => void;
 	onClose: () => void;
 }) {
-	useShortcuts({ "?": onOpen });
+	// Drawers have keys, too, but a dialog waits for an answer.
+	useShortcuts(useIsDialogOpen() ? {} : { "?": onOpen }, { inDialogs: true });
 	return (
-		<Dialog opened={opened} onClose={onClose} title="Keyboard">
+		<Dialog opened={opened} onClose={onClose} title="Keyboard" zIndex={ABOVE_DRAWERS}>
 			<Text size="sm" c="dimmed" mb="sm">
 				Shortcuts are off while you type in a field.
 			</Text>

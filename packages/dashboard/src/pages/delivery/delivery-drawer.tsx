@@ -10,6 +10,7 @@ import { webhookName } from "../../lib/health/health.ts";
 import { stepIndex } from "../../lib/keys.ts";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
+import { useIsDialogOpen } from "../../ui/dialog.tsx";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { copyCurl } from "../logs/actions/copy-curl.ts";
@@ -72,8 +73,9 @@ export function DeliveryDrawer() {
 		if (to === undefined || to.id === attemptId) return;
 		show(to.id);
 	};
+	const isCovered = useIsDialogOpen();
 	useShortcuts(
-		replay.asking
+		isCovered
 			? {}
 			: { j: () => step(1), k: () => step(-1), r: replay.ask, c: () => void copyCurl(projectId, attemptId) },
 		{ inDialogs: true },
@@ -93,7 +95,7 @@ export function DeliveryDrawer() {
 		<Drawer
 			opened
 			onClose={close}
-			closeOnEscape={!replay.asking}
+			closeOnEscape={!isCovered}
 			size="min(880px, 100vw)"
 			padding="lg"
 			// The list next to it stays readable.

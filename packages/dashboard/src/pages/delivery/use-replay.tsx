@@ -21,7 +21,6 @@ interface ReplayOptions {
 export interface Replay {
 	/** Retries now if a retry waits; otherwise replays, or asks first if the event was already delivered. */
 	readonly ask: () => void;
-	readonly asking: boolean;
 	readonly busy: boolean;
 	readonly dialog: ReactElement;
 }
@@ -69,7 +68,6 @@ export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOp
 	};
 	return {
 		ask,
-		asking,
 		busy,
 		dialog: (
 			<Dialog opened={asking} onClose={() => setAsking(false)} title="Send it again?">

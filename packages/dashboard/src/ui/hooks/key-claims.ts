@@ -1,7 +1,7 @@
 import { useLayoutEffect, useSyncExternalStore } from "react";
 
-/** The keys that a page has taken over from the shell. */
-const claimed = new Set<string>();
+/** The keys that a page has taken over from the shell, or a dialog from what it covers, and how often. */
+const claimed = new Map<string, number>();
 const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
@@ -9,8 +9,15 @@ function subscribe(listener: () => void): () => void {
 	return () => listeners.delete(listener);
 }
 
-function tell(): void {
+function add(keys: readonly string[], by: 1 | -1): void {
+	for (const key of keys) claimed.set(key, (claimed.get(key) ?? 0) + by);
 	for (const listener of listeners) listener();
+}
+
+/** Claims keys, and returns how to release them. */
+export function claimKeys(keys: readonly string[]): () => void {
+	add(keys, 1);
+	return () => add(keys, -1);
 }
 
 /** Claims keys while the component is mounted, so that the shell doesn't offer them too. */
@@ -18,15 +25,10 @@ export function useKeyClaims(keys: readonly string[]): void {
 	const names = keys.join(" ");
 	useLayoutEffect(() => {
 		if (names === "") return;
-		const mine = names.split(" ");
-		for (const key of mine) claimed.add(key);
-		tell();
-		return () => {
-			for (const key of mine) claimed.delete(key);
-			tell();
-		};
+		return claimKeys(names.split(" "));
 	}, [names]);
 }
 
-/** Whether a page has taken the key over. */
-export const useIsClaimed = (key: string): boolean => useSyncExternalStore(subscribe, () => claimed.has(key));
+/** Whether a page or a dialog has taken the key over. */
+export const useIsClaimed = (key: string): boolean =>
+	useSyncExternalStore(subscribe, () => (claimed.get(key) ?? 0) > 0);
