@@ -46,6 +46,12 @@ describe("timeAgo and timeUntil", () => {
 		[3_000, "just now", "in 3 s"],
 		[30_000, "just now", "in 30 s"],
 		[2 * MINUTE, "just now", "in 2 min"],
+		// A moment after it was planned: these were "in 1 min", "in 14 min" and "in 6 d".
+		[2 * MINUTE - 200, "just now", "in 2 min"],
+		[15 * MINUTE - 200, "just now", "in 15 min"],
+		[7 * 24 * HOUR - 200, "just now", "in 7 d"],
+		[MINUTE - 200, "just now", "in 1 min"],
+		[48 * HOUR - 200, "just now", "in 2 d"],
 		[40 * 24 * HOUR, "just now", "31 Dec 2026"],
 	])("%i ms from now was %s or will be %s", (ms, ago, until) => {
 		expect(timeAgo(NOW + ms, NOW)).toBe(ago);

@@ -9,13 +9,19 @@ const pad = (value: number, digits = 2) => String(value).padStart(digits, "0");
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
 
-/** A span in its largest unit, rounded down: `45 s`, `4 min`, `3 h`, `12 d`. */
-export function coarseSpan(ms: number): string {
+/** The units of a coarse span, and how many of them it has at most. */
+const UNITS = [
+	["s", SECOND, 59],
+	["min", MINUTE, 59],
+	["h", HOUR, 47],
+	["d", DAY, Number.POSITIVE_INFINITY],
+] as const;
+
+/** A span in its largest unit: `45 s`, `4 min`, `3 h`, `12 d`. By default, rounded down, as ages are. */
+export function coarseSpan(ms: number, round: (count: number) => number = Math.floor): string {
 	const span = Math.max(0, ms);
-	if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
-	if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
-	if (span < 2 * DAY) return `${Math.floor(span / HOUR)} h`;
-	return `${Math.floor(span / DAY)} d`;
+	const [name, unit] = UNITS.find(([, size, most]) => round(span / size) <= most) ?? UNITS[3];
+	return `${round(span / unit)} ${name}`;
 }
 
 /** A rough length of time in words: `about 45 seconds`, `about 1 hour 50 minutes`, `about 2 days 3 hours`. */
@@ -41,10 +47,13 @@ export function timeAgo(at: number, now: number): string {
 	return now - at < 5 * SECOND ? "just now" : `${coarseSpan(now - at)} ago`;
 }
 
-/** When something planned happens: `in 30 s`, beyond 30 days the date; once it has, like {@link timeAgo}. */
+/**
+ * When something planned happens: `in 30 s`, to the nearest unit, so that what is valid for 7 days ends `in 7 d`; beyond 30
+ * days the date; once it has, like {@link timeAgo}.
+ */
 export function timeUntil(at: number, now: number): string {
 	if (at - now >= 30 * DAY) return calendarDay(at);
-	return at - now > SECOND ? `in ${coarseSpan(at - now)}` : timeAgo(at, now);
+	return at - now > SECOND ? `in ${coarseSpan(at - now, Math.round)}` : timeAgo(at, now);
 }
 
 /** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` if its webhook is paused. */
