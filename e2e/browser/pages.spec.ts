@@ -71,6 +71,12 @@ test.describe("with no other project", () => {
 			expect(await name.evaluate((element) => element.getBoundingClientRect().right), url).toBeLessThan(345);
 			await expect(page.getByRole("table")).toContainText(longName);
 		}
+		// The menu once had a line for itself.
+		await page.setViewportSize({ width: 320, height: 740 });
+		await page.goto(dashboard.project("/logs"));
+		const [replay, more] = ["Replay all", "More actions"].map((button) => page.getByRole("button", { name: button }));
+		const top = async (button: typeof replay) => (await button!.boundingBox())!.y;
+		expect(await top(more)).toBe(await top(replay));
 		await page.goto(dashboard.project("/webhooks"));
 		await page
 			.getByRole("button", { name: /navigation|menu/i })

@@ -226,7 +226,16 @@ test("attempts of a deleted webhook say where they went", async ({ dashboard, pa
 	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs?view=attempts"));
 	const name = `${new URL(receiver.url("/")).host} (deleted)`;
+	const shown = page.getByText(name);
 	await expect(page.getByRole("table", { name: "Attempts" }).getByText(name)).toBeVisible();
+	// "(deleted)" was cut off.
+	for (const width of [1280, 800, 390, 320]) {
+		await page.setViewportSize({ width, height: 844 });
+		const [all, mark] = [await shown.boundingBox(), await shown.getByText("(deleted)").boundingBox()];
+		expect(mark!.x + mark!.width, `at ${width}`).toBeLessThanOrEqual(all!.x + all!.width);
+		expect(mark!.y + mark!.height, `at ${width}`).toBeLessThanOrEqual(all!.y + all!.height);
+	}
+	await page.setViewportSize({ width: 1280, height: 900 });
 	await page.goto(dashboard.project(`/logs?view=attempts&webhook_id=${id}`));
 	await expect(page.getByText(`1 attempt to ${name}.`)).toBeVisible();
 });

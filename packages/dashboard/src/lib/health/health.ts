@@ -50,9 +50,15 @@ function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
 	return RIGHT_TO_LEFT.test(short) ? `\u2068${short}\u2069` : short;
 }
 
+const DELETED = "(deleted)";
+
 /** The display name of a deleted webhook: where its attempts went, if that is known. */
 export const deletedName = (url: string | undefined) =>
-	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} (deleted)`;
+	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} ${DELETED}`;
+
+/** A display name in two: what may be cut where space is scarce, and that the webhook was deleted, which may not. */
+export const splitDeleted = (name: string): readonly [name: string, mark: string] =>
+	name.endsWith(` ${DELETED}`) ? [name.slice(0, -DELETED.length - 1), DELETED] : [name, ""];
 
 /** The window over which health is judged, in minutes; `windowMinutes` in the service. */
 const WINDOW_MINUTES = 15;

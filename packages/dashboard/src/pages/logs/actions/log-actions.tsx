@@ -1,4 +1,4 @@
-import { ActionIcon, Box, Button, Menu } from "@mantine/core";
+import { ActionIcon, Box, Button, Group, Menu } from "@mantine/core";
 import { IconCheck, IconDots, IconDownload, IconReload } from "@tabler/icons-react";
 import { useState } from "react";
 import { attemptsExportUrl } from "../../../api/attempts.ts";
@@ -60,7 +60,8 @@ function Buttons({ projectId, search, onAsk }: ButtonsProps) {
 			? attemptsExportUrl(projectId, attemptFilter(search), format)
 			: deliveriesExportUrl(projectId, deliveryFilter(search), format);
 	return (
-		<>
+		// If there isn't room for both next to the views, they go to the next line together.
+		<Group gap={10} wrap="nowrap">
 			<ForRole needs="developer">
 				{(disabled) => (
 					<Button
@@ -108,6 +109,6 @@ function Buttons({ projectId, search, onAsk }: ButtonsProps) {
 					) : null}
 				</Menu.Dropdown>
 			</Menu>
-		</>
+		</Group>
 	);
 }

@@ -2,6 +2,7 @@ import { Checkbox } from "@mantine/core";
 import { memo } from "react";
 import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { splitDeleted } from "../../../lib/health/health.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { timeUntil } from "../../../lib/text/time.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
@@ -77,12 +78,21 @@ export const EventDetails = ({ event }: { event: Pick<ListedAttempt, "event_id" 
 	</span>
 );
 
-/** A webhook's name, truncated if long. */
-export const NameCell = ({ name }: { name: string }) => (
-	<span className={classes.name} title={name}>
-		{name}
-	</span>
-);
+/** A webhook's name, truncated if long, but never that it was deleted. */
+export function NameCell({ name }: { name: string }) {
+	const [start, mark] = splitDeleted(name);
+	if (mark === "")
+		return (
+			<span className={classes.name} title={name}>
+				{name}
+			</span>
+		);
+	return (
+		<span className={classes.marked} title={name}>
+			<span className={classes.start}>{start}</span> <span className={classes.quiet}>{mark}</span>
+		</span>
+	);
+}
 
 /** A response in short, or why there was none. */
 export function ResponseCell({ attempt }: { attempt: AttemptSummary }) {
