@@ -1,5 +1,5 @@
 import { purchase } from "../shop.ts";
-import { expect, test, watch, watchShifts } from "./dashboard.ts";
+import { expect, expectAccessible, test, watch, watchShifts } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -63,9 +63,69 @@ test("saving settings doesn't undo what someone else has saved meanwhile", async
 	await description.fill("Ledger");
 	await shop.patch(shop.path(`/webhooks/${id}`), { description: "Accounting (new)" });
 	await expect(page.getByRole("heading", { level: 1, name: "Accounting (new)" })).toBeVisible();
-	await page.getByRole("button", { name: "Discard" }).click();
+	await page.getByRole("button", { name: "Discard" }).first().click();
 	await expect(description).toHaveValue("Accounting (new)");
 	await expect(save).toBeDisabled();
+});
+
+// They were lost without a word.
+test("unsaved settings stay while other tabs are shown, and are only lost on purpose", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const [description, inFlight] = [page.getByLabel("Description"), page.getByLabel("Events in flight")];
+	const settings = page.getByRole("tab", { name: "Settings" });
+	const dialog = page.getByRole("dialog", { name: "Discard your changes?" });
+	await description.fill("Books");
+	await inFlight.fill("5");
+	await page.getByRole("tab", { name: "Activity" }).click();
+	await expect(page.getByText("Recent attempts")).toBeVisible();
+	await expect(settings).toHaveAccessibleName("Settings (unsaved changes)");
+	// Someone else saves meanwhile.
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	await shop.patch(shop.path(`/webhooks/${id}`), { description: "Ledger", standard_webhooks: true });
+	await expect(page.getByRole("heading", { level: 1, name: "Ledger" })).toBeVisible();
+
+	// From another tab, too, the page isn't left without a question.
+	await page.getByRole("link", { name: "Logs" }).click();
+	await expect(dialog).toContainText("The settings of Ledger have unsaved changes.");
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	await settings.click();
+	await expect(description).toHaveValue("Books");
+	await expect(inFlight).toHaveValue("5");
+	await expect(page.getByRole("switch", { name: "Standard Webhooks headers" })).toBeChecked();
+	await page.getByRole("button", { name: /Account of/ }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	const asked = page.waitForEvent("dialog");
+	const reloaded = page.reload();
+	const question = await asked;
+	expect(question.type()).toBe("beforeunload");
+	await question.accept();
+	await reloaded;
+	await expect(description).toHaveValue("Ledger");
+
+	await inFlight.fill("5");
+	await page.getByRole("link", { name: "Logs" }).click();
+	await dialog.getByRole("button", { name: "Discard and leave" }).click();
+	await expect(page.getByRole("heading", { level: 1, name: "Logs" })).toBeVisible();
+	// Without changes, nothing asks.
+	await page.goBack();
+	await expect(inFlight).toHaveValue("1");
+	await description.fill("Books");
+	await page.getByRole("button", { name: "Save" }).first().click();
+	await expect(settings).toHaveAccessibleName("Settings");
+	await page.getByRole("link", { name: "Logs" }).click();
+	await expect(page.getByRole("heading", { level: 1, name: "Logs" })).toBeVisible();
+	await page.goBack();
+	await expect(description).toHaveValue("Books");
+	await description.fill("Books and more");
+	await page.getByRole("button", { name: /Account of/ }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await dialog.getByRole("button", { name: "Discard and sign out" }).click();
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
 
 test("acting after the session has ended in another tab leads to the sign-in and back", async ({

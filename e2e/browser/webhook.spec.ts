@@ -169,6 +169,8 @@ test.describe("with retries that wait for an hour", () => {
 		}
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		await expect(page.getByText(/3 events wait for a retry/).first()).toBeVisible();
+		// It was offered up to three times.
+		await expect(page.getByRole("button", { name: "Retry all 3 events now" })).toHaveCount(1);
 		await expectAccessible(page);
 		receiver.respondWith(() => ({}));
 		await page.getByRole("button", { name: "Retry now: purchase.completed" }).first().click();

@@ -71,7 +71,13 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 					See responses
 				</Button>
 				{health.waiting.count === 0 ? null : (
-					<RetryAllNow projectId={projectId} webhookId={health.webhook_id} count={health.waiting.count} />
+					<RetryAllNow
+						projectId={projectId}
+						webhookId={health.webhook_id}
+						count={health.waiting.count}
+						// Likely to succeed now.
+						variant={failed === null ? "filled" : "default"}
+					/>
 				)}
 				{health.dead_letters === 0 ? null : (
 					<ForRole needs="developer">

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton, Tabs } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,7 +11,9 @@ import { ForRole } from "../../ui/account/for-role.tsx";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
+import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
+import { LeaveGuard } from "../../ui/leave-guard.tsx";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { ActivityTab } from "./activity/activity-tab.tsx";
@@ -60,7 +62,13 @@ export function WebhookPage() {
 	// What its health has to say is above the tabs, and would push them down.
 	if (webhook.data === undefined || health.isPending) return <WebhookSkeleton />;
 	return (
-		<Loaded projectId={projectId} webhook={webhook.data} health={health.data ?? undefined} healthError={health.error} />
+		<Loaded
+			key={webhookId}
+			projectId={projectId}
+			webhook={webhook.data}
+			health={health.data ?? undefined}
+			healthError={health.error}
+		/>
 	);
 }
 
@@ -79,6 +87,10 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
 	const [dialog, setDialog] = useState<Exclude<HelpfulAction, null> | null>(null);
 	const close = () => setDialog(null);
+	const [unsaved, setUnsaved] = useState(false);
+	// From the first look on, the settings stay, with what isn't saved, while other tabs are shown.
+	const [hasSettings, setHasSettings] = useState(false);
+	if (search.tab === "settings" && !hasSettings) setHasSettings(true);
 	const secret = useShownSecret(webhook.id);
 	const name = webhookName(webhook);
 	const lastAt = health?.last_delivered_at ?? null;
@@ -90,6 +102,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 			? null
 			: webhookSentence({ ...health, state, backlog: webhook.backlog }, now);
 	const failing = (state === "failing" || state === "unstable") && health !== undefined;
+	const fails = state === "failing" && health?.failing_since !== null;
 	return (
 		<Page>
 			<PageHeader
@@ -97,11 +110,13 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				badge={state === undefined ? null : <HealthState state={state} />}
 				actions={
 					<Actions
-						// The banner of an unstable webhook says so and has the action.
-						// A test shows whether it works again, and then offers what's next.
-						action={state === "failing" ? "test" : failing ? null : (sentence?.action ?? null)}
+						projectId={projectId}
+						webhook={webhook}
+						// A failing or unstable webhook's banner says what waits or has failed, and has the actions. While it fails,
+						// a test shows whether it works again, and then offers what's next.
+						action={failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
+						retries={failing ? 0 : (health?.waiting.count ?? 0)}
 						failed={health?.dead_letters ?? 0}
-						paused={webhook.status === "paused"}
 						onAct={setDialog}
 					/>
 				}
@@ -129,18 +144,32 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				<Tabs.List mb="lg">
 					<Tabs.Tab value="activity">Activity</Tabs.Tab>
 					<Tabs.Tab value="verify">Verify</Tabs.Tab>
-					<Tabs.Tab value="settings">Settings</Tabs.Tab>
+					<Tabs.Tab value="settings">
+						Settings
+						{unsaved ? (
+							<span className={classes.unsaved} title="Unsaved changes">
+								<VisuallyHidden>(unsaved changes)</VisuallyHidden>
+							</span>
+						) : null}
+					</Tabs.Tab>
 				</Tabs.List>
 				<Tabs.Panel value="activity">
-					<ActivityTab projectId={projectId} webhook={webhook} health={health} range={search.range ?? "day"} />
+					<ActivityTab
+						projectId={projectId}
+						webhook={webhook}
+						health={health}
+						range={search.range ?? "day"}
+						offersReplay={failing || sentence?.action === "replay"}
+					/>
 				</Tabs.Panel>
 				<Tabs.Panel value="verify">
 					<VerifyTab projectId={projectId} webhookId={webhook.id} />
 				</Tabs.Panel>
-				<Tabs.Panel value="settings">
-					<SettingsTab projectId={projectId} webhook={webhook} />
+				<Tabs.Panel value="settings" keepMounted>
+					{hasSettings ? <SettingsTab projectId={projectId} webhook={webhook} onUnsaved={setUnsaved} /> : null}
 				</Tabs.Panel>
 			</Tabs>
+			<LeaveGuard unsaved={unsaved}>The settings of {name} have unsaved changes.</LeaveGuard>
 			<ReplayDialog
 				projectId={projectId}
 				webhookId={webhook.id}
@@ -179,14 +208,18 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 }
 
 interface ActionsProps {
+	projectId: string;
+	webhook: Webhook;
 	action: HelpfulAction;
+	/** How many pending retries are offered. */
+	retries: number;
 	failed: number;
-	paused: boolean;
 	onAct: (action: Exclude<HelpfulAction, null>) => void;
 }
 
-/** The one action that helps, next to the test. */
-function Actions({ action, failed, paused, onAct }: ActionsProps) {
+/** The actions that help, next to the test. */
+function Actions({ projectId, webhook, action, retries, failed, onAct }: ActionsProps) {
+	const paused = webhook.status === "paused";
 	return (
 		<ForRole needs="developer">
 			{(disabled) => (
@@ -200,6 +233,9 @@ function Actions({ action, failed, paused, onAct }: ActionsProps) {
 						>
 							Send test event
 						</Button>
+					)}
+					{paused || retries === 0 ? null : (
+						<RetryAllNow projectId={projectId} webhookId={webhook.id} count={retries} />
 					)}
 					{action === "replay" ? (
 						<Button disabled={disabled} onClick={() => onAct("replay")}>

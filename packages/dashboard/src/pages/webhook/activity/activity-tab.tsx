@@ -18,10 +18,12 @@ interface ActivityTabProps {
 	webhook: Webhook;
 	health: Health | undefined;
 	range: StatsRange;
+	/** Whether the page offers to replay everything that failed for good. */
+	offersReplay: boolean;
 }
 
 /** A webhook's requests and responses, its backlog, and its next attempts. */
-export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
+export function ActivityTab({ projectId, webhook, health, range, offersReplay }: ActivityTabProps) {
 	const { data: stats, error, refetch } = useQuery(statsQuery(projectId, { range, webhookId: webhook.id }));
 	const healths = health === undefined ? undefined : [health];
 	const { data: incidents = [] } = useIncidents(projectId, { webhookId: webhook.id, limit: INCIDENTS_SHOWN }, healths);
@@ -43,7 +45,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 				webhooks={[webhook]}
 				healths={healths ?? []}
 				incidents={incidents}
-				ofOne
+				page={{ replays: offersReplay ? (health?.dead_letters ?? 0) : 0 }}
 			/>
 			<Group justify="flex-end">
 				<RangeControl range={range} onChange={show} />

@@ -22,12 +22,15 @@ interface IncidentsSectionProps {
 	healths: readonly Health[];
 	/** Newest first. */
 	incidents: readonly Incident[];
-	/** Whether all are of one webhook, so that it needn't be named. */
-	ofOne?: boolean;
+	/**
+	 * On a webhook's own page, which needn't name it and has actions of its own: they retry everything that waits, and
+	 * replay this many failed deliveries. What they do isn't offered twice.
+	 */
+	page?: { readonly replays: number };
 }
 
 /** Outages of the last two days, each as one thing, with the one action that closes it. Nothing if there were none. */
-export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOne = false }: IncidentsSectionProps) {
+export function IncidentsSection({ projectId, webhooks, healths, incidents, page }: IncidentsSectionProps) {
 	const [replayed, setReplayed] = useState<Incident | null>(null);
 	const now = useNow(0);
 	const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
@@ -57,13 +60,14 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOn
 										>
 											{incidentSpan(incident, now)}
 										</Link>
-										{ofOne ? null : <span>{webhookName(webhook)}</span>}
+										{page !== undefined ? null : <span>{webhookName(webhook)}</span>}
 									</div>
 									<p>
 										{incidentCause(incident)}. {incidentResult(incident, now)}
 									</p>
 								</div>
 								<Closing
+									page={page}
 									projectId={projectId}
 									incident={incident}
 									webhook={webhook}
@@ -91,6 +95,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, ofOn
 }
 
 interface ClosingProps {
+	page: IncidentsSectionProps["page"];
 	projectId: string;
 	incident: Incident;
 	webhook: Webhook;
@@ -100,11 +105,11 @@ interface ClosingProps {
 }
 
 /** What closes an incident. */
-function Closing({ projectId, incident, webhook, waiting, onReplay }: ClosingProps) {
+function Closing({ page, projectId, incident, webhook, waiting, onReplay }: ClosingProps) {
 	const action = incidentAction(incident);
 	if (incident.state === "ongoing") return null;
 	if (action === "retry") {
-		if (webhook.status === "paused" || waiting === 0) return null;
+		if (page !== undefined || webhook.status === "paused" || waiting === 0) return null;
 		return (
 			<RetryAllNow
 				projectId={projectId}
@@ -115,13 +120,13 @@ function Closing({ projectId, incident, webhook, waiting, onReplay }: ClosingPro
 		);
 	}
 	if (action === "replay") {
+		const { capped, failed } = incident.deliveries;
+		if (page !== undefined && !capped && page.replays === failed) return null;
 		return (
 			<ForRole needs="developer">
 				{(disabled) => (
 					<Button size="xs" variant="default" disabled={disabled} onClick={onReplay}>
-						{incident.deliveries.capped
-							? "Replay failed deliveries"
-							: `Replay ${plural(incident.deliveries.failed, "failed delivery", "failed deliveries")}`}
+						{capped ? "Replay failed deliveries" : `Replay ${plural(failed, "failed delivery", "failed deliveries")}`}
 					</Button>
 				)}
 			</ForRole>

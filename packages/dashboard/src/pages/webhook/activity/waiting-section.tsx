@@ -4,7 +4,6 @@ import { type Health, waitingQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { pendingSentence } from "../../../lib/health/health.ts";
 import { plural } from "../../../lib/text/numbers.ts";
-import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { WaitingList } from "./waiting-list.tsx";
@@ -25,14 +24,7 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 	const count = health?.waiting.count ?? 0;
 	const more = count - (data?.length ?? 0);
 	return (
-		<Section
-			title="Waiting to be sent"
-			actions={
-				count === 0 || webhook.status === "paused" ? undefined : (
-					<RetryAllNow projectId={projectId} webhookId={webhook.id} count={count} />
-				)
-			}
-		>
+		<Section title="Waiting to be sent">
 			{data === undefined || health === undefined ? (
 				<Skeleton height={20} width={360} maw="100%" />
 			) : (

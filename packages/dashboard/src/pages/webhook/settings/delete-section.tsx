@@ -18,7 +18,8 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const waiting = webhook.backlog.events;
 	const remove = async () => {
 		await deleteWebhook(projectId, webhook.id);
-		await navigate({ to: "/p/$projectId/webhooks", params: { projectId } });
+		// Nothing is left to save.
+		await navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
 		notifyDone(`${name} is deleted.`);
 		await refreshWebhooks(projectId);
 	};

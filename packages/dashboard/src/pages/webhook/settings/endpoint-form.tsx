@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { useEffect } from "react";
 import { changeWebhook, type Webhook } from "../../../api/webhooks.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { changedOf, useFollow } from "../../../ui/hooks/use-follow.ts";
@@ -11,7 +12,7 @@ import { EventPicker } from "../fields/event-picker.tsx";
 import { StandardSwitch } from "../fields/standard-switch.tsx";
 import { UrlField } from "../fields/url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "../fields/webhook-faults.ts";
-import type { SettingsProps } from "./settings-props.ts";
+import type { FormProps } from "./settings-props.ts";
 
 const savedOf = ({ url, description, events, standard_webhooks }: Webhook) => ({
 	url,
@@ -21,7 +22,7 @@ const savedOf = ({ url, description, events, standard_webhooks }: Webhook) => ({
 });
 
 /** Where a webhook sends, what it is called, and what it receives. */
-export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
+export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormProps) {
 	const before = savedOf(webhook);
 	const form = useForm({
 		initialValues: before,
@@ -39,6 +40,7 @@ export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
 	});
 	const { url, description, events, standard_webhooks } = form.values;
 	const dirty = Object.keys(changedOf(form.values, before)).length > 0;
+	useEffect(() => onUnsaved(dirty), [onUnsaved, dirty]);
 	return (
 		<Section title="Endpoint">
 			<form onSubmit={form.onSubmit(submit)} noValidate>

@@ -1,5 +1,6 @@
 import { Button, Group, NumberInput, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { useEffect } from "react";
 import { changeWebhook } from "../../../api/webhooks.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
@@ -8,7 +9,7 @@ import { useSubmit } from "../../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
-import type { SettingsProps } from "./settings-props.ts";
+import type { FormProps } from "./settings-props.ts";
 
 const AT_ONCE = { min: 1, max: 100 } as const;
 
@@ -19,7 +20,7 @@ const costOf = (count: number) =>
 		: `Up to ${formatCount(count)} events are in flight at a time. That's faster if your receiver is slow, but events can overtake each other, so your receiver has to order them by created_at.`;
 
 /** How many first attempts may be in flight. */
-export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
+export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps) {
 	const form = useForm({
 		initialValues: { max_in_flight: webhook.max_in_flight },
 		validate: {
@@ -35,6 +36,8 @@ export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
 		notifyDone("Saved.");
 	});
 	const count = form.values.max_in_flight;
+	const dirty = count !== webhook.max_in_flight;
+	useEffect(() => onUnsaved(dirty), [onUnsaved, dirty]);
 	return (
 		<Section title="Order and speed">
 			<form onSubmit={form.onSubmit(submit)} noValidate>
@@ -52,9 +55,12 @@ export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
 							onChange={(value) => form.setFieldValue("max_in_flight", Number(value))}
 							error={form.errors.max_in_flight}
 						/>
+						<Button variant="default" disabled={!dirty || busy} onClick={() => form.reset()}>
+							Discard
+						</Button>
 						<ForRole needs="developer">
 							{(disabled) => (
-								<Button type="submit" loading={busy} disabled={disabled || count === webhook.max_in_flight}>
+								<Button type="submit" loading={busy} disabled={disabled || !dirty}>
 									Save
 								</Button>
 							)}

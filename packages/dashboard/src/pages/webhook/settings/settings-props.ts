@@ -7,3 +7,9 @@ export interface SettingsProps {
 	/** For users who may only look. */
 	readOnly: boolean;
 }
+
+/** The props of parts that are saved. */
+export interface FormProps extends SettingsProps {
+	/** Called with whether there are changes that aren't saved. It stays the same. */
+	onUnsaved: (unsaved: boolean) => void;
+}

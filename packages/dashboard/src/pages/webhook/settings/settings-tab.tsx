@@ -1,4 +1,5 @@
 import { Stack } from "@mantine/core";
+import { useEffect, useState } from "react";
 import { useRole } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { DeleteSection } from "./delete-section.tsx";
@@ -7,14 +8,25 @@ import { OrderForm } from "./order-form.tsx";
 import { SecretSection } from "./secret-section.tsx";
 import { StateSection } from "./state-section.tsx";
 
+interface SettingsTabProps {
+	projectId: string;
+	webhook: Webhook;
+	/** Called with whether any part has changes that aren't saved. It stays the same. */
+	onUnsaved: (unsaved: boolean) => void;
+}
+
 /** All settings of a webhook. */
-export function SettingsTab({ projectId, webhook }: { projectId: string; webhook: Webhook }) {
+export function SettingsTab({ projectId, webhook, onUnsaved }: SettingsTabProps) {
 	const { may } = useRole();
+	const [endpoint, setEndpoint] = useState(false);
+	const [order, setOrder] = useState(false);
+	const unsaved = endpoint || order;
+	useEffect(() => onUnsaved(unsaved), [onUnsaved, unsaved]);
 	const props = { projectId, webhook, readOnly: !may("developer") };
 	return (
 		<Stack gap="lg" maw={780}>
-			<EndpointForm {...props} />
-			<OrderForm {...props} />
+			<EndpointForm {...props} onUnsaved={setEndpoint} />
+			<OrderForm {...props} onUnsaved={setOrder} />
 			<StateSection {...props} />
 			<SecretSection {...props} />
 			<DeleteSection {...props} />
