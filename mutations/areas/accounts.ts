@@ -29,7 +29,7 @@ export const ACCOUNTS = [
 		},
 		{
 			name: "people-forgotten-forever",
-			find: "const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;",
+			find: "const forgotten = session.byLink && Math.abs(clock.now() - session.createdAt) < FORGOTTEN_MS;",
 			replace: "const forgotten = session.byLink;",
 			only: "a link sign-in allows a new",
 			why: "Someone at an open browser can set a new password a month after a sign-in by link.",
@@ -83,8 +83,8 @@ export const ACCOUNTS = [
 			},
 			{
 				name: "throttle-past-its-end",
-				find: "if (window && window.endsAt > this.#clock.now()) return window;",
-				replace: "if (window && window.endsAt >= this.#clock.now()) return window;",
+				find: "if (window && window.endsAt > this.#clock.elapsed()) return window;",
+				replace: "if (window && window.endsAt >= this.#clock.elapsed()) return window;",
 				why: "A retry after the suggested delay is refused.",
 			},
 			{
@@ -170,7 +170,7 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/api-keys.ts", inAccounts("key-cache"), [
 		{
 			name: "key-cache-forever",
-			find: "if (foundAt + ms > this.#clock.now()) return key;",
+			find: "if (!havePassed(this.#clock, ms, foundAt)) return key;",
 			replace: "if (ms > 0) return key;",
 			why: "A key that was deleted on another node works there forever.",
 		},
@@ -182,8 +182,8 @@ export const ACCOUNTS = [
 		},
 		{
 			name: "key-cache-hint-of-same-moment",
-			find: "?? Number.NEGATIVE_INFINITY) >= at;",
-			replace: "?? Number.NEGATIVE_INFINITY) > at;",
+			find: "?? Number.NEGATIVE_INFINITY) >= at.elapsed;",
+			replace: "?? Number.NEGATIVE_INFINITY) > at.elapsed;",
 			why: "A hint in the millisecond of the lookup is mistaken for an older one.",
 		},
 		{
@@ -195,7 +195,7 @@ export const ACCOUNTS = [
 		{
 			name: "key-cache-from-answer",
 			find: "{ key, foundAt: at }",
-			replace: "{ key, foundAt: this.#clock.now() }",
+			replace: "{ key, foundAt: momentOf(this.#clock) }",
 			why: "A key whose lookup took long is trusted for longer than five seconds.",
 		},
 	]),

@@ -57,6 +57,13 @@ export const STORAGE_VERBS = [
 			why: "The last owner of a project is removed.",
 		},
 		{
+			name: "verbs-removed-owner-promotes",
+			find: '\tif (!(yield* mayStill(project, p.by))) return "not_allowed";\n',
+			replace: "",
+			only: "members and invitations",
+			why: "An owner who was just removed makes an accomplice an owner.",
+		},
+		{
 			name: "verbs-removed-owner-invites",
 			find: "\tyield* endInvitationsOf(project, accountId);\n",
 			replace: "",

@@ -1,5 +1,5 @@
 import { API_KEYS } from "../base/budgets.ts";
-import type { Clock, Timer } from "../base/clock.ts";
+import { type Clock, havePassed, type Moment, momentOf, type Timer } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
@@ -166,31 +166,32 @@ function expiryFaults(expiresAt: number | null, now: number): Fault[] {
 
 interface Entry {
 	readonly key: ApiKey;
-	readonly foundAt: number;
+	/** When its lookup began. */
+	readonly foundAt: Moment;
 }
 
 /** When a storage lookup began: its result may be older than a later deletion or hint. */
 export interface Lookup {
 	readonly revision: number;
-	readonly at: number;
+	readonly at: Moment;
 }
 
 /** Recently found API keys, by hash. Bounded: when full, the oldest is dropped. */
 export class KeyCache {
-	readonly #clock: Pick<Clock, "now">;
+	readonly #clock: Pick<Clock, "now" | "elapsed">;
 	readonly #entries = new BoundedMap<string, Entry>(API_KEYS.cached);
-	/** When each project's last hint arrived. */
+	/** When each project's last hint arrived, by the monotonic clock: the wall clock may be set back. */
 	readonly #hintedAt = new BoundedMap<string, number>(API_KEYS.hintedProjects);
 	/** Incremented with every deletion on this node. */
 	#revision = 0;
 
-	constructor(clock: Pick<Clock, "now">) {
+	constructor(clock: Pick<Clock, "now" | "elapsed">) {
 		this.#clock = clock;
 	}
 
 	/** Call before looking up a key that is then added. */
 	begin(): Lookup {
-		return { revision: this.#revision, at: this.#clock.now() };
+		return { revision: this.#revision, at: momentOf(this.#clock) };
 	}
 
 	get(hash: string): ApiKey | undefined {
@@ -199,7 +200,7 @@ export class KeyCache {
 		const { key, foundAt } = entry;
 		const { trustedMs, trustedAfterHintMs } = API_KEYS;
 		const ms = this.#isHintedSince(key.projectId, foundAt) ? trustedAfterHintMs : trustedMs;
-		if (foundAt + ms > this.#clock.now()) return key;
+		if (!havePassed(this.#clock, ms, foundAt)) return key;
 		this.#entries.delete(hash);
 		return undefined;
 	}
@@ -224,12 +225,12 @@ export class KeyCache {
 
 	/** Keys of these projects may have been deleted on other nodes. */
 	hint(projectIds: readonly string[]): void {
-		const at = this.#clock.now();
+		const at = this.#clock.elapsed();
 		for (const projectId of projectIds) this.#hintedAt.set(projectId, at);
 	}
 
-	#isHintedSince(projectId: string, at: number): boolean {
-		return (this.#hintedAt.get(projectId) ?? Number.NEGATIVE_INFINITY) >= at;
+	#isHintedSince(projectId: string, at: Moment): boolean {
+		return (this.#hintedAt.get(projectId) ?? Number.NEGATIVE_INFINITY) >= at.elapsed;
 	}
 }
 

@@ -53,6 +53,29 @@ test("a key that was just found is trusted for a moment, even with constant hint
 	expect(cache.get("hash")).toBeUndefined();
 });
 
+// A key that was deleted on another node would have worked until that time came, and hints wouldn't have mattered.
+test("a clock that was ahead and is set back doesn't extend the trust in a key", () => {
+	clock.set(86_400_000);
+	cache.add("one", key("key_1"), cache.begin());
+	cache.add("two", key("key_2", "proj_2"), cache.begin());
+	cache.hint(["proj_2"]);
+	clock.set(-86_400_000);
+	clock.advance(1_000);
+	expect(cache.get("one")).toMatchObject({ id: "key_1" });
+	expect(cache.get("two")).toBeUndefined();
+	cache.hint(["proj_1"]);
+	expect(cache.get("one")).toBeUndefined();
+	cache.add("three", key("key_3"), cache.begin());
+	clock.advance(5_000);
+	expect(cache.get("three")).toBeUndefined();
+});
+
+test("a key isn't trusted for longer while the machine sleeps", () => {
+	cache.add("one", key("key_1"), cache.begin());
+	clock.set(5_000);
+	expect(cache.get("one")).toBeUndefined();
+});
+
 // Storage returned the key, another node deleted it, and the result would have been cached after that.
 test("a key that may have been deleted during its lookup isn't cached", () => {
 	const hinted = cache.begin();

@@ -120,6 +120,13 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 			null,
 			{ kind: "operator" },
 		]);
+		// A clock that was ahead when the key was read doesn't extend the trust in it once it is set back.
+		clock.set(86_400_000);
+		expect(await keys.authenticate(second)).toEqual({ kind: "operator" });
+		clock.set(-86_400_000);
+		await replaceOperatorKey(here);
+		clock.advance(API_KEYS.trustedMs);
+		expect(await keys.authenticate(second)).toBeNull();
 		await keys.close();
 	});
 

@@ -2,7 +2,7 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { API_KEYS } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, havePassed, type Moment, momentOf } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettingStorage, Storage } from "../storage/port.ts";
 import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
@@ -64,7 +64,7 @@ export interface OperatorKeyOptions {
 	readonly storage: Pick<Storage, "getSetting" | "peers">;
 	/** The key in the configuration, which is then the only valid one. */
 	readonly configured: string | null;
-	readonly clock: Pick<Clock, "now">;
+	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly logger: Logger;
 }
 
@@ -78,14 +78,14 @@ export class OperatorKey {
 	/** Null if the key can't change while this process runs. */
 	readonly #shared: SharedKey | null;
 	#hash: Buffer | null;
-	#readAt: number;
+	#readAt: Moment;
 	#reading: Promise<void> | null = null;
 
 	/** @param shared where the key is read again */
 	constructor(hash: Buffer | null, shared: SharedKey | null = null) {
 		this.#hash = hash;
 		this.#shared = shared;
-		this.#readAt = shared?.clock.now() ?? 0;
+		this.#readAt = shared ? momentOf(shared.clock) : { now: 0, elapsed: 0 };
 	}
 
 	/** Rejects only if storage fails. */
@@ -125,7 +125,7 @@ export class OperatorKey {
 	}
 
 	#isStale(): boolean {
-		return this.#shared !== null && this.#readAt + API_KEYS.trustedMs <= this.#shared.clock.now();
+		return this.#shared !== null && havePassed(this.#shared.clock, API_KEYS.trustedMs, this.#readAt);
 	}
 
 	#read(): Promise<void> {
@@ -137,7 +137,7 @@ export class OperatorKey {
 
 	async #readOnce(): Promise<void> {
 		const { storage, clock, logger } = this.#shared!;
-		const begun = clock.now();
+		const begun = momentOf(clock);
 		const hash = await findOperatorKey(storage, null);
 		if (hash !== null && !this.#is(hash)) logger.warn({}, "the operator's key was replaced");
 		this.#hash = hash;

@@ -26,7 +26,7 @@ export interface NewPerson {
 export interface PeopleOptions {
 	readonly storage: AccountStorage;
 	readonly passwords: Passwords;
-	readonly clock: Pick<Clock, "now">;
+	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly ids: IdSource;
 	/** Records who signs in and from where, who fails to, and what changes how an account is accessed. */
 	readonly logger: Logger;
@@ -235,7 +235,8 @@ export class People {
 		const faults = accountFaults({ password, known: account });
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, passwords, clock } = this.#options;
-		const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;
+		// A session from a time when the clock was ahead isn't new forever.
+		const forgotten = session.byLink && Math.abs(clock.now() - session.createdAt) < FORGOTTEN_MS;
 		if (current === undefined && !forgotten) return { kind: "current_needed" };
 		if (current !== undefined) {
 			const tried: readonly Count[] = [[this.#wrongInSession, session.id]];

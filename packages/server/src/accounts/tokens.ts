@@ -61,7 +61,7 @@ export class Guesses {
 		waiting: UNAUTHENTICATED.lookupsWaiting,
 	});
 
-	constructor(clock: Pick<Clock, "now">) {
+	constructor(clock: Pick<Clock, "elapsed">) {
 		this.#wrong = new Throttle(clock, UNAUTHENTICATED.wrongTokensPerMinute, MINUTE_MS);
 	}
 

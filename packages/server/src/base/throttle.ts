@@ -2,15 +2,18 @@ import { NAMES } from "./budgets.ts";
 import type { Clock } from "./clock.ts";
 import { BoundedMap } from "./collections.ts";
 
-/** Counts failures by name (an address, an account) within a time window, and says who has to wait. */
+/**
+ * Counts failures by name (an address, an account) within a time window, and says who has to wait. By the monotonic
+ * clock: if the wall clock were ahead at a failure and set back later, the window wouldn't end before that time.
+ */
 export class Throttle {
-	readonly #clock: Pick<Clock, "now">;
+	readonly #clock: Pick<Clock, "elapsed">;
 	readonly #max: number;
 	readonly #windowMs: number;
 	readonly #windows = new BoundedMap<string, { endsAt: number; failures: number }>(NAMES);
 
 	/** @param max failures within a window, of `windowMs` from the first of them */
-	constructor(clock: Pick<Clock, "now">, max: number, windowMs: number) {
+	constructor(clock: Pick<Clock, "elapsed">, max: number, windowMs: number) {
 		this.#clock = clock;
 		this.#max = max;
 		this.#windowMs = windowMs;
@@ -20,13 +23,13 @@ export class Throttle {
 	wait(name: string): number | null {
 		const window = this.#current(name);
 		if (!window || window.failures < this.#max) return null;
-		return Math.max(1, Math.ceil((window.endsAt - this.#clock.now()) / 1_000));
+		return Math.max(1, Math.ceil((window.endsAt - this.#clock.elapsed()) / 1_000));
 	}
 
 	failed(name: string): void {
 		const window = this.#current(name);
 		if (window) window.failures += 1;
-		else this.#windows.set(name, { endsAt: this.#clock.now() + this.#windowMs, failures: 1 });
+		else this.#windows.set(name, { endsAt: this.#clock.elapsed() + this.#windowMs, failures: 1 });
 	}
 
 	/** Removes one counted failure. */
@@ -41,7 +44,7 @@ export class Throttle {
 
 	#current(name: string): { endsAt: number; failures: number } | undefined {
 		const window = this.#windows.get(name);
-		if (window && window.endsAt > this.#clock.now()) return window;
+		if (window && window.endsAt > this.#clock.elapsed()) return window;
 		this.#windows.delete(name);
 		return undefined;
 	}
