@@ -19,6 +19,24 @@ export const STORAGE_SHARED = [
 			why: "Attempts without a response are shown among those that were accepted.",
 		},
 	]),
+	...of(
+		"server/src/storage/shared/room.ts",
+		["server/src/storage/shared/room.test.ts"],
+		[
+			{
+				name: "room-without-probe",
+				find: "await this.#probe();",
+				replace: "",
+				why: "With a full disk, a node is ready again every few seconds.",
+			},
+			{
+				name: "room-probed-by-everyone",
+				find: "if (this.#elapsed() < this.#probeAt) throw refusal;",
+				replace: "",
+				why: "Whoever asks whether the node is ready has a full database write a megabyte.",
+			},
+		],
+	),
 	...of("server/src/storage/shared/deliveries.ts", RESPONSE_FILTER, [
 		{
 			name: "response-filter-2xx-below",

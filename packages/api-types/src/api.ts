@@ -8112,7 +8112,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Storage responds and the engine accepts work. */
+            /** @description Storage reads and commits, and the engine accepts work. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8123,7 +8123,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 500: components["responses"]["internal"];
-            /** @description Storage didn't respond within two seconds, the engine is stopping, or the machine has run out of something that deliveries need. */
+            /** @description Storage didn't respond within two seconds or has no space left, the engine is stopping, or the machine has run out of something that deliveries need. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */

@@ -9,6 +9,7 @@ import type { Handshakes } from "../net/tls/handshakes.ts";
 import type { HealthCount } from "../registry/health-count.ts";
 import type { AttemptStatus, ConnectionUse, DatabaseObserver, Gauges, PoolState, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
+import type { StorageCheck } from "./storage-check.ts";
 
 /** For requests and for commits. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -47,6 +48,7 @@ export interface Metrics {
 }
 
 export interface GaugeSource {
+	readonly storageCheck: Pick<StorageCheck, "read">;
 	readonly storage: Pick<Storage, "gauges">;
 	readonly clock: Pick<Clock, "now">;
 	readonly logger: Logger;
@@ -223,8 +225,8 @@ function shownIn(registry: Registry) {
 	};
 }
 
-/** Storage gauges, read on scrape. If storage doesn't respond they are left out, and `up` says so. */
-function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSource): void {
+/** Storage gauges, read on scrape. If storage doesn't respond they are left out. `up` says so, and if it is full. */
+function watchStorage(registry: Registry, { storage, storageCheck, clock, logger }: GaugeSource): void {
 	const now = () => clock.now();
 	let readAt = Number.NEGATIVE_INFINITY;
 	let reading: Promise<Gauges | null> = Promise.resolve(null);
@@ -251,10 +253,11 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 		});
 	new Gauge({
 		name: "posthorn_storage_up",
-		help: "1 while storage responds, else 0.",
+		help: "1 while storage reads and commits, else 0.",
 		registers: [registry],
 		async collect() {
-			this.set((await read()) ? 1 : 0);
+			const [gauges, state] = await Promise.all([read(), storageCheck.read()]);
+			this.set(gauges !== null && state === "well" ? 1 : 0);
 		},
 	});
 	gauge("posthorn_projects", "Projects.", ({ projects }) => projects);

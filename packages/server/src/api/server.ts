@@ -30,6 +30,7 @@ import {
 	readPathParams,
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
+import { StorageCheck } from "./storage-check.ts";
 
 declare module "fastify" {
 	interface FastifyRequest {
@@ -101,10 +102,12 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		connections.end();
 	});
 	let openApi: string | undefined;
-	const routes: Route[] = apiRoutes(parts, () => {
+	const storageCheck = new StorageCheck(parts);
+	const document = (): string => {
 		openApi ??= JSON.stringify(openApiDocument(routes, parts.config));
 		return openApi;
-	});
+	};
+	const routes: Route[] = apiRoutes(parts, document, storageCheck);
 	app.addHook("onRequest", (request, reply, done) => {
 		reply.headers(ownHeaders(request, connections));
 		if (request.is404 && !isPage(request)) refuseUnrouted(request, routes);
@@ -134,7 +137,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
 	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
-	metrics.watch(parts);
+	metrics.watch({ ...parts, storageCheck });
 	const health = new HealthCount(parts);
 	metrics.watchHealth(health);
 	app.addHook("onClose", async () => {

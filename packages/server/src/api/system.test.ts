@@ -79,11 +79,13 @@ test("makes the metrics a few times at once, then shows the last ones until ther
 	await own.close();
 });
 
-test("asks storage once, however many ask whether it is ready", async () => {
+test("asks storage once a second, however many ask whether it is ready", async () => {
 	let asked = 0;
+	let now = 0;
 	const gate = Promise.withResolvers<void>();
 	const own = await TestApi.start({
-		parts: ({ storage }) => ({
+		parts: ({ storage, clock }) => ({
+			clock: { ...clock, elapsed: () => now },
 			storage: new Proxy(storage, {
 				get(target, name) {
 					if (name !== "ping") return Reflect.get(target, name, target);
@@ -100,7 +102,9 @@ test("asks storage once, however many ask whether it is ready", async () => {
 	await own.call("GET", "/healthz");
 	gate.resolve();
 	for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+	await own.call("GET", "/readyz");
 	expect(asked).toBe(1);
+	now += 1_000;
 	await own.call("GET", "/readyz");
 	expect(asked).toBe(2);
 	await own.close();
@@ -108,10 +112,12 @@ test("asks storage once, however many ask whether it is ready", async () => {
 
 test("is not ready but alive if storage doesn't respond", async () => {
 	let lost = false;
+	let now = 0;
 	let ready = true;
 	let current: Shortage | null = null;
 	const failing = await TestApi.start({
-		parts: ({ storage }) => ({
+		parts: ({ storage, clock }) => ({
+			clock: { ...clock, elapsed: () => now },
 			ready: () => ready,
 			shortages: {
 				get current() {
@@ -146,6 +152,7 @@ test("is not ready but alive if storage doesn't respond", async () => {
 		current = null;
 		expect((await failing.call("GET", "/readyz")).status).toBe(200);
 		lost = true;
+		now += 1_000;
 		const unready = await failing.call("GET", "/readyz");
 		expect(unready.status).toBe(503);
 		expect(unready.json.type).toBe("/problems/unavailable");
@@ -161,6 +168,33 @@ test("is not ready but alive if storage doesn't respond", async () => {
 		lost = false;
 		await failing.close();
 	}
+});
+
+// It said "ok", or only for a moment that nothing could be published.
+test("is not ready while storage has no room, and says so", async () => {
+	let isFull = true;
+	let now = 0;
+	const full = await TestApi.start({
+		parts: ({ storage, clock }) => ({
+			clock: { ...clock, elapsed: () => now },
+			storage: new Proxy(storage, {
+				get(target, name) {
+					if (name !== "ping" || !isFull) return Reflect.get(target, name, target);
+					return () => Promise.reject(new StorageError("full", "The disk of /var/secret.db is full."));
+				},
+			}),
+		}),
+	});
+	const { status, json } = await full.call("GET", "/readyz");
+	expect([status, json.detail]).toEqual([503, expect.stringMatching(/no space left.*free some/)]);
+	expect(await sample(full, "posthorn_storage_up")).toBe("0");
+	expect(await sample(full, "posthorn_projects")).toBe("0");
+	expect(full.logs.join()).toContain("/var/secret.db");
+	isFull = false;
+	now += 1_000;
+	expect((await full.call("GET", "/readyz")).json).toEqual({ status: "ok" });
+	expect(await sample(full, "posthorn_storage_up")).toBe("1");
+	await full.close();
 });
 
 test("reports and logs a server error without its details", async () => {

@@ -44,6 +44,14 @@ export const STOP = {
 	graceMs: 10_000,
 } as const;
 
+/** How a node whose database had no room for a write finds out that there is some again. */
+export const ROOM = {
+	/** What it tries to write, bytes. */
+	probeBytes: MIB,
+	/** How often, milliseconds. */
+	probeEveryMs: 3_000,
+} as const;
+
 // ── the API ──
 
 /** Limits on incoming API requests. */

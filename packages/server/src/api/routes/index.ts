@@ -1,5 +1,6 @@
 /** Every route, in the order of the documentation. */
 import type { ApiParts, Route } from "../route.ts";
+import { StorageCheck } from "../storage-check.ts";
 import { attemptRoutes } from "./log/attempts.ts";
 import { deliveryRoutes, replayRoutes } from "./log/deliveries.ts";
 import { deliveryListRoutes } from "./log/delivery-list.ts";
@@ -24,7 +25,8 @@ import { docsRoutes, problemRoutes, systemRoutes } from "./system/system.ts";
 import { incidentRoutes } from "./webhooks/incidents.ts";
 import { changeRoutes, insightRoutes } from "./webhooks/insight.ts";
 import { webhookRoutes } from "./webhooks/webhooks.ts";
-export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
+/** @param openApi the document's JSON text, made at the first request for it */
+export function apiRoutes(parts: ApiParts, openApi: () => string, storageCheck = new StorageCheck(parts)): Route[] {
 	return [
 		...projectRoutes(parts),
 		...apiKeyRoutes(parts),
@@ -52,7 +54,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...memberRoutes(parts),
 		...invitationRoutes(parts),
 		...auditRoutes(parts),
-		...systemRoutes(parts),
+		...systemRoutes({ ...parts, storageCheck }),
 		...quarantineRoutes(parts),
 		...problemRoutes(),
 		...docsRoutes(openApi),

@@ -1,7 +1,9 @@
-import { PROJECTS } from "../../base/budgets.ts";
+import { randomBytes, randomInt } from "node:crypto";
+import { PROJECTS, ROOM } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/peers.ts";
 import type { PeerStorage, Storage } from "../port.ts";
+import { Room } from "../shared/room.ts";
 import { Database } from "./connection/database.ts";
 import { Hosts, placeOf } from "./connection/servers.ts";
 import { sql } from "./connection/session.ts";
@@ -34,6 +36,10 @@ const SET_MAX_EVENT_BYTES = sql(`
 const PING = sql(`
 	INSERT INTO posthorn.settings (name, value) VALUES ('ping', '1')
 	ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING value`);
+
+const LARGE_EVENT = sql(`
+	INSERT INTO posthorn.events (project_no, seq, type, created_at, published_at, id, body)
+	VALUES (0, $1::bigint, 0, 0, 0, $1::text, $2)`);
 
 export interface PostgresOptions {
 	/**
@@ -87,8 +93,23 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 	}
 }
 
+/** Makes the log larger by a row that isn't kept. It is of no project, so nothing waits for it. */
+async function probeRoom(node: PostgresNode): Promise<void> {
+	const undone = Symbol("undone");
+	const seq = randomInt(1, 2 ** 47);
+	const written = node.write(async (c) => {
+		await c.run(LARGE_EVENT, seq, randomBytes(ROOM.probeBytes));
+		throw undone;
+	});
+	await written.catch((error: unknown) => {
+		if (error !== undone) throw error;
+	});
+}
+
 function storageOf(node: PostgresNode, wakes: Wakes, place: () => string): PostgresStorage {
 	const { database } = node;
+	const room = new Room(() => probeRoom(node));
+	database.onFailed((error) => room.failed(error));
 	return {
 		...callsOf(node),
 		capabilities: { manyNodes: true },
@@ -106,7 +127,7 @@ function storageOf(node: PostgresNode, wakes: Wakes, place: () => string): Postg
 			return database.clockAheadMs;
 		},
 		async ping() {
-			database.mustHaveRoom();
+			await room.check();
 			await node.write((c) => c.run(PING));
 		},
 		gauges: () => node.read(readGauges),

@@ -1,6 +1,7 @@
-import { PROJECTS } from "../../base/budgets.ts";
+import { PROJECTS, ROOM } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
+import { Room } from "../shared/room.ts";
 import { Channel } from "./connection/channel.ts";
 import { addGauges } from "./lanes/lanes.ts";
 import { callsOf } from "./verbs.ts";
@@ -43,7 +44,14 @@ export async function openSqliteStorage({
 		opened.push(reader);
 		const checkpointer = await Channel.open({ path, role: "checkpointer", leaseTermMs }, died);
 		opened.push(checkpointer);
-		const { pingWriter, pingReader, readGauges, ...verbs } = callsOf({ writer, reader }, () => clock.now());
+		const { pingWriter, pingReader, makeLarger, makeSmaller, readGauges, ...verbs } = callsOf({ writer, reader }, () =>
+			clock.now(),
+		);
+		const room = new Room(async () => {
+			await makeLarger(ROOM.probeBytes);
+			await makeSmaller(undefined);
+		});
+		writer.onFailed = (error) => room.failed(error);
 		return {
 			...verbs,
 			capabilities: { manyNodes: false },
@@ -51,6 +59,7 @@ export async function openSqliteStorage({
 			// There is only one.
 			epoch: "1.00000000",
 			async ping() {
+				await room.check();
 				await Promise.all([pingWriter(undefined), pingReader(undefined)]);
 			},
 			async gauges() {

@@ -133,6 +133,14 @@ const OWN = {
 			"INSERT INTO settings (name, value) VALUES ('ping', '1') ON CONFLICT (name) DO UPDATE SET value = 1 - value",
 		).run();
 	}),
+	/** Only what is committed shows whether there is room. */
+	makeLarger: write((c, bytes: number) => {
+		const sql = "INSERT OR REPLACE INTO settings (name, value) VALUES ('room', hex(randomblob(?)))";
+		c.sql(sql).run(Math.ceil(bytes / 2));
+	}),
+	makeSmaller: write((c) => {
+		c.sql("DELETE FROM settings WHERE name = 'room'").run();
+	}),
 	pingReader: read((c) => {
 		c.sql("SELECT value FROM settings WHERE name = 'ping'").get();
 	}),

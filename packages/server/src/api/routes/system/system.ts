@@ -8,6 +8,7 @@ import { PROBLEMS, Problem, type ProblemKind } from "../../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Time, Type } from "../../schema.ts";
+import type { StorageCheck, StorageState } from "../../storage-check.ts";
 
 const route = routeIn("System");
 
@@ -30,50 +31,22 @@ export const Health = Type.Object(
 	{ title: "Health" },
 );
 
-/** Storage must respond within this time to count as ready. */
-const PING_MS = 2_000;
+const STORAGE_TEXT: Record<Exclude<StorageState, "well">, string> = {
+	full: "Storage has no space left, so events are refused: free some. This node is ready again within seconds of that.",
+	silent: "Storage doesn't respond. Check the database; the service's log has the details.",
+};
 
 type SystemParts = Pick<
 	ApiParts,
-	"storage" | "metrics" | "clock" | "logger" | "ready" | "shortages" | "retention" | "quarantine"
->;
+	"metrics" | "clock" | "logger" | "ready" | "shortages" | "retention" | "quarantine"
+> & { readonly storageCheck: Pick<StorageCheck, "read"> };
 
 export function systemRoutes(parts: SystemParts): Route[] {
-	const { storage, metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
+	const { storageCheck, metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
 
 	function presentClock() {
 		const hold = retention?.hold ?? null;
 		return { now: isoTime(clock.now()), on_hold: hold !== null, detail: hold && holdText(hold) };
-	}
-
-	let asking: Promise<boolean> | null = null;
-	/** Whether storage responds. It is asked once at a time, however many ask. */
-	function storageResponds(): Promise<boolean> {
-		asking ??= askStorage().finally(() => {
-			asking = null;
-		});
-		return asking;
-	}
-
-	async function askStorage(): Promise<boolean> {
-		let timer: { cancel(): void } | undefined;
-		const late = new Promise<boolean>((resolve) => {
-			timer = clock.setTimeout(() => resolve(false), PING_MS);
-		});
-		try {
-			return await Promise.race([
-				storage.ping().then(
-					() => true,
-					(error: unknown) => {
-						logger.warn({ err: error }, "storage did not respond");
-						return false;
-					},
-				),
-				late,
-			]);
-		} finally {
-			timer?.cancel();
-		}
 	}
 
 	const renders = new RateLimit(METRICS.renders, clock);
@@ -94,18 +67,15 @@ export function systemRoutes(parts: SystemParts): Route[] {
 		route("GET", "/readyz", "isReady", {
 			summary: "Can it serve?",
 			access: "open",
-			success: { status: 200, description: "Storage responds and the engine accepts work.", schema: Health },
+			success: { status: 200, description: "Storage reads and commits, and the engine accepts work.", schema: Health },
 			problems: {
 				unavailable:
-					"Storage didn't respond within two seconds, the engine is stopping, or the machine has run out of something that deliveries need.",
+					"Storage didn't respond within two seconds or has no space left, the engine is stopping, or the machine has run out of something that deliveries need.",
 			},
 			async handler() {
 				if (!ready()) throw new Problem("unavailable", "The engine doesn't accept work: it is starting or stopping.");
-				if (!(await storageResponds()))
-					throw new Problem(
-						"unavailable",
-						"Storage doesn't respond. Check the database; the service's log has the details.",
-					);
+				const state = await storageCheck.read();
+				if (state !== "well") throw new Problem("unavailable", STORAGE_TEXT[state]);
 				const shortage = shortages?.current ?? null;
 				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };

@@ -8,9 +8,6 @@ import { Connections, type PoolName } from "./connections.ts";
 import { storageError } from "./errors.ts";
 import type { Hosts } from "./servers.ts";
 
-/** How long a database counts as full after a write found no space, milliseconds. */
-const FULL_FOR_MS = 3_000;
-
 export interface DatabaseOptions {
 	readonly hosts: Hosts;
 	/** How to connect to a server. */
@@ -39,10 +36,9 @@ export class Database {
 	#joining: Promise<void> | null = null;
 	#onChanged: (projectId: string, isUnowned: boolean) => void = () => undefined;
 	#onDistrusted: () => void = () => undefined;
+	#onFailed: (error: unknown) => void = () => undefined;
 	readonly #epochListeners = new Set<() => void>();
 	readonly #epochKeepers = new Set<EpochKeeper>();
-	#refusedFull: StorageError | null = null;
-	#refusedFullAt = 0;
 	readonly #underWay = new Bag<UnderWay>();
 	#closing: Promise<void> | null = null;
 
@@ -96,22 +92,18 @@ export class Database {
 		this.#onDistrusted = listener;
 	}
 
+	/** Calls `listener` with the error of each call that fails. */
+	onFailed(listener: (error: unknown) => void): void {
+		this.#onFailed = listener;
+	}
+
 	/** Runs a verb of the port, with as many reads and transactions as it needs. */
 	run<T>(verb: (connections: Connections) => Promise<T>): Promise<T> {
 		if (this.#closing !== null) return Promise.reject(new StorageError("closed", "The storage is closed."));
 		const call = this.#connections.ended ? this.#rejoin().then(() => verb(this.#connections)) : verb(this.#connections);
 		this.#track(call);
-		call.catch((error: unknown) => {
-			if (!(error instanceof StorageError) || error.code !== "full") return;
-			this.#refusedFull = error;
-			this.#refusedFullAt = performance.now();
-		});
+		call.catch((error: unknown) => this.#onFailed(error));
 		return call;
-	}
-
-	/** Throws the error of a recent write for which the database had no space. Smaller writes may succeed meanwhile. */
-	mustHaveRoom(): void {
-		if (this.#refusedFull && performance.now() - this.#refusedFullAt < FULL_FOR_MS) throw this.#refusedFull;
 	}
 
 	/** Waits for calls in progress, then closes every connection. */

@@ -27,6 +27,8 @@ export class Channel {
 	readonly #free: number[] = [];
 	readonly #path: string;
 	readonly #onDeath: (error: StorageError) => void;
+	/** Called with the error of each call that fails. */
+	onFailed: (error: Error) => void = () => undefined;
 	/** Why calls are refused. */
 	#ended: StorageError | null = null;
 
@@ -92,8 +94,13 @@ export class Channel {
 			const waiting = this.#waiting[id];
 			this.#waiting[id] = null;
 			this.#free.push(id);
-			if (ok) waiting?.resolve(content);
-			else waiting?.reject(fromNote(content));
+			if (ok) {
+				waiting?.resolve(content);
+				continue;
+			}
+			const error = fromNote(content);
+			this.onFailed(error);
+			waiting?.reject(error);
 		}
 	}
 
