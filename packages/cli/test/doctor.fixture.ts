@@ -76,7 +76,7 @@ export async function doctor(
 }
 
 /** Checks that depend on the test machine, and are never more than a warning. */
-const OF_THE_MACHINE: readonly string[] = ["Names", "Open files"];
+const OF_THE_MACHINE: readonly string[] = ["Names", "Open files", "Address"];
 /** By name. */
 const faultsOf = ({ lines }: Report): string[] => Object.keys(lines).filter((name) => lines[name]!.state === "fault");
 const warningsOf = ({ lines }: Report): string[] =>

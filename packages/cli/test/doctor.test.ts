@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -31,9 +34,29 @@ describe("on SQLite", () => {
 		const report = await doctor(settings, cwd);
 		expectHealthy(report);
 		expect(report.lines.Database!.text).toMatch(/posthorn\.db, [\d.]+ GB free/);
+		expect(report.lines.Address!.text).toMatch(/is this service's\.$/);
 		expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
 		await service.stopWith(0);
 		expectHealthy(await doctor(settings, cwd));
+	});
+
+	test("reports an address of another machine, and a port that another program uses", async () => {
+		const elsewhere = await doctor({ POSTHORN_HOST: "192.0.2.1" });
+		expect(elsewhere.code).toBe(1);
+		expect(elsewhere.lines.Address).toEqual({
+			state: "fault",
+			text: "Cannot listen on 192.0.2.1: it isn't an address of this machine (EADDRNOTAVAIL); check POSTHORN_HOST.",
+		});
+		const server = createServer((request, response) => void response.end(request.url)).listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const { port } = server.address() as AddressInfo;
+		const taken = await doctor({ POSTHORN_PORT: String(port) });
+		expect(taken).toMatchObject({ code: 0, lines: { Address: { state: "warning" } } });
+		expect(taken.lines.Address!.text).toMatch(/^Another program uses port \d+ of 127\.0\.0\.1: stop it/);
+		server.close();
+		await once(server, "close");
+		const free = await doctor({ POSTHORN_PORT: String(port) });
+		expect(free.lines.Address).toEqual({ state: "ok", text: `Port ${port} of 127.0.0.1 is free.` });
 	});
 
 	test("reports a wrong, missing, readable or damaged seal key, as the service does", async () => {

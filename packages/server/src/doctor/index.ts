@@ -3,6 +3,7 @@
  * and can run alongside the service.
  */
 import type { Config } from "../config/index.ts";
+import { examineAddress } from "./address.ts";
 import { examineDashboard, examineEgress, examineFiles, type Finding } from "./local.ts";
 import { examineReceiver } from "./receiver.ts";
 import { examineSqlite } from "./sqlite.ts";
@@ -17,6 +18,7 @@ export async function examine(config: Config, receivers: readonly URL[] = []): P
 		await Promise.all([
 			examineNeeds(config),
 			examineFiles(),
+			examineAddress(config),
 			examineEgress(config),
 			examineDashboard(config),
 			...reached,

@@ -19,7 +19,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	try {
 		await access(folder, constants.W_OK | constants.X_OK);
 	} catch (error) {
-		return fault(`${folder} cannot be written to (${codeOf(error)}): give it to the service's user.`);
+		return fault(unwritable(folder, error));
 	}
 	const there = await stat(path).catch(() => null);
 	if (there && !there.isFile()) return fault(`${path} is not a file: the database needs one.`);
@@ -43,11 +43,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			jumped = readSqliteSetting(path, CLOCK_JUMPED);
 			mark = readSqliteSetting(path, QUARANTINE);
 		} catch (error) {
-			return fault(
-				codeOf(error)?.startsWith("E")
-					? `${path} cannot be written to (${codeOf(error)}): give it to the service's user.`
-					: (error as Error).message,
-			);
+			return fault(codeOf(error)?.startsWith("E") ? unwritable(path, error) : (error as Error).message);
 		}
 	}
 	const text =
@@ -64,6 +60,12 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 		...examineQuarantine(mark),
 	];
 }
+
+/** A service under systemd may see a file system as read-only that isn't. */
+const unwritable = (path: string, error: unknown): string =>
+	codeOf(error) === "EROFS"
+		? `${path} is on a read-only file system: remount it, allow the systemd unit to write there (ReadWritePaths=), or choose another location with POSTHORN_DATABASE_URL.`
+		: `${path} cannot be written to (${codeOf(error)}): give it to the service's user.`;
 
 const OTHERS_WRITE = 0o002;
 

@@ -88,3 +88,18 @@ test("a backup never overwrites, and leaves no partial files", async () => {
 	await backupSqlite(path, join(directory, "b.db"));
 	await (await open(join(directory, "b.db"))).close();
 });
+
+// It said "ENOTDIR: not a directory, lstat '….unfinished'".
+test("says where a backup can't be written, not the name of its draft", async () => {
+	await (await open(path)).close();
+	for (const where of [join(path, "copy.db"), "/proc/copy.db"]) {
+		if (where.startsWith("/proc") && process.platform !== "linux") continue;
+		const refused = await backupSqlite(path, where).catch((error: unknown) => error);
+		expect(refused).toMatchObject({
+			code: "unusable",
+			message: expect.stringMatching(/cannot be opened for writing \(E/),
+		});
+		expect((refused as Error).message).toContain(where);
+		expect((refused as Error).message).not.toContain("unfinished");
+	}
+});

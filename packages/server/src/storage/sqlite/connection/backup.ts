@@ -30,12 +30,13 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 		throw new StorageError("unusable", `There is no folder ${folder}: create it, or choose another for the backup.`);
 	const unfinished = `${target}.${randomUUID()}.unfinished`;
 	try {
-		copyDatabase(sourcePath, unfinished);
+		copyDatabase(sourcePath, unfinished, target);
 		await flush(unfinished);
 		if (existsSync(target)) throw alreadyThere(target);
 		await rename(unfinished, target);
 	} finally {
-		await rm(unfinished, { force: true });
+		// In a folder that can't be read, nothing was created, and trying to delete it would hide why.
+		if (existsSync(unfinished)) await rm(unfinished);
 	}
 	// Windows doesn't flush directories, and keeps names anyway.
 	if (process.platform !== "win32") await flush(folder, "r");
@@ -44,15 +45,19 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 const alreadyThere = (target: string) =>
 	new StorageError("unusable", `${target} already exists: choose a new file for the backup.`);
 
-/** Copies a database into one new file. Throws a StorageError. */
-function copyDatabase(sourcePath: string, targetPath: string): void {
+/**
+ * Copies a database into one new file. Throws a StorageError.
+ *
+ * @param shown the file that users know, for errors
+ */
+function copyDatabase(sourcePath: string, targetPath: string, shown: string): void {
 	let from = sourcePath;
 	try {
 		const source = new DatabaseSync(sourcePath, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
 		try {
 			if (source.prepare("PRAGMA application_id").get()?.application_id !== APPLICATION_ID)
 				throw new StorageError("unusable", `${sourcePath} is not a Posthorn database: set the one to back up.`);
-			from = targetPath;
+			from = shown;
 			makeFile(targetPath);
 			source.prepare("VACUUM INTO ?").run(targetPath);
 		} finally {
@@ -98,7 +103,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 	const lock = new ExclusiveLock(path);
 	const draft = `${path}.${randomUUID()}.unfinished`;
 	try {
-		copyDatabase(backup, draft);
+		copyDatabase(backup, draft, path);
 		const backupAt = prepare(draft, backup);
 		await flush(draft);
 		giveToOwner(path, draft, lock.path);

@@ -38,8 +38,11 @@ const isFileError = (error: unknown): error is Error => error instanceof Error &
 /** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
 	const failure = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
-	if (isFileError(error))
-		return failure("unusable", `${path} cannot be opened for writing (${error.message}): choose another path.`);
+	if (isFileError(error)) {
+		// Node adds the call and its path, which may be that of a draft.
+		const reason = error.message.split(", ", 1)[0]!;
+		return failure("unusable", `${path} cannot be opened for writing (${reason}): choose another path.`);
+	}
 	if (!isSqliteError(error)) return error;
 	switch (sqliteCode(error)) {
 		case FULL:
