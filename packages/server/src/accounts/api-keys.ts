@@ -130,7 +130,7 @@ export class ApiKeys {
 		const { id, projectId, name, scopes, expiresAt } = found;
 		if (expiresAt !== null && this.#options.clock.now() >= expiresAt) return { kind: "expired", at: expiresAt };
 		this.#uses.note(id);
-		return { kind: "project", projectId, keyId: id, keyName: name, scopes };
+		return { kind: "project", projectId, keyId: id, keyName: name, scopes, expiresAt };
 	}
 
 	/** Writes the pending last uses. */

@@ -37,6 +37,7 @@ export {
 export {
 	actorOf,
 	type Client,
+	endOfRights,
 	type Person,
 	type Principal,
 	SESSION_MS,

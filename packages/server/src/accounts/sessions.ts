@@ -120,6 +120,8 @@ export type Principal =
 			readonly keyId: string;
 			readonly keyName: string;
 			readonly scopes: readonly KeyScope[];
+			/** When the key expires; null if it doesn't. */
+			readonly expiresAt: number | null;
 	  }
 	| Person;
 
@@ -131,6 +133,10 @@ export interface Person {
 	/** What unsafe requests must carry in addition to the cookie. */
 	readonly csrfToken: string;
 }
+
+/** When the principal's rights end by themselves: infinity, unless it is a key that expires. */
+export const endOfRights = (principal: Principal): number =>
+	(principal.kind === "project" ? principal.expiresAt : null) ?? Number.POSITIVE_INFINITY;
 
 /** The member on whose behalf a request with this right acts; null for the operator. */
 export function stillMember(principal: Principal, role: Role): StillMember | null {

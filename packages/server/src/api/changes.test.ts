@@ -6,7 +6,8 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 import { Browser, member, setUp } from "../../test/api/browser.ts";
-import { TooManyGuesses } from "../accounts/index.ts";
+import { ApiKeys, OperatorKey, TooManyGuesses } from "../accounts/index.ts";
+import { keyHash } from "../accounts/tokens.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { Changes, COMMENT_MS, GAP_MS } from "./changes.ts";
 
@@ -18,7 +19,11 @@ let opened: ClientRequest[];
 beforeEach(async () => {
 	clock = new VirtualClock();
 	opened = [];
-	api = await TestApi.start({ changes: new Changes(clock) });
+	const operatorKey = new OperatorKey(keyHash(OPERATOR_KEY));
+	api = await TestApi.start({
+		changes: new Changes(clock),
+		parts: (parts) => ({ apiKeys: new ApiKeys({ ...parts, clock, operatorKey }) }),
+	});
 	await setUp(api);
 	project = await api.project();
 	ada = await member(api, project, "viewer", "ada");
@@ -280,6 +285,15 @@ test("it ends immediately when the right to listen ends on this node", async () 
 	expect(await asMember.end()).toBe("");
 	await owner.call("DELETE", "/v1/account/sessions");
 	expect(await asOwner.end()).toBe("");
+});
+
+// It continued for up to 15 seconds.
+test("it ends when its key expires", async () => {
+	const expires_at = new Date(clock.now() + 4_000).toISOString();
+	const { json: made } = await api.call("POST", `${project}/api-keys`, { body: { name: "k", expires_at } });
+	const stream = await listen(key(made.key));
+	clock.advance(4_000);
+	expect(await stream.end()).toBe("");
 });
 
 test("closing the service ends streams without waiting for them", async () => {

@@ -9,7 +9,8 @@ export type WaitEnd = "published" | "recheck" | "timeout";
 
 interface Waiter {
 	readonly types: readonly string[] | undefined;
-	readonly person: boolean;
+	/** The account of a signed-in user; null for a program with a key. */
+	readonly account: string | null;
 	readonly end: (why: WaitEnd) => void;
 }
 
@@ -24,6 +25,7 @@ export interface Wait {
 export class LongPolls {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<Waiter>>();
+	readonly #byAccount = new Map<string, Set<Waiter>>();
 	#closed = false;
 
 	constructor(clock: Pick<Clock, "setTimeout">) {
@@ -44,30 +46,44 @@ export class LongPolls {
 			if (types === undefined || events.some(({ type }) => types.includes(type))) end("published");
 	}
 
-	/** Another node has appended to the project's log: each waiting call checks for its own events. */
+	/**
+	 * Another node has appended to the project's log, or some may no longer read it: each waiting call checks for itself.
+	 */
 	recheck(projectId: string): void {
 		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("recheck");
+	}
+
+	/** The same for the calls of a signed-in user. */
+	recheckAccount(account: string): void {
+		for (const { end } of [...(this.#byAccount.get(account) ?? [])]) end("recheck");
 	}
 
 	/**
 	 * Null if the maximum number of calls is already waiting.
 	 *
-	 * @param person whether a signed-in user waits, rather than a program with a key
+	 * @param account of the signed-in user who waits; null for a program with a key
 	 */
-	wait(projectId: string, types: readonly string[] | undefined, ms: number, person = false): Wait | null {
+	wait(
+		projectId: string,
+		types: readonly string[] | undefined,
+		ms: number,
+		account: string | null = null,
+	): Wait | null {
 		const waiters = this.#byProject.get(projectId) ?? new Set();
 		if (waiters.size >= WAITERS.calls) return null;
-		if (person && [...waiters].filter((each) => each.person).length >= WAITERS.callsOfPeople) return null;
+		const isFullOfPeople = () => [...waiters].filter((each) => each.account !== null).length >= WAITERS.callsOfPeople;
+		if (account !== null && isFullOfPeople()) return null;
 		const { promise, resolve } = Promise.withResolvers<WaitEnd>();
 		const end = (why: WaitEnd): void => {
 			timer.cancel();
-			waiters.delete(waiter);
-			if (waiters.size === 0 && this.#byProject.get(projectId) === waiters) this.#byProject.delete(projectId);
+			remove(this.#byProject, projectId, waiter);
+			if (account !== null) remove(this.#byAccount, account, waiter);
 			resolve(why);
 		};
-		const waiter = { types, person, end };
+		const waiter = { types, account, end };
 		const timer = this.#clock.setTimeout(() => end("timeout"), ms);
 		this.#byProject.set(projectId, waiters.add(waiter));
+		if (account !== null) this.#byAccount.set(account, (this.#byAccount.get(account) ?? new Set()).add(waiter));
 		if (this.#closed) end("timeout");
 		return { end: promise, cancel: () => end("timeout") };
 	}
@@ -77,6 +93,13 @@ export class LongPolls {
 		this.#closed = true;
 		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end("timeout");
 	}
+}
+
+/** Removes a waiter from a set of a map, and the set if it is empty then. */
+function remove(map: Map<string, Set<Waiter>>, name: string, waiter: Waiter): void {
+	const waiters = map.get(name);
+	waiters?.delete(waiter);
+	if (waiters?.size === 0) map.delete(name);
 }
 
 /** What a client should fetch again. */
@@ -93,12 +116,12 @@ export const COMMENT_MS = 15_000;
 
 /** Notifies listeners that something in a project has changed; they fetch the details themselves. */
 export class Changes {
-	readonly #clock: Pick<Clock, "setTimeout">;
+	readonly #clock: Pick<Clock, "now" | "setTimeout">;
 	readonly #byProject = new Map<string, Set<HintStream>>();
 	readonly #byListener = new Map<string, number>();
 	#closed = false;
 
-	constructor(clock: Pick<Clock, "setTimeout">) {
+	constructor(clock: Pick<Clock, "now" | "setTimeout">) {
 		this.#clock = clock;
 	}
 
@@ -119,14 +142,21 @@ export class Changes {
 	/**
 	 * A stream of server-sent events (WHATWG HTML, 9.2). It ends once `mayListen` says no. `listener`, `project`: that one
 	 * already has the maximum number of streams.
+	 *
+	 * @param endsAt when to ask that again at the latest, milliseconds since the Unix epoch
 	 */
-	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | "listener" | "project" {
+	listen(
+		projectId: string,
+		listener: string,
+		mayListen: () => Promise<boolean>,
+		endsAt = Number.POSITIVE_INFINITY,
+	): Readable | "listener" | "project" {
 		const open = this.#byListener.get(listener) ?? 0;
 		if (open >= WAITERS.streams) return "listener";
 		const streams = this.#byProject.get(projectId) ?? new Set();
 		// Each costs something at every change, and at every end of a right.
 		if (streams.size >= WAITERS.streamsOfProject) return "project";
-		const stream = new HintStream(this.#clock, listener, mayListen);
+		const stream = new HintStream(this.#clock, listener, mayListen, endsAt);
 		this.#byProject.set(projectId, streams.add(stream));
 		this.#byListener.set(listener, open + 1);
 		stream.once("close", () => {
@@ -166,17 +196,24 @@ class HintStream extends Readable {
 	/** Hints not sent yet, because the same one was sent recently. */
 	readonly #due = new Set<Hint>();
 	readonly listener: string;
-	readonly #clock: Pick<Clock, "setTimeout">;
+	readonly #clock: Pick<Clock, "now" | "setTimeout">;
 	readonly #mayListen: () => Promise<boolean>;
+	readonly #endsAt: number;
 	#comments: Timer;
 	readonly #gaps = new Map<Hint, Timer>();
 	#ended = false;
 
-	constructor(clock: Pick<Clock, "setTimeout">, listener: string, mayListen: () => Promise<boolean>) {
+	constructor(
+		clock: Pick<Clock, "now" | "setTimeout">,
+		listener: string,
+		mayListen: () => Promise<boolean>,
+		endsAt: number,
+	) {
 		super();
 		this.listener = listener;
 		this.#clock = clock;
 		this.#mayListen = mayListen;
+		this.#endsAt = endsAt;
 		this.#comments = this.#commentLater();
 		this.push(": listening\n\n");
 	}
@@ -217,7 +254,9 @@ class HintStream extends Readable {
 	}
 
 	#commentLater(): Timer {
-		return this.#clock.setTimeout(() => void this.#comment(), COMMENT_MS);
+		// A timer may fire a little early.
+		const endsInMs = Math.max(1, this.#endsAt - this.#clock.now());
+		return this.#clock.setTimeout(() => void this.#comment(), Math.min(COMMENT_MS, endsInMs));
 	}
 
 	async #comment(): Promise<void> {

@@ -1,16 +1,21 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import { TestApi } from "../../test/api/api.ts";
-import { member, setUp } from "../../test/api/browser.ts";
+import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
+import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import type { ApiResponse } from "../../test/api/response.ts";
+import { ApiKeys, OperatorKey } from "../accounts/index.ts";
+import { keyHash } from "../accounts/tokens.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
 import { LongPolls } from "./changes.ts";
+import type { ApiParts } from "./route.ts";
 
+const OPERATORS = new OperatorKey(keyHash(OPERATOR_KEY));
 const EVENT = { type: "delivery.success", data: {} };
 
 async function withApi(
 	run: (api: TestApi, project: string, longPolls: LongPolls, clock: VirtualClock) => Promise<void>,
+	partsOf: (of: { parts: ApiParts; clock: VirtualClock }) => Partial<ApiParts> = () => ({}),
 ) {
 	const clock = new VirtualClock();
 	let begun: (() => void)[] = [];
@@ -26,7 +31,7 @@ async function withApi(
 		}
 	}
 	const longPolls = new Watched(clock);
-	const api = await TestApi.start({ longPolls });
+	const api = await TestApi.start({ longPolls, parts: (parts) => partsOf({ parts, clock }) });
 	try {
 		await run(api, await api.project(), longPolls, clock);
 	} finally {
@@ -85,6 +90,7 @@ test("a waiting call returns nothing once its caller has lost the right to read"
 	await withApi(async (api, project, longPolls) => {
 		await setUp(api);
 		const [removed, out] = [await member(api, project, "viewer", "ada"), await member(api, project, "viewer", "bob")];
+		const elsewhere = await member(api, project, "viewer", "eve");
 		const { json: made } = await api.call("POST", `${project}/api-keys`, { body: { name: "k" } });
 		const path = `${project}/events?after=0&wait=30`;
 		const poll = async (call: () => Promise<ApiResponse>) => {
@@ -101,11 +107,54 @@ test("a waiting call returns nothing once its caller has lost the right to read"
 		expect((await asRemoved.answer).status).toBe(404);
 		expect((await api.call("DELETE", `${project}/api-keys/${made.id}`)).status).toBe(204);
 		expect((await asKey.answer).status).toBe(401);
+		// It once waited on, for up to 30 seconds.
 		expect((await out.call("DELETE", "/v1/session")).status).toBe(204);
+		expect((await asOut.answer).status).toBe(401);
+		// As on another node.
+		const asElsewhere = await poll(() => elsewhere.call("GET", path));
+		await api.storage.deleteSessions({ accountId: elsewhere.accountId });
 		expect((await api.call("POST", `${project}/events`, { body: EVENT })).status).toBe(202);
-		const answer = await asOut.answer;
+		const answer = await asElsewhere.answer;
 		expect([answer.status, answer.text]).toEqual([401, expect.not.stringContaining("delivery.success")]);
 	});
+});
+
+test("a change of one's account ends only the calls of sessions that have ended", async () => {
+	await withApi(async (api, project, longPolls) => {
+		await setUp(api);
+		const ada = await member(api, project, "viewer", "ada");
+		const phone = new Browser(api);
+		await phone.signIn("ada@example.com");
+		const bob = await member(api, project, "viewer", "bob");
+		const polls: Promise<ApiResponse>[] = [];
+		for (const each of [ada, phone, bob]) {
+			const begun = waiting(longPolls);
+			polls.push(each.call("GET", `${project}/events?after=0&wait=30`));
+			await begun;
+		}
+		const again = waiting(longPolls);
+		const body = { current: PASSWORD, password: "another horse battery staple" };
+		expect((await ada.call("POST", "/v1/account/password", { body })).status).toBe(204);
+		expect((await polls[1]!).status).toBe(401);
+		await again;
+		await api.call("POST", `${project}/events`, { body: EVENT });
+		for (const answer of await Promise.all([polls[0]!, polls[2]!])) expect(answer.json.last_seq).toBe(1);
+	});
+});
+
+test("a waiting call ends when its key expires", async () => {
+	await withApi(
+		async (api, project, longPolls, clock) => {
+			const expires_at = new Date(clock.now() + 10_000).toISOString();
+			const { json: made } = await api.call("POST", `${project}/api-keys`, { body: { name: "k", expires_at } });
+			const begun = waiting(longPolls);
+			const polled = api.call("GET", `${project}/events?after=0&wait=30`, { key: made.key });
+			await begun;
+			clock.advance(10_000);
+			expect((await polled).status).toBe(401);
+		},
+		({ parts, clock }) => ({ clock, apiKeys: new ApiKeys({ ...parts, clock, operatorKey: OPERATORS }) }),
+	);
 });
 
 test("limits the wait, and refuses one for a missing project", async () => {
@@ -118,11 +167,11 @@ test("limits the wait, and refuses one for a missing project", async () => {
 
 test("people leave half of a project's waiting calls to keys", () => {
 	const longPolls = new LongPolls(new VirtualClock());
-	const wait = (person: boolean) => longPolls.wait("p", undefined, 1_000, person);
-	expect(Array.from({ length: WAITERS.calls }, () => wait(true)).filter((each) => each !== null)).toHaveLength(
-		WAITERS.callsOfPeople,
-	);
-	expect(Array.from({ length: WAITERS.calls }, () => wait(false)).filter((each) => each !== null)).toHaveLength(
+	const wait = (account: string | null) => longPolls.wait("p", undefined, 1_000, account);
+	expect(
+		Array.from({ length: WAITERS.calls }, (_, i) => wait(`acc_${i}`)).filter((each) => each !== null),
+	).toHaveLength(WAITERS.callsOfPeople);
+	expect(Array.from({ length: WAITERS.calls }, () => wait(null)).filter((each) => each !== null)).toHaveLength(
 		WAITERS.calls - WAITERS.callsOfPeople,
 	);
 	longPolls.close();

@@ -280,7 +280,10 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			// Recorded even if the request failed: these changes were made.
 			if (notes.length > 0) await record(notes, request);
 		}
-		if (route.access === "signed_in" && route.method !== "GET") changes.recheckListener(principalName(call.principal));
+		if (route.access === "signed_in" && route.method !== "GET") {
+			changes.recheckListener(principalName(call.principal));
+			longPolls.recheckAccount(principalName(call.principal));
+		}
 		reply.code(success.status);
 		if (result instanceof RawResponse) return reply.headers(result.headers).type(result.contentType).send(result.body);
 		return reply.send(result);

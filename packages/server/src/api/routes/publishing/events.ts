@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type EventType, type EventTypeEntry, isoTime } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
+import { endOfRights } from "../../../accounts/index.ts";
 import { REQUESTS, WAITERS } from "../../../base/budgets.ts";
 import { EVENT_ID } from "../../../base/ids.ts";
 import type { Pause } from "../../../base/turns.ts";
@@ -269,14 +270,15 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 	): Promise<void> {
 		const { projectId } = params;
 		const { raw, method } = request;
-		const { kind } = principal;
+		const account = principal.kind === "person" ? principal.account.id : null;
 		if (method === "HEAD") return;
 		const until = clock.elapsed() + ms;
 		let end: WaitEnd;
 		do {
-			const wait = longPolls.wait(projectId, types, Math.max(0, until - clock.elapsed()), kind === "person");
+			const left = Math.min(until - clock.elapsed(), endOfRights(principal) - clock.now());
+			const wait = longPolls.wait(projectId, types, Math.max(0, left), account);
 			if (wait === null) {
-				const most = kind === "person" ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
+				const most = account !== null ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
 				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
 			}
 			raw.socket.once("close", wait.cancel);

@@ -1,5 +1,6 @@
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
+import { endOfRights } from "../../../accounts/index.ts";
 import { WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, NO_FIGURES } from "../../../registry/health.ts";
@@ -337,7 +338,7 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 			handler({ params: { projectId }, principal, request, isStillAllowed }) {
 				// A HEAD request would neither read nor close it.
 				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
-				const stream = changes.listen(projectId, principalName(principal), isStillAllowed);
+				const stream = changes.listen(projectId, principalName(principal), isStillAllowed, endOfRights(principal));
 				if (stream === "listener")
 					throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
 				if (stream === "project")
