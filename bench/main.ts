@@ -13,6 +13,7 @@ import { measureFacts } from "./measures/facts.ts";
 import { measureIdleNodes } from "./measures/idle-nodes.ts";
 import { measureLatency } from "./measures/latency.ts";
 import { measureLogPages } from "./measures/log-pages.ts";
+import { measureManyWebhooks } from "./measures/many-webhooks.ts";
 import { measureMemory } from "./measures/memory.ts";
 import { measureNodes } from "./measures/nodes.ts";
 import { measurePending } from "./measures/pending.ts";
@@ -102,6 +103,9 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("dashboard") ? { dashboard: await measureDashboard(progress) } : {}),
 			...(parts.has("unwanted")
 				? { unwanted: await measureUnwanted(workspace, receiver, service, seconds, progress) }
+				: {}),
+			...(parts.has("many-webhooks")
+				? { many_webhooks: await measureManyWebhooks(workspace, receiver, service, seconds, progress) }
 				: {}),
 			...(parts.has("search") ? { search: await measureSearch(workspace, receiver, service, options, progress) } : {}),
 			...(parts.has("retention")

@@ -18,6 +18,7 @@ Usage: npm run bench -- [options]
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
   --unwanted       only the CPU time of an event next to 10,000 webhooks that don't want it
+  --many-webhooks  only the delivery rate of 1,000 webhooks compared with 100
   --search         only the delivery rate of events with order ids and customers, compared with events that aren't indexed
   --retention      only the delivery rate while retention deletes as much as is created
   --upgrade        only how long publishing is blocked by opening ten million events of the previous release
@@ -57,6 +58,7 @@ const ALONE = [
 	"neighbours",
 	"single",
 	"unwanted",
+	"many-webhooks",
 	"search",
 	"retention",
 	"upgrade",
@@ -131,6 +133,7 @@ function parse(args: readonly string[]) {
 				neighbour: text,
 				single: flag,
 				unwanted: flag,
+				"many-webhooks": flag,
 				search: flag,
 				retention: flag,
 				upgrade: flag,

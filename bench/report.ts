@@ -40,6 +40,7 @@ export function formatReport(results: Results): string {
 		against,
 		single,
 		unwanted,
+		many_webhooks,
 		retention,
 		search,
 		upgrade,
@@ -137,6 +138,15 @@ export function formatReport(results: Results): string {
 			`An event in a project with ${count(webhooks)} webhooks that don't want it: ${with_us} µs instead of ${without_us} µs, ` +
 				`${ratio.toFixed(2)} times (${ratios.map((each) => each.toFixed(2)).join(" ")}; goal: at most ${UNWANTED_MOST_TIMES}) ` +
 				(ratio <= UNWANTED_MOST_TIMES ? pc.green("✓") : pc.red("✗")),
+		);
+	}
+	if (many_webhooks !== undefined) {
+		const { many, few, many_per_s, few_per_s, many_cpu_us, few_cpu_us, ratio, ratios } = many_webhooks;
+		parts.push(
+			`${count(many_webhooks.deliveries)} deliveries to ${count(many)} webhooks and to ${count(few)}, in requests of ` +
+				`${many_webhooks.events_per_request} events: ${count(many_per_s)}/s and ${count(few_per_s)}/s, ` +
+				`${many_cpu_us} µs and ${few_cpu_us} µs each; ${ratio.toFixed(2)} of the rate ` +
+				`(${ratios.map((each) => each.toFixed(2)).join(" ")})`,
 		);
 	}
 	if (client !== undefined) {

@@ -16,6 +16,7 @@ export interface Results {
 	readonly against?: Against;
 	readonly single?: readonly SingleRun[];
 	readonly unwanted?: Unwanted;
+	readonly many_webhooks?: ManyWebhooks;
 	readonly retention?: readonly RetentionRun[];
 	readonly search?: readonly SearchRun[];
 	readonly upgrade?: readonly UpgradeRun[];
@@ -89,6 +90,24 @@ export interface Unwanted {
 	readonly with_us: number;
 	readonly without_us: number;
 	/** With over without, in each round, and the median. */
+	readonly ratios: readonly number[];
+	readonly ratio: number;
+}
+
+/** The whole path with many webhooks and with few, each in its own project, in requests of the same size. Medians of the rounds. */
+export interface ManyWebhooks {
+	readonly many: number;
+	readonly few: number;
+	/** In each turn of a round. */
+	readonly deliveries: number;
+	readonly events_per_request: number;
+	/** Deliveries per second. */
+	readonly many_per_s: number;
+	readonly few_per_s: number;
+	/** The service's CPU time per delivery, microseconds. */
+	readonly many_cpu_us: number;
+	readonly few_cpu_us: number;
+	/** The rate with many over that with few, in each round, and the median. */
 	readonly ratios: readonly number[];
 	readonly ratio: number;
 }

@@ -29,13 +29,21 @@ export interface PublishTask {
 	readonly references?: ReferenceFields | undefined;
 }
 
-export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small" | "references">;
+export interface Publication
+	extends Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small" | "references"> {
+	/** By default, large requests: the fewer, the more projects there are. */
+	readonly eventsPerRequest?: number | undefined;
+}
 
 /** Idle publisher processes. They are reused, because a store's own code would be warm, too. */
 const idle = new WeakMap<Workspace, WorkerProcess<PublishTask, null>[]>();
 
 /** Publishes over the API from a separate process. Resolves when every call got its response. */
-export async function publish(workspace: Workspace, api: Api, publication: Publication): Promise<void> {
+export async function publish(
+	workspace: Workspace,
+	api: Api,
+	{ eventsPerRequest, ...publication }: Publication,
+): Promise<void> {
 	const projects = publication.projectIds.length;
 	const waiting = idle.get(workspace) ?? [];
 	idle.set(workspace, waiting);
@@ -45,7 +53,7 @@ export async function publish(workspace: Workspace, api: Api, publication: Publi
 		...publication,
 		origin: api.origin,
 		key: api.key,
-		batch: Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.floor(ROUND_EVENTS / projects))),
+		batch: eventsPerRequest ?? Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.floor(ROUND_EVENTS / projects))),
 		inFlight: Math.min(publication.small ? CALM_IN_FLIGHT : MAX_IN_FLIGHT, projects),
 	});
 	waiting.push(worker);

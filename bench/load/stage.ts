@@ -20,6 +20,8 @@ export interface Stage {
 	published: number;
 	/** Whether events have an order id and an e-mail address, and in which fields. */
 	readonly references?: ReferenceFields;
+	/** Undefined for the publisher's choice. */
+	readonly eventsPerRequest?: number;
 }
 
 /** Starts a service and registers `fanout` webhooks for each project, each with its own path. */
@@ -49,6 +51,7 @@ export async function publishNext(stage: Stage, eventsPerProject: number, small 
 		firstNumber: stage.published,
 		small,
 		references: stage.references,
+		eventsPerRequest: stage.eventsPerRequest,
 	};
 	stage.published += eventsPerProject;
 	await publish(stage.workspace, stage.service.api, publication);
