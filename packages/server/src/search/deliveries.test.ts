@@ -42,7 +42,9 @@ class CountedLog {
 				types?.includes(one.eventType) !== false &&
 				statuses?.includes(one.status) !== false,
 		);
-		const rows = matching.slice(0, limit).map((entry) => this.follow(entry));
+		const orderIds = (seq: number) => (page.orderIdBytes === undefined ? {} : { orderId: this.orderIdOf(seq) });
+		const rows = matching.slice(0, limit).map((entry) => ({ ...this.follow(entry), ...orderIds(entry.seq) }));
+		if (page.orderIdBytes !== undefined) this.orderIdsListed += rows.length;
 		return { rows, next: rows.length < matching.length ? rows.at(-1)!.id : null };
 	}
 
@@ -55,9 +57,17 @@ class CountedLog {
 		return deliveries.map(() => ({ newest: null, dismissed: false, next: null }));
 	}
 
+	orderIdsListed = 0;
+	orderIdsLookedUp = 0;
+	readonly orderIdOf = (seq: number) => (seq % 2 === 1 ? `ord_${seq}` : null);
+
 	async readOrderIds({ seqs, maxBytes }: Params<"readOrderIds">) {
 		expect(maxBytes).toBeGreaterThan(0);
-		return seqs.filter((seq) => seq % 2 === 1).map((seq) => ({ seq, orderId: `ord_${seq}` }));
+		this.orderIdsLookedUp += seqs.length;
+		return seqs.flatMap((seq) => {
+			const orderId = this.orderIdOf(seq);
+			return orderId === null ? [] : [{ seq, orderId }];
+		});
 	}
 
 	/** Replays that wait for their first attempt. */
@@ -97,6 +107,25 @@ test("a page with limit=1 examines a bounded number of attempts in few queries",
 	expect([rows, next]).toEqual([[], expect.any(String)]);
 	// What the page needs, and then 100 attempts at a time.
 	expect(log.lists).toBe(1 + 5);
+});
+
+test("order ids are read with a page, and of entries that may not be shown only if they are", async () => {
+	const log = new CountedLog(500, (i) => (i < 400 ? { status: "failed" } : {}));
+	const whole = await listDeliveries(log, "p", { ...ALL, states: ["failed"] }, { limit: 50 });
+	expect(whole.rows.map(({ orderId }) => orderId)).toEqual(
+		log.entries.slice(0, 50).map(({ seq }) => log.orderIdOf(seq)),
+	);
+	expect([log.orderIdsListed, log.orderIdsLookedUp]).toEqual([50, 0]);
+
+	// All others have been replayed.
+	log.follow = (entry) => ({
+		...{ ...entry, isFollowed: entry.seq < 300, dismissed: false, webhookDeleted: false, next: null },
+	});
+	const few = await listDeliveries(log, "p", { ...ALL, states: ["failed"], unhandled: true }, { limit: 50 });
+	expect(few.rows.map(({ orderId }) => orderId)).toEqual(
+		log.entries.slice(300, 350).map(({ seq }) => log.orderIdOf(seq)),
+	);
+	expect([log.orderIdsListed, log.orderIdsLookedUp]).toEqual([100, 50]);
 });
 
 /** Each delivery's newest attempt, and pending retries; some were delivered. */

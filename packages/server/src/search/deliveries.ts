@@ -6,7 +6,7 @@
  * continues has only `retrying` entries: the last one counts, and the others are read and left out. If few deliveries
  * are pending, they are found from the queues instead. If many are, only replays and tests without an attempt are.
  */
-import { LOG_READS, type SEARCH } from "../base/budgets.ts";
+import { LOG_READS, SEARCH } from "../base/budgets.ts";
 import { isId } from "../base/ids.ts";
 import {
 	type AttemptFilter,
@@ -59,7 +59,10 @@ export interface DeliveryPage {
 	readonly next: string | null;
 }
 
-type Found = Omit<FoundDelivery, "orderId">;
+/** The order id is undefined where it wasn't read. */
+interface Found extends Omit<FoundDelivery, "orderId"> {
+	readonly orderId?: string | null | undefined;
+}
 
 interface FoundPage extends Pick<DeliveryPage, "next"> {
 	readonly rows: readonly Found[];
@@ -94,8 +97,9 @@ export async function listDeliveries(
 	search: Search,
 ): Promise<DeliveryPage> {
 	const { rows, next } = await findDeliveries(storage, projectId, filter, search);
-	const orderIds = await orderIdsOf(storage, projectId, rows);
-	return { rows: rows.map((row) => ({ ...row, orderId: orderIds.get(row.seq) ?? null })), next };
+	const without = rows.filter(({ orderId }) => orderId === undefined);
+	const orderIds = await orderIdsOf(storage, projectId, without);
+	return { rows: rows.map((row) => ({ ...row, orderId: row.orderId ?? orderIds.get(row.seq) ?? null })), next };
 }
 
 async function findDeliveries(
@@ -123,7 +127,9 @@ async function findDeliveries(
 	// Most entries are shown, so the first step reads what a page needs. Those of given events are all sorted each time.
 	let step = isOfEvents(filter) ? Math.ceil(limit * MARGIN) : limit - rows.length;
 	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
-		const page = { limit: step, ...(next !== undefined && { before: next }) };
+		// Of a first step, most are shown. Others may read many entries, so the order ids of what is shown are read later.
+		const orderIds = scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};
+		const page = { limit: step, ...orderIds, ...(next !== undefined && { before: next }) };
 		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });
 		next = read.next;
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
@@ -170,9 +176,10 @@ function attemptsOf(
 }
 
 /** The delivery whose last attempt this is; null if a later attempt of the same series was made. */
-function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, ...last }: FollowedAttempt): Found | null {
+function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, orderId, ...last }: FollowedAttempt): Found | null {
 	const { webhookId, seq, eventId, eventType, replay, attempt, status } = last;
-	const of = { webhookId, seq, eventId, eventType, replay, attempts: attempt, last, isClosed: webhookDeleted };
+	const event = { seq, eventId, eventType, orderId };
+	const of = { webhookId, ...event, replay, attempts: attempt, last, isClosed: webhookDeleted };
 	if (status === "delivered") return { ...of, state: "delivered", nextAt: null, handled: null };
 	if (status === "failed") {
 		const isReplayed = isFollowed || (next !== null && next.replay > replay);

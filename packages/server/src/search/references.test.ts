@@ -19,6 +19,7 @@ class SlowIndex {
 	}
 
 	async readUnindexed({ projectId }: Params<"readUnindexed">): Promise<UnindexedPart | null> {
+		await new Promise((resolve) => setImmediate(resolve));
 		if (this.failing || projectId === this.damaged) throw new Error("The database is away.");
 		if ((this.left.get(projectId) ?? 0) === 0) return null;
 		return { after: 0, through: 1, references: [] };
@@ -34,11 +35,11 @@ class SlowIndex {
 
 	lookups = 0;
 	mostLookups = 0;
-	async findReferences() {
+	async findReferences({ projectId }: Params<"findReferences">) {
 		this.mostLookups = Math.max(this.mostLookups, ++this.lookups);
 		await new Promise((resolve) => setImmediate(resolve));
 		this.lookups--;
-		return { seqs: [], capped: false, complete: true, since: null };
+		return { seqs: [], capped: false, complete: (this.left.get(projectId) ?? 0) === 0, since: null };
 	}
 
 	async takeByAttempts({ seqs, maxAttempts }: Params<"takeByAttempts">) {

@@ -3,7 +3,7 @@
  *
  * - In the background, for projects that published something on this node, and for all after a retention pass of this
  *   node. This takes a twentieth of the time at most, so it may fall behind while the service is busy.
- * - By a search, for its own project, before it reads the index: it finds what was published just before.
+ * - By a search, for its own project, if the index doesn't cover all of its log: it finds what was published just before.
  *
  * Each step extends a project's indexed range in one transaction. Any node may take it, and one that comes second has no
  * effect. So it doesn't matter who published an event: this version, a node of the previous one, or a store by SQL.
@@ -93,13 +93,21 @@ export class References {
 
 	/** The newest events with one of the values of each list. */
 	async find(projectId: string, { orderIds, customerEmails }: Sought): Promise<FoundEvents> {
-		await this.#catchUp(projectId);
 		const lists = [
 			orderIds.map((value): EventReference => ({ kind: "order", value })),
 			customerEmails.map((value): EventReference => ({ kind: "customer", value })),
 		].filter((list) => list.length > 0);
 		const found: FoundEvents[] = [];
-		for (const list of lists) found.push(await this.#findAny(projectId, list));
+		let isCaughtUp = false;
+		const findOne = async (reference: EventReference): Promise<ReferencedEvents> => {
+			const call = { projectId, reference, limit: SEARCH.eventsOfReference };
+			const events = await this.#options.storage.findReferences(call);
+			if (events.complete || isCaughtUp) return events;
+			isCaughtUp = true;
+			await this.#catchUp(projectId);
+			return this.#options.storage.findReferences(call);
+		};
+		for (const list of lists) found.push(await findAny(list, findOne));
 		const [first, ...others] = found;
 		if (first === undefined) throw new Error("A search needs a value.");
 		const isInOthers = (seq: number) => others.every(({ seqs }) => seqs.includes(seq));
@@ -110,20 +118,9 @@ export class References {
 	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents> {
 		const found = await this.find(projectId, sought);
 		const maxAttempts = SEARCH.attemptsOfReference;
+		if (found.seqs.length <= 1) return found;
 		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: found.seqs, maxAttempts });
 		return { ...found, seqs, capped: found.capped || seqs.length < found.seqs.length };
-	}
-
-	async #findAny(projectId: string, references: readonly EventReference[]): Promise<FoundEvents> {
-		const limit = SEARCH.eventsOfReference;
-		const found: ReferencedEvents[] = [];
-		// One after the other: a filter counts as one read.
-		for (const reference of references)
-			found.push(await this.#options.storage.findReferences({ projectId, reference, limit }));
-		const newestFirst = [...new Set(found.flatMap(({ seqs }) => seqs))].sort((a, b) => b - a);
-		const capped = newestFirst.length > limit || found.some((one) => one.capped);
-		const { complete, since } = found[0]!;
-		return { seqs: newestFirst.slice(0, limit), capped, complete, since };
 	}
 
 	async #catchUp(projectId: string): Promise<void> {
@@ -210,4 +207,19 @@ export class References {
 		});
 		return more;
 	}
+}
+
+/** The newest events with one of these references. */
+async function findAny(
+	references: readonly EventReference[],
+	findOne: (reference: EventReference) => Promise<ReferencedEvents>,
+): Promise<FoundEvents> {
+	const found: ReferencedEvents[] = [];
+	// One after the other: a filter counts as one read.
+	for (const reference of references) found.push(await findOne(reference));
+	const newestFirst = [...new Set(found.flatMap(({ seqs }) => seqs))].sort((a, b) => b - a);
+	const limit = SEARCH.eventsOfReference;
+	const capped = newestFirst.length > limit || found.some((one) => one.capped);
+	const { complete, since } = found[0]!;
+	return { seqs: newestFirst.slice(0, limit), capped, complete, since };
 }

@@ -58,12 +58,21 @@ export function fitsResponse(
 	return codes.some(({ from, to }) => from <= code && code <= to) || (errorCode !== null && errors.includes(errorCode));
 }
 
-export interface AttemptPage {
+interface Page {
 	readonly limit: number;
-	/** The page ends early, after at least one row, rather than hold more bytes of bodies than this. */
-	readonly maxBytes: number;
 	/** The `next` of the previous page. */
 	readonly before?: string;
+}
+
+export interface AttemptPage extends Page {
+	/** The page ends early, after at least one row, rather than hold more bytes of bodies than this. */
+	readonly maxBytes: number;
+}
+
+/** A page of entries without bodies. */
+export interface ListPage extends Page {
+	/** Also reads the order ids of events of at most this many bytes. */
+	readonly orderIdBytes?: number;
 }
 
 /** A page of the delivery log, newest first. */
@@ -88,8 +97,14 @@ export interface Delivery {
 	readonly attempts: readonly Attempt[];
 }
 
-/** An entry of the log, and what has become of its delivery since. For a delivered one, only what a summary has. */
-export interface FollowedAttempt extends AttemptSummary {
+/** An entry of the log without its bodies and headers, with its event's order id. */
+export interface ListedAttempt extends AttemptSummary {
+	/** Null if the event has none, is a test event or has too many bytes. Absent unless a page asks for it. */
+	readonly orderId?: string | null;
+}
+
+/** An entry of the log, and what has become of its delivery since. For a delivered one, only what a list has. */
+export interface FollowedAttempt extends ListedAttempt {
 	/** Whether a later attempt of the same delivery, in any series, is in the log. */
 	readonly isFollowed: boolean;
 	/** Whether it is a dead letter that was dismissed. */
@@ -287,11 +302,11 @@ export interface CountedPage extends ReplayedPage {
 export interface InsightStorage {
 	/** Like `listAttempts`, but rows have no bodies. */
 	listAttemptSummaries(
-		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
-	): Promise<AttemptRows<AttemptSummary>>;
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: ListPage },
+	): Promise<AttemptRows<ListedAttempt>>;
 	/** Like `listAttemptSummaries`, with what has become of each delivery. */
 	listFollowedAttempts(
-		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: ListPage },
 	): Promise<AttemptRows<FollowedAttempt>>;
 	/** How many attempts match, counted up to `max`. `capped` is true if others may match that weren't counted. */
 	countAttempts(

@@ -10,6 +10,8 @@ import {
 	type FollowedAttempt,
 	type HandedOver,
 	type LaneState,
+	type ListedAttempt,
+	type ListPage,
 	type MatchingReplays,
 	type NewAttempt,
 	type Retry,
@@ -17,6 +19,7 @@ import {
 	StorageError,
 	type WaitingRetry,
 } from "../port.ts";
+import { orderIdIn } from "./references.ts";
 
 /** How the delivery log stores statuses. */
 export const STATUS_CODE = { delivered: 1, retrying: 2, failed: 3 } as const satisfies Record<AttemptStatus, number>;
@@ -115,13 +118,19 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
+/** An entry of a list. `order_body` is the event's body, or null if it isn't to be read. */
+export function listedOf(summary: AttemptSummary, row: AttemptRow, { orderIdBytes }: ListPage): ListedAttempt {
+	if (orderIdBytes === undefined) return summary;
+	return { ...summary, orderId: row.order_body === null ? null : orderIdIn(row.order_body as Uint8Array) };
+}
+
 /**
  * An entry of the log with what has become of its delivery.
  *
  * @param dueAt of the pending attempt, on the node's clock; null if there is none
  */
-export const followedOf = (summary: AttemptSummary, row: AttemptRow, dueAt: number | null): FollowedAttempt => ({
-	...summary,
+export const followedOf = (listed: ListedAttempt, row: AttemptRow, dueAt: number | null): FollowedAttempt => ({
+	...listed,
 	isFollowed: Boolean(row.is_followed),
 	dismissed: row.dismissed_at !== null,
 	webhookDeleted: Boolean(row.webhook_deleted),

@@ -3,9 +3,10 @@ import type {
 	AttemptFilter,
 	AttemptPage,
 	AttemptRows,
-	AttemptSummary,
 	Delivery,
 	FollowedAttempt,
+	ListedAttempt,
+	ListPage,
 	Params,
 } from "../../../src/storage/port.ts";
 import {
@@ -16,11 +17,13 @@ import {
 	toAttemptId,
 	toStoredId,
 } from "../../../src/storage/shared/deliveries.ts";
+import { orderIdIn } from "../../../src/storage/shared/references.ts";
 import { toAttempt, toSummary } from "./attempt-rows.ts";
 import { ALL_STATUSES, type Walk, walkAttempts } from "./attempt-walk.ts";
 import { attemptsOf, newestAttempt, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
+import type { AttemptRow } from "./rows.ts";
 import { deliveryKey, eventKey } from "./tables.ts";
 
 export function listAttempts(
@@ -42,10 +45,10 @@ export function listAttempts(
 export function listAttemptSummaries(
 	node: MemoryNode,
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
-): AttemptRows<AttemptSummary> {
+): AttemptRows<ListedAttempt> {
 	const found = findPage(node, projectId, filter, page);
 	return pageOf(
-		found.rows.slice(0, page.limit).map((row) => toSummary(node, row)),
+		found.rows.slice(0, page.limit).map((row) => toListed(node, row, page)),
 		found,
 	);
 }
@@ -60,7 +63,7 @@ export function listFollowedAttempts(
 		const isOver = row.status === STATUS_CODE.delivered;
 		const next = isOver ? undefined : node.tables.retries.get(deliveryKey(webhookNo, seq));
 		return {
-			...toSummary(node, row),
+			...toListed(node, row, page),
 			isFollowed: !isOver && newestAttempt(node, webhookNo, { projectNo, seq })?.id !== row.id,
 			dismissed: dismissedAt !== null,
 			webhookDeleted: !isOver && node.tables.lanes.get(webhookNo) === undefined,
@@ -68,6 +71,14 @@ export function listFollowedAttempts(
 		};
 	});
 	return pageOf(rows, found);
+}
+
+function toListed(node: MemoryNode, row: AttemptRow, { orderIdBytes }: ListPage): ListedAttempt {
+	const summary = toSummary(node, row);
+	if (orderIdBytes === undefined) return summary;
+	const { projectNo, seq } = row;
+	const { body } = node.tables.events.by.seq.get({ projectNo, seq })!;
+	return { ...summary, orderId: seq > 0 && body.length <= orderIdBytes ? orderIdIn(body) : null };
 }
 
 /** A page, newest first, plus one extra row. */

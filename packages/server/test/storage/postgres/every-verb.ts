@@ -143,8 +143,9 @@ export async function readAll(storage: Storage, project: string, webhook: string
 		for (const filter of [kind, ofWebhook, { ...kind, response }, { ...ofWebhook, response }]) {
 			const { rows } = await storage.listAttempts({ projectId: project, filter, page: PAGE });
 			await storage.listAttempts({ projectId: project, filter, page: { ...PAGE, before: rows.at(-1)?.id ?? "att_0" } });
-			await storage.listAttemptSummaries({ projectId: project, filter, page: PAGE });
-			await storage.listFollowedAttempts({ projectId: project, filter, page: PAGE });
+			const page = { ...PAGE, orderIdBytes: 1_000 };
+			await storage.listAttemptSummaries({ projectId: project, filter, page });
+			await storage.listFollowedAttempts({ projectId: project, filter, page });
 			await storage.countAttempts({ projectId: project, filter, max: 10 });
 			await storage.countMatching({ projectId: project, selection: filter, at: START, limit: 10 });
 			await storage.replayMatching({

@@ -4,7 +4,6 @@ import { LOG_READS, RESPONSES, SEARCH } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import { DNS_ANSWERS } from "../../../net/errors.ts";
 import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
-import { orderIdsOf } from "../../../search/order-ids.ts";
 import type * as port from "../../../storage/port.ts";
 import { ANY_RESPONSE, type AttemptFilter } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
@@ -270,11 +269,10 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
 			async handler({ params: { projectId }, query }) {
-				const page = pageOf(query);
+				const page = { ...pageOf(query), orderIdBytes: SEARCH.orderIdBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
 				const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
-				const orderIds = await orderIdsOf(storage, projectId, rows);
-				const data = rows.map((row) => ({ ...presentAttemptSummary(row), order_id: orderIds.get(row.seq) ?? null }));
+				const data = rows.map((row) => ({ ...presentAttemptSummary(row), order_id: row.orderId ?? null }));
 				return { data, next_cursor: cursorOf(next), ...searched };
 			},
 		}),

@@ -4,6 +4,8 @@ import type {
 	AttemptRows,
 	AttemptSummary,
 	FollowedAttempt,
+	ListedAttempt,
+	ListPage,
 	Params,
 	ResponseFilter,
 } from "../../port.ts";
@@ -14,6 +16,7 @@ import {
 	followedOf,
 	type IdRange,
 	idRange,
+	listedOf,
 	STATUS_CODE,
 	statusOf,
 	summaryOf,
@@ -117,31 +120,37 @@ export async function listAttempts(
 	return toPage(rows.map(toAttempt), rows.length < positions.length, end);
 }
 
+/** The bodies to read order ids from: of at most this parameter's bytes. */
+const orderBody = (maxBytes: string) =>
+	`, CASE WHEN a.seq > 0 AND octet_length(e.body) <= ${maxBytes}::integer THEN e.body END AS order_body`;
+
 /** How a list without bodies is read. */
 interface List<R> {
 	/** The first rows of a range, … */
 	readonly first: ScopedStatement;
 	/** … or those that match a filter by response. */
 	readonly scan: ScopedStatement;
-	/** Both statements' own parameters, for attempts with this id or a later one. */
+	/** Both statements' own parameters after the bytes of {@link orderBody}, for attempts with this id or a later one. */
 	readonly own: (lowestId: string) => unknown[];
-	readonly toEntry: (row: Row, c: Session) => R;
+	readonly toEntry: (row: Row, page: ListPage, c: Session) => R;
 }
 
 const newestFirst = (summaries: string) => `${summaries} ORDER BY a.id DESC`;
 
-const SUMMARIES: List<AttemptSummary> = {
-	first: rowsStatement(SUMMARIZED, 0, (attempts) => newestFirst(summariesOf(attempts))),
-	scan: scanStatement(SUMMARIZED, 0, (attempts, kept) => newestFirst(summariesOf(attempts, kept))),
+const toListed = (row: Row, page: ListPage): ListedAttempt => listedOf(toSummary(row), row, page);
+
+const SUMMARIES: List<ListedAttempt> = {
+	first: rowsStatement(SUMMARIZED, 1, (attempts) => newestFirst(summariesOf(attempts, orderBody("$7")))),
+	scan: scanStatement(SUMMARIZED, 1, (attempts, kept) => newestFirst(summariesOf(attempts, orderBody("$11") + kept))),
 	own: () => [],
-	toEntry: toSummary,
+	toEntry: toListed,
 };
 
 export function listAttemptSummaries(
 	c: Session,
 	params: Params<"listAttemptSummaries">,
 	{ clock }: PostgresNode,
-): Promise<AttemptRows<AttemptSummary>> {
+): Promise<AttemptRows<ListedAttempt>> {
 	return readList(c, SUMMARIES, params, clock.now());
 }
 
@@ -173,12 +182,16 @@ const followed = (summaries: (more: string) => string, since: string) => `
 
 const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
 const FOLLOWED: List<FollowedAttempt> = {
-	first: rowsStatement(FOLLOWABLE, 1, (attempts) => followed((more) => summariesOf(attempts, more), "$7")),
-	scan: scanStatement(FOLLOWABLE, 1, (attempts, kept) => followed((more) => summariesOf(attempts, more + kept), "$11")),
+	first: rowsStatement(FOLLOWABLE, 2, (attempts) =>
+		followed((more) => summariesOf(attempts, orderBody("$7") + more), "$8"),
+	),
+	scan: scanStatement(FOLLOWABLE, 2, (attempts, kept) =>
+		followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12"),
+	),
 	own: (lowestId) => [dayBefore(lowestId)],
-	toEntry: (row, { offset }) => {
+	toEntry: (row, page, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
-		return followedOf(toSummary(row), row, dueAt);
+		return followedOf(toListed(row, page), row, dueAt);
 	},
 };
 
@@ -192,15 +205,17 @@ export function listFollowedAttempts(
 
 async function readList<R extends { readonly id: string }>(
 	c: Session,
-	{ first, scan, own, toEntry }: List<R>,
-	{ projectId, filter, page: { before, limit } }: Params<"listAttemptSummaries">,
+	{ first, scan, own: ownOf, toEntry }: List<R>,
+	{ projectId, filter, page: list }: Params<"listAttemptSummaries">,
 	now: number,
 ): Promise<AttemptRows<R>> {
+	const { before, limit, orderIdBytes = 0 } = list;
+	const own = (lowestId: string) => [orderIdBytes, ...ownOf(lowestId)];
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, before, now);
 	const page = (rows: Row[], found: number, end: string | null) => {
-		const entries = rows.slice(0, limit).map((row) => toEntry(row, c));
+		const entries = rows.slice(0, limit).map((row) => toEntry(row, list, c));
 		return toPage(entries, entries.length < found, end);
 	};
 	if (hasResponse(filter)) {

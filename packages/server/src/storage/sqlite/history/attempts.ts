@@ -6,6 +6,8 @@ import type {
 	AttemptStatus,
 	AttemptSummary,
 	FollowedAttempt,
+	ListedAttempt,
+	ListPage,
 	Params,
 } from "../../port.ts";
 import {
@@ -16,6 +18,7 @@ import {
 	followedOf,
 	type IdRange,
 	idRange,
+	listedOf,
 	STATUS_CODE,
 	statusOf,
 	summaryOf,
@@ -29,13 +32,15 @@ import { countInRanges, type Walk, walkAttempts } from "./attempt-ranges.ts";
 const SUMMARY = `
 	a.id, a.webhook_no, a.seq, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
 	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
+/** The bodies to read order ids from: of at most the first parameter's bytes. */
+const ORDER_BODY = "CASE WHEN a.seq > 0 AND length(e.body) <= ? THEN e.body END AS order_body";
 /** Entries by their row numbers, a JSON array, in its order. */
 const GIVEN = `
 	FROM json_each(?) CROSS JOIN attempts a ON a.no = value
 		LEFT JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq`;
 const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
 const FOLLOWED = `
-	SELECT ${SUMMARY}, a.dismissed_at, r.replay AS next_replay, r.due_at,
+	SELECT ${SUMMARY}, ${ORDER_BODY}, a.dismissed_at, r.replay AS next_replay, r.due_at,
 		${IS_OPEN} AND EXISTS (
 			SELECT 1 FROM attempts n WHERE n.project_no = a.project_no AND n.seq = a.seq AND n.webhook_no = a.webhook_no
 				AND (n.replay, n.attempt) > (a.replay, a.attempt)
@@ -46,14 +51,8 @@ const FOLLOWED = `
 
 /** An entry of the log by its row number, without its bodies. */
 export function readSummary(c: Connection, no: number): AttemptSummary {
-	return readSummaries(c, [no])[0]!;
+	return toSummary(c, c.sql(`SELECT ${SUMMARY} ${GIVEN}`).get(JSON.stringify([no]))!);
 }
-
-const readSummaries = (c: Connection, nos: readonly number[]): AttemptSummary[] =>
-	c
-		.sql(`SELECT ${SUMMARY} ${GIVEN}`)
-		.all(JSON.stringify(nos))
-		.map((row) => toSummary(c, row));
 
 function toSummary(c: Connection, row: AttemptRow): AttemptSummary {
 	if (row.event_id === null) throw eventMissing(toAttemptId(row.id));
@@ -78,7 +77,12 @@ const namesOf = (c: Connection, row: AttemptRow): AttemptNames => {
 const eventMissing = (entry: string): Error => new Error(`The event of log entry ${entry} doesn't exist.`);
 
 /** Row numbers (`no`) of a page, newest first, plus one extra row. */
-function findPage(c: Connection, projectId: string, filter: AttemptFilter, page: Omit<AttemptPage, "maxBytes">): Walk {
+function findPage(
+	c: Connection,
+	projectId: string,
+	filter: AttemptFilter,
+	page: Pick<AttemptPage, "limit" | "before">,
+): Walk {
 	const project = c.names.project(projectId);
 	if (project === null) return { rows: [], end: null };
 	const { from, to } = idRange(filter);
@@ -96,9 +100,13 @@ function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): 
 export function listAttemptSummaries(
 	c: Connection,
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
-): AttemptRows<AttemptSummary> {
+): AttemptRows<ListedAttempt> {
 	const found = findPage(c, projectId, filter, page);
-	return pageOf(readSummaries(c, numbersOf(found, page.limit)), found);
+	const rows = readListed(c, `SELECT ${SUMMARY}, ${ORDER_BODY} ${GIVEN}`, found, page);
+	return pageOf(
+		rows.map((row) => toListed(c, row, page)),
+		found,
+	);
 }
 
 export function listFollowedAttempts(
@@ -106,14 +114,19 @@ export function listFollowedAttempts(
 	{ projectId, filter, page }: Params<"listFollowedAttempts">,
 ): AttemptRows<FollowedAttempt> {
 	const found = findPage(c, projectId, filter, page);
-	const rows = c.sql(FOLLOWED).all(JSON.stringify(numbersOf(found, page.limit)));
+	const rows = readListed(c, FOLLOWED, found, page);
 	return pageOf(
-		rows.map((row) => followedOf(toSummary(c, row), row, row.due_at as number | null)),
+		rows.map((row) => followedOf(toListed(c, row, page), row, row.due_at as number | null)),
 		found,
 	);
 }
 
-const numbersOf = ({ rows }: Walk, limit: number): number[] => rows.slice(0, limit).map(({ no }) => no as number);
+function readListed(c: Connection, text: string, { rows }: Walk, { limit, orderIdBytes = 0 }: ListPage): AttemptRow[] {
+	return c.sql(text).all(orderIdBytes, JSON.stringify(rows.slice(0, limit).map(({ no }) => no)));
+}
+
+const toListed = (c: Connection, row: AttemptRow, page: ListPage): ListedAttempt =>
+	listedOf(toSummary(c, row), row, page);
 
 export function countAttempts(
 	c: Connection,
