@@ -1663,7 +1663,7 @@ export interface webhooks {
         readonly put?: never;
         /**
          * basket.abandoned
-         * @description A basket with at least one item sat untouched for 24 hours.
+         * @description A basket with at least one item sat untouched for 24 hours, unless the operator has set another time.
          *
          *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
@@ -2184,7 +2184,7 @@ export interface components {
              */
             readonly created_at?: string;
         };
-        /** @description The data of `basket.abandoned`. A basket with at least one item sat untouched for 24 hours. */
+        /** @description The data of `basket.abandoned`. A basket with at least one item sat untouched for 24 hours, unless the operator has set another time. */
         readonly BasketAbandonedData: {
             /** @description The basket's identifier. */
             readonly basket_id?: string;
@@ -3927,6 +3927,8 @@ export interface components {
             }[];
             /** @description The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays. */
             readonly retry_delays: readonly number[];
+            /** @description How long events and the delivery log are kept, in days (`POSTHORN_LOG_RETENTION_DAYS`). */
+            readonly log_retention_days: number;
             /** @description Whether the service was restored from a backup, and sends nothing until its operator releases it. */
             readonly quarantine: boolean;
         };

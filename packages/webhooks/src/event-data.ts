@@ -69,7 +69,7 @@ export interface DeliveryFailed {
 	detail?: string;
 }
 
-/** A basket with at least one item sat untouched for 24 hours. */
+/** A basket with at least one item sat untouched for 24 hours, unless the operator has set another time. */
 export interface BasketAbandoned {
 	/** The basket's identifier. */
 	basket_id?: string;

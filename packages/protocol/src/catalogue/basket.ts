@@ -4,7 +4,8 @@ import { customerEmail, identifier, items } from "./fields.ts";
 export const basketEvents: readonly EventTypeEntry[] = [
 	{
 		type: "basket.abandoned",
-		description: "A basket with at least one item sat untouched for 24 hours.",
+		description:
+			"A basket with at least one item sat untouched for 24 hours, unless the operator has set another time.",
 		future: false,
 		strict: false,
 		schema: {

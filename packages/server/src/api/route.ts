@@ -255,6 +255,7 @@ export interface ApiParts {
 		Config,
 		| "brand"
 		| "retryDelaysMs"
+		| "logRetentionMs"
 		| "maxEventBytes"
 		| "maxBatchBytes"
 		| "maxBodyBytesInFlight"

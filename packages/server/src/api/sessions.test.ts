@@ -38,13 +38,14 @@ test("signing in returns the account and its roles, and then the cookie is enoug
 });
 
 // The dashboard said "attempt 3 of 8", no matter what the service was configured with.
-test("a session says how this service retries", async () => {
+test("a session says how this service retries, and how long it keeps the log", async () => {
 	const other = await TestApi.start({ peopleClock: clock, retryDelaysMs: [50, 1_000, 90_000] });
 	try {
 		await setUp(other);
 		const guest = await member(other, await other.project(), "viewer", "ada");
 		expect((await guest.call("GET", "/v1/session")).json.retry_delays).toEqual([0.05, 1, 90]);
 		expect((await new Browser(other).signIn(EMAIL)).json.retry_delays).toEqual([0.05, 1, 90]);
+		expect((await guest.call("GET", "/v1/session")).json).toMatchObject({ log_retention_days: 30 });
 	} finally {
 		await other.close();
 	}

@@ -126,6 +126,7 @@ export class TestApi {
 		const config = {
 			brand: "Service",
 			retryDelaysMs,
+			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: options.maxEventBytes ?? 262_144,
 			maxBatchBytes: REQUESTS.batchBytes,
 			maxBodyBytesInFlight: REQUESTS.bodyBytesInFlight,
@@ -144,7 +145,7 @@ export class TestApi {
 			leaseTermMs: LEASE_TERM_MS,
 			retryDelaysMs,
 			attemptTimeoutMs: 15_000,
-			logRetentionMs: 30 * 86_400_000,
+			logRetentionMs: config.logRetentionMs,
 			maxEventBytes: config.maxEventBytes,
 			observer: {
 				published(projectId, count, events) {

@@ -18,6 +18,7 @@ const SESSION: Session = {
 	csrf_token: "token-1",
 	by_link: false,
 	retry_delays: [],
+	log_retention_days: 30,
 	quarantine: false,
 	projects: [],
 };

@@ -285,7 +285,8 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host, headers }) => ({
 			why: `${host} asks to be left alone for now (Retry-After: ${headers["retry-after"]}). The schedule of retries doesn't depend on it, but its delays grow.`,
 			tries: [
-				`If it's too much at a time, lower the number of events in flight ${SETTINGS}, or raise the receiver's limit.`,
+				"If it's too much at a time, raise the receiver's limit for this path.",
+				`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,
 			],
 		}),
 	},

@@ -236,7 +236,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	}),
 	413: ({ host }) => ({
 		why: `The body is larger than ${host} accepts.`,
-		tries: ["Raise the limit for request bodies in the receiver and in its proxy. Events can have up to 256 KiB."],
+		tries: ["Raise the limit for request bodies in the receiver and in its proxy."],
 	}),
 	415: ({ host }) => ({
 		why: `${host} doesn't accept application/json.`,
@@ -250,7 +250,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		why: `${host} is rate-limiting requests.`,
 		tries: [
 			"Raise its limit for this path. The delays between retries grow.",
-			`Lower the number of events in flight ${SETTINGS}.`,
+			`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,
 		],
 	}),
 	501: ({ host }) => ({ why: `${host} doesn't implement this.`, tries: ["Have the receiver accept POST there."] }),

@@ -193,7 +193,7 @@ it("says what waits for paused webhooks", () => {
 	);
 	const one = { ...paused, backlog: { events: 0, oldest_at: null }, waiting: { count: 1, next_at: null } };
 	expect(projectSentence([a, b, c], [health("a", HEALTHY), health("b", paused), health("c", one)], NOW)).toBe(
-		"No webhook is failing: 1 is healthy, 2 are paused. 9 events wait for 2 webhooks that are paused.",
+		"No webhook is failing: 1 is healthy, 2 are paused. 9 deliveries wait for 2 webhooks that are paused.",
 	);
 	const none = { ...one, waiting: { count: 0, next_at: null } };
 	expect(projectSentence([a, b], [health("a", HEALTHY), health("b", none)], NOW)).toBe(

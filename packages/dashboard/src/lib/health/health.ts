@@ -275,7 +275,9 @@ function pausedSentence(webhooks: readonly WebhookFacts[], byId: ById): string {
 		paused.length === 1
 			? `${nameInSentence(first.webhook)}, which is paused`
 			: `${formatCount(paused.length)} webhooks that are paused`;
-	return ` ${plural(total, "event")} ${total === 1 ? "waits" : "wait"} for ${whom}.`;
+	// An event that waits for two webhooks is two deliveries.
+	const what = paused.length === 1 ? plural(total, "event") : plural(total, "delivery", "deliveries");
+	return ` ${what} ${total === 1 ? "waits" : "wait"} for ${whom}.`;
 }
 
 /** Names the webhooks that are behind: ` Accounting is behind: 12 events wait …`; "" if none is. */

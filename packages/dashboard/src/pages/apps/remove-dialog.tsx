@@ -25,8 +25,8 @@ export function RemoveDialog({ opened, onClose }: { opened: boolean; onClose: ()
 				disappear from the menu.
 			</Text>
 			<Text size="sm" mt="xs">
-				Nothing is deleted. To continue, install Developer again and resume the webhooks. Events wait until their
-				retention ends.
+				Nothing is deleted. To continue, install Developer again and resume the webhooks. Events and retries wait until
+				their retention ends, and then fail.
 			</Text>
 		</Confirm>
 	);

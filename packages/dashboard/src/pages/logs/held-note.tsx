@@ -32,9 +32,11 @@ export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
 	);
 	if (isExcluded || search.unhandled || held.length === 0) return null;
 	const total = held.reduce((sum, { backlog }) => sum + backlog.events, 0);
+	// An event that waits for two webhooks is two deliveries.
+	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery", "deliveries");
 	return (
 		<Text size="sm" c="dimmed" component="div">
-			{plural(total, "event")} for{" "}
+			{what} for{" "}
 			{held.length > NAMED
 				? plural(held.length, "webhook")
 				: held.map(({ id, status, ...webhook }, index) => (

@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Searched } from "../../api/attempts.ts";
 import { referencedEventsQuery } from "../../api/events.ts";
-import { useProjectId } from "../../api/session.ts";
+import { useProjectId, useSession } from "../../api/session.ts";
+import { formatCount } from "../../lib/text/numbers.ts";
 import { shortTime } from "../../lib/text/time.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { Section } from "../../ui/page/page.tsx";
@@ -93,7 +94,11 @@ export function NothingMatches({ search, onClear }: NothingMatchesProps) {
 	const names = order_id.length + customer_email.length > 0;
 	return (
 		<>
-			<NoDelivery isDecided={search.unhandled === true && search.state === "failed"} onClear={onClear} />
+			<NoDelivery
+				isDecided={search.unhandled === true && search.state === "failed"}
+				isOfOrder={order_id.length > 0}
+				onClear={onClear}
+			/>
 			{names ? <UndeliveredEvents filter={{ order_id, customer_email }} /> : null}
 		</>
 	);
@@ -113,10 +118,14 @@ function UndeliveredEvents({ filter }: { filter: Parameters<typeof referencedEve
 interface NoDeliveryProps {
 	/** Whether the list only shows failed deliveries that need a decision. */
 	isDecided: boolean;
+	/** Whether the list is filtered by an order id. */
+	isOfOrder: boolean;
 	onClear: () => void;
 }
 
-function NoDelivery({ isDecided, onClear }: NoDeliveryProps) {
+function NoDelivery({ isDecided, isOfOrder, onClear }: NoDeliveryProps) {
+	const { log_retention_days: days } = useSession();
+	const back = days === 1 ? "a day" : `${formatCount(days)} days`;
 	return (
 		<EmptyState
 			title={isDecided ? "Nothing needs a decision" : "Nothing matches"}
@@ -129,7 +138,7 @@ function NoDelivery({ isDecided, onClear }: NoDeliveryProps) {
 		>
 			{isDecided
 				? "No failed delivery that matches the filters is left to replay or dismiss."
-				: "Nothing in the log matches all filters. Remove one, or choose a longer time. The log goes back 30 days by default."}
+				: `Nothing in the log matches all filters. Remove one, or choose a longer time. The log goes back ${back}.${isOfOrder ? " An order id matches only as it was published, in upper and lower case." : ""}`}
 		</EmptyState>
 	);
 }

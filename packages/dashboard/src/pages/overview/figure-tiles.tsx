@@ -45,7 +45,7 @@ export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureT
 				value={count(dead)}
 				log={log({ state: "failed", unhandled: true })}
 			/>
-			<Tile name="Success rate" value={say(({ success_rate }) => formatRate(success_rate))} />
+			<Tile name="Attempts delivered" value={say(({ success_rate }) => formatRate(success_rate))} />
 			<Tile name="95% answered within" value={say(({ p95_ms }) => (p95_ms === null ? "–" : formatMs(p95_ms)))} />
 		</dl>
 	);

@@ -1,9 +1,11 @@
 import { Button, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { webhookHealthQuery } from "../../../api/health.ts";
 import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
+import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { webhookName } from "../../../lib/health/health.ts";
-import { plural } from "../../../lib/text/numbers.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { ConfirmByName } from "../../../ui/confirm.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";
@@ -15,7 +17,8 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
 	const navigate = useNavigate();
 	const name = webhookName(webhook);
-	const waiting = webhook.backlog.events;
+	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
+	const waiting = pendingOf(webhook, health);
 	const remove = async () => {
 		await deleteWebhook(projectId, webhook.id);
 		// Nothing is left to save.
@@ -45,10 +48,10 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 				action="Delete webhook"
 				onConfirm={remove}
 			>
-				{waiting === 0
+				{waiting.total === 0
 					? ""
-					: `${plural(waiting, "event")} that ${waiting === 1 ? "waits" : "wait"} for it will not be sent. `}
-				Its retries end and its secret is no longer used. This can't be undone.
+					: `${pendingWords(waiting)} that ${waiting.total === 1 ? "waits" : "wait"} for it will not be sent. `}
+				Its failed deliveries can no longer be replayed, and its secret is no longer used. This can't be undone.
 			</ConfirmByName>
 		</Section>
 	);

@@ -134,7 +134,8 @@ function findingsOf(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | nu
 				"The secret was rotated after this request was signed, so the current one can't match it. Replay the delivery and look at the new request.",
 			),
 		);
-	if (body !== undefined) findings.push(bodyFinding(sentBody, body));
+	const isSigned = signature !== undefined && readSignature(signature).hex === sent.signature;
+	if (body !== undefined) findings.push(bodyFinding(sentBody, body, isSigned));
 	if (timestamp !== undefined) findings.push(timestampFinding(sent, timestamp));
 	if (clock !== undefined) findings.push(clockFinding(sent, clock));
 	if (signature !== undefined)
@@ -151,10 +152,17 @@ const right = finding("right");
 const wrong = finding("wrong");
 const unknown = finding("unknown");
 
-function bodyFinding(sent: Uint8Array, given: Uint8Array): Finding {
+/** @param isSigned whether the receiver has computed the right signature, so that it had the right body */
+function bodyFinding(sent: Uint8Array, given: Uint8Array, isSigned = false): Finding {
 	const difference = bodyDifference(sent, given);
 	if (difference === null)
 		return right("body", "body_same", `The body has exactly the ${sent.length} bytes that were sent.`);
+	if (isSigned)
+		return unknown(
+			"body",
+			"body_not_signed",
+			"The receiver computed the right signature, so it had the right body. This is another one, such as a copy from a log.",
+		);
 	let byte = 0;
 	while (byte < sent.length && sent[byte] === given[byte]) byte++;
 	return wrong(
@@ -202,7 +210,7 @@ function signatureFindings(
 	sent: Sent,
 	sentBody: Uint8Array,
 	check: SignatureCheck | null,
-	{ body, timestamp }: Seen,
+	{ body, timestamp, clock }: Seen,
 	given: string,
 ): Finding[] {
 	const { hex, form } = readSignature(given);
@@ -212,13 +220,12 @@ function signatureFindings(
 		];
 	const noted = form === null ? [] : [wrong("signature", "signature_form", form)];
 	if (hex === sent.signature) {
-		const detail =
-			"The receiver computed the right signature, so its secret and body are right. Check how it compares the two.";
-		return [
-			...noted,
-			right("signature", "signature_right", detail),
-			right("secret", "secret_right", "The secret is right."),
-		];
+		// Nothing is said of a secret that has been rotated or deleted since.
+		const secret = check === null ? [] : [right("secret", "secret_right", "The secret is right.")];
+		if (form !== null) return [...noted, ...secret];
+		const isLate = clock !== undefined && clockFinding(sent, clock).state === "wrong";
+		const detail = `The receiver computed the right signature.${isLate ? "" : " Check how it compares the two."}`;
+		return [right("signature", "signature_right", detail), ...secret];
 	}
 	if (check === null)
 		return [...noted, unknown("signature", "signature_other", "The signature isn't the one that was sent.")];
@@ -226,7 +233,11 @@ function signatureFindings(
 	if (cause !== null)
 		return [
 			...noted,
-			right("secret", "secret_right", "The secret is right: with it, the fault below gives exactly this signature."),
+			right(
+				"secret",
+				"secret_right",
+				"The secret is right: with it, the fault that was found gives exactly this signature.",
+			),
 			cause,
 		];
 	const isBodyRight = body !== undefined && bodyDifference(sentBody, body) === null;

@@ -11,6 +11,7 @@ import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassw
 import { RoleName } from "./members.ts";
 
 const route = routeIn("Account");
+const DAY_MS = 86_400_000;
 
 export const SetupState = Type.Object(
 	{ needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }) },
@@ -49,6 +50,10 @@ export const Session = Type.Object(
 		retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
 			description:
 				"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
+		}),
+		log_retention_days: Type.Number({
+			minimum: 0,
+			description: "How long events and the delivery log are kept, in days (`POSTHORN_LOG_RETENTION_DAYS`).",
 		}),
 		quarantine: Type.Boolean({
 			description: "Whether the service was restored from a backup, and sends nothing until its operator releases it.",
@@ -230,6 +235,7 @@ export async function presentSession(
 		by_link: session.byLink,
 		projects: own.map((project) => ({ ...project, apps: project.apps as "developer"[] })),
 		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
+		log_retention_days: config.logRetentionMs / DAY_MS,
 		quarantine: (quarantine?.mark ?? null) !== null,
 	};
 }

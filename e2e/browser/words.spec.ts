@@ -1,0 +1,55 @@
+import { purchase } from "../shop.ts";
+import { expect, test } from "./dashboard.ts";
+
+test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600", POSTHORN_LOG_RETENTION_DAYS: "7" } });
+
+test("what waits for several webhooks is counted in deliveries, and deleting one says what it drops", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const webhooks = [];
+	for (const description of ["Accounting", "Shipping"]) {
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		webhooks.push(await shop.webhook(receiver.url("/hooks"), { description }));
+	}
+	await dashboard.enter(page);
+	for (const n of [1, 2]) await shop.post(shop.path("/events"), purchase(n));
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(4);
+	await page.goto(dashboard.project());
+	// Two events that each wait for two webhooks were "4 events".
+	await expect(page.getByText("4 deliveries wait; next:")).toBeVisible();
+	// The other tiles count deliveries, of which a "success rate" of attempts seemed to be one.
+	await expect(page.getByRole("term").filter({ hasText: "Attempts delivered" })).toBeVisible();
+
+	for (const { id } of webhooks) await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+	await shop.post(shop.path("/events"), purchase(3));
+	await page.goto(dashboard.project());
+	await expect(page.getByText("6 deliveries wait for 2 webhooks that are paused.")).toBeVisible();
+	await page.goto(dashboard.project("/logs"));
+	await expect(page.getByText(/2 deliveries for Accounting \(paused\) and Shipping \(paused\) wait/)).toBeVisible();
+
+	await page.goto(dashboard.project(`/webhooks/${webhooks[0]!.id}?tab=settings`));
+	await page.getByRole("button", { name: "Delete webhook" }).click();
+	await expect(page.getByRole("dialog")).toContainText(
+		"1 new event and 2 retries that wait for it will not be sent. Its failed deliveries can no longer be replayed",
+	);
+});
+
+test("an empty result says how far back this log goes, and that order ids match exactly", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.enter(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await page.goto(dashboard.project("/logs?order_id=ORD_1"));
+	await expect(page.getByText("The log goes back 7 days. An order id matches only as it was published")).toBeVisible();
+	await page.goto(dashboard.project("/logs?state=failed"));
+	await expect(page.getByText("The log goes back 7 days.")).toBeVisible();
+	await expect(page.getByText("An order id matches")).toHaveCount(0);
+});
