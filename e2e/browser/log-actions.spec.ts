@@ -127,6 +127,34 @@ test.describe("with long delays", () => {
 		await expect(page.locator("tr[data-open]").getByText("Delivered")).toHaveCount(1);
 	});
 
+	// It appeared at the next poll, and only if a minute had ended meanwhile.
+	test("an incident's action appears on the overview as soon as its receiver recovers", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		// It is unstable before and after.
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		receiver.respondWith(() => ({ status: 500 }));
+		for (const n of [2, 3, 4]) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(4);
+		await page.goto(dashboard.project());
+		const incidents = page.getByRole("list", { name: "Incidents" });
+		await expect(page.getByRole("listitem").filter({ hasText: "Accounting" }).first()).toContainText(
+			"3 deliveries held up, all waiting.",
+		);
+		await expect(incidents).toHaveCount(0);
+		await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+		receiver.respondWith(() => ({ status: 200 }));
+		await shop.post(shop.path("/events"), purchase(5));
+		await expect(incidents).toContainText("Returned 500. 3 deliveries held up, all waiting.");
+		await incidents.getByRole("button", { name: "Retry all 3 events now" }).click();
+		await receiver.count(1 + 3 + 1 + 3);
+		await expect(incidents.getByText("waiting")).toHaveCount(0);
+		await expect(incidents.getByRole("button")).toHaveCount(0);
+	});
+
 	// Incidents follow slowly: one said "2 waiting" below "Waiting now 0".
 	test("once everything is delivered, no incident says that something waits", async ({ dashboard, page }) => {
 		const { shop } = dashboard;

@@ -236,6 +236,9 @@ test("an outage is one incident, with what has become of its deliveries", async 
 		},
 	]);
 	expect(await list(`?webhook_id=${idOf(webhook)}&limit=1`)).toHaveLength(1);
+	// Within the same minute. A test says nothing.
+	await deliver(project, 200);
+	expect(await list()).toMatchObject([{ state: "over", ended_at: expect.any(String), deliveries: { failed: 3 } }]);
 	expect(await list("?webhook_id=wh_01kbjh6mrxe3q8z1v2t4w5y6a7")).toEqual([]);
 	expect((await api.call("GET", `${project}/incidents?webhook_id=x`)).status).toBe(404);
 	for (const limit of [0, 21]) expect((await api.call("GET", `${project}/incidents?limit=${limit}`)).status).toBe(422);

@@ -203,6 +203,7 @@ async function examine(
 	span: Span,
 ): Promise<FoundIncident> {
 	const { attempts, isCut } = await readFailures(storage, projectId, webhookId, span);
+	const isOngoing = span.isOngoing && !(await hasDeliveredSince(storage, projectId, webhookId, attempts[0]));
 	const all = [...new Set(attempts.map(({ seq }) => seq))];
 	const seqs = all.slice(0, LIMITS.deliveries);
 	const latest =
@@ -224,6 +225,7 @@ async function examine(
 	}
 	return {
 		...span,
+		isOngoing,
 		webhookId,
 		response: mostFrequent(attempts),
 		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },
@@ -231,6 +233,22 @@ async function examine(
 		nextRetryAt,
 	};
 }
+
+/** Whether it has recovered within the minute of its last failed attempt, of which the counts say nothing. */
+async function hasDeliveredSince(
+	storage: SearchStorage,
+	projectId: string,
+	webhookId: string,
+	failed: AttemptSummary | undefined,
+): Promise<boolean> {
+	if (failed === undefined) return false;
+	const filter: AttemptFilter = { webhookIds: [webhookId], statuses: ["delivered"], since: failed.startedAt };
+	const { rows } = await storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMITS.page } });
+	return rows.some((attempt) => isReal(attempt) && attempt.id > failed.id);
+}
+
+/** Neither of a test event nor of a delivery closed without a request. */
+const isReal = ({ seq, errorCode }: AttemptSummary): boolean => seq > 0 && !isClosing(errorCode);
 
 /** Its failed attempts, newest first, without those of tests and closed deliveries. */
 async function readFailures(
@@ -260,7 +278,7 @@ async function readNewest(storage: SearchStorage, projectId: string, filter: Att
 			filter,
 			page: { limit: LIMITS.page, ...(before !== undefined && { before }) },
 		});
-		const real = rows.filter(({ seq, errorCode }) => seq > 0 && !isClosing(errorCode));
+		const real = rows.filter(isReal);
 		attempts.push(...real);
 		for (const { seq } of real) seqs.add(seq);
 		if (next === null) return { attempts, isCut: false };

@@ -1,18 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { type Health, incidentsQuery } from "../../api/health.ts";
+import { type Health, type Incident, incidentsQuery } from "../../api/health.ts";
 
 /**
- * What changes an incident's words at once: a webhook's state, whether it has begun to recover, and whether anything waits
- * or needs a decision.
+ * What changes an incident's words at once: a webhook's state, whether it delivers again although its incident is said to
+ * be ongoing, and whether anything waits or needs a decision.
  */
-const marksOf = (healths: readonly Health[] | undefined) =>
-	healths
+function marksOf(healths: readonly Health[] | undefined, incidents: readonly Incident[]) {
+	const ongoing = new Set(incidents.filter(({ state }) => state === "ongoing").map(({ webhook_id }) => webhook_id));
+	return healths
 		?.map(({ webhook_id, state, failing_since, waiting, dead_letters }) => {
-			const isRecovering = state === "failing" && failing_since === null;
-			return [webhook_id, state, isRecovering, waiting.count === 0, dead_letters === 0].join();
+			const hasRecovered = failing_since === null && ongoing.has(webhook_id);
+			return [webhook_id, state, hasRecovered, waiting.count === 0, dead_letters === 0].join();
 		})
 		.join();
+}
 
 /**
  * The incidents of the last 48 hours, of a webhook or of the project. They follow slowly, but never contradict the health
@@ -26,8 +28,8 @@ export function useIncidents(
 	healths: readonly Health[] | undefined,
 ) {
 	const query = useQuery(incidentsQuery(projectId, options));
-	const { refetch } = query;
-	const marks = marksOf(healths);
+	const { data = [], refetch } = query;
+	const marks = marksOf(healths, data);
 	const before = useRef(marks);
 	useEffect(() => {
 		if (before.current !== undefined && before.current !== marks) void refetch();

@@ -116,6 +116,25 @@ export function describeIncidents(harness: StorageHarness): void {
 			]);
 		});
 
+		// It was ongoing until something was delivered in a later minute, and offered no action until then.
+		test("one is over as soon as an event is delivered, even within the same minute", async () => {
+			const { project, webhook, published, course } = await begin(5);
+			for (const nth of [0, 1, 2]) course.add(nth, 5 - nth / 10, "retrying");
+			const lease = await world.lease(project);
+			await course.settle(lease);
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+			const tested = { attempt: 1, status: "delivered", startedAt: NOW - 4.75 * MINUTE } as const;
+			await world.settle(lease, { attempts: [world.attempt(webhook, { seq: -1, type: "a" }, tested)] });
+			expect(await list(project, [webhook])).toMatchObject([{ isOngoing: true }]);
+			await new Course(world, webhook, published).add(3, 4.4, "delivered").settle(lease);
+			expect(await list(project, [webhook])).toMatchObject([
+				{ until: NOW - 4 * MINUTE, isOngoing: false, held: { count: 3, waiting: 3 } },
+			]);
+			await new Course(world, webhook, published).add(4, 4.3, "retrying").settle(lease);
+			expect(await list(project, [webhook])).toMatchObject([{ isOngoing: true, held: { count: 4 } }]);
+		});
+
 		test("closed deliveries and test events make none", async () => {
 			const { project, webhook, course } = await begin(5);
 			for (const nth of [0, 1, 2, 3, 4])
