@@ -3718,6 +3718,8 @@ export interface components {
                  * @example 2026-11-21T03:47:36.123Z
                  */
                 readonly since: string;
+                /** @description Its length in minutes; the last one is in progress. */
+                readonly minutes: number;
                 /** @description Attempts that were delivered. */
                 readonly delivered: number;
                 /** @description Attempts that failed, whether they are retried or not. */

@@ -102,7 +102,7 @@ test("a webhook that fails from the start is failing; then it is judged over a w
 	expect((await health(project))[0]).toMatchObject({
 		state: "unstable",
 		failed_in_a_row: 2,
-		recent: { delivered: 1, failed: 3 },
+		recent: { minutes: 15, delivered: 1, failed: 3 },
 		last_attempt: last,
 		failing_since: first,
 		last_delivered_at: delivered!.started_at,

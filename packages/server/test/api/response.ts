@@ -29,7 +29,12 @@ export interface Json {
 	readonly replay: number;
 	readonly test: boolean;
 	readonly state: string;
-	readonly recent: { readonly since: string; readonly delivered: number; readonly failed: number };
+	readonly recent: {
+		readonly since: string;
+		readonly minutes: number;
+		readonly delivered: number;
+		readonly failed: number;
+	};
 	readonly error: string;
 	readonly response_body: string;
 	readonly request_headers: Record<string, string>;

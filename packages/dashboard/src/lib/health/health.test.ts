@@ -26,7 +26,7 @@ const HEALTHY: HealthFacts = {
 	last_attempt: answered(200, at(14, 28)),
 	failing_since: null,
 	failed_in_a_row: 0,
-	recent: { delivered: 40, failed: 0 },
+	recent: { minutes: 15, delivered: 40, failed: 0 },
 	last_delivered_at: at(14, 28),
 	waiting: { count: 0, next_at: null },
 	dead_letters: 0,
@@ -39,13 +39,13 @@ const FAILING: HealthFacts = {
 	last_attempt: answered(500, at(14, 25)),
 	failing_since: answered(500, at(14, 2)),
 	failed_in_a_row: 9,
-	recent: { delivered: 0, failed: 9 },
+	recent: { minutes: 15, delivered: 0, failed: 9 },
 	waiting: { count: 37, next_at: at(14, 42) },
 };
 const UNSTABLE: HealthFacts = {
 	...HEALTHY,
 	state: "unstable",
-	recent: { delivered: 51, failed: 9 },
+	recent: { minutes: 15, delivered: 51, failed: 9 },
 };
 const webhook = (id: string, description = "") => ({ id, description, url: `https://${id}.example/hooks` });
 const health = (id: string, facts: HealthFacts): HealthFacts => ({ ...facts, webhook_id: id });
@@ -72,8 +72,10 @@ describe("failingSince", () => {
 		expect(failingSince(FAILING, NOW)).toBe("Returning 500 since 14:02");
 		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
 		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. Refusing connections now");
-		expect(failingSince({ ...FAILING, recent: { delivered: 1, failed: 40 } }, NOW)).toBe("Returning 500 since 14:02");
-		const few = { ...FAILING, failed_in_a_row: 2, recent: { delivered: 1, failed: 40 } };
+		expect(failingSince({ ...FAILING, recent: { minutes: 15, delivered: 1, failed: 40 } }, NOW)).toBe(
+			"Returning 500 since 14:02",
+		);
+		const few = { ...FAILING, failed_in_a_row: 2, recent: { minutes: 15, delivered: 1, failed: 40 } };
 		expect(failingSince(few, NOW)).toBe("40 of 41 attempts have failed in the last 15 minutes. Returning 500 now");
 		const brief = { ...few, failed_in_a_row: 9, failing_since: answered(500, at(14, 29)) };
 		expect(failingSince(brief, NOW)).toBe("Returning 500 since 14:29");
@@ -166,13 +168,14 @@ describe("a webhook whose lane falls behind", () => {
 });
 
 it.each([
-	[0, 1, "Its only attempt has failed in the last 15 minutes"],
-	[0, 2, "Both attempts have failed in the last 15 minutes"],
-	[0, 9, "All 9 attempts have failed in the last 15 minutes"],
-	[1, 1, "1 of 2 attempts has failed in the last 15 minutes"],
-	[51, 9, "9 of 60 attempts have failed in the last 15 minutes"],
+	[0, 1, "Its only attempt in the last 20 minutes has failed"],
+	[0, 2, "Both attempts have failed in the last 20 minutes"],
+	[0, 9, "All 9 attempts have failed in the last 20 minutes"],
+	[1, 1, "1 of 2 attempts has failed in the last 20 minutes"],
+	[51, 9, "9 of 60 attempts have failed in the last 20 minutes"],
 ])("with %i delivered and %i failed attempts, says %s", (delivered, failed, words) => {
-	const recent = { delivered, failed };
+	// The window is the service's.
+	const recent = { minutes: 20, delivered, failed };
 	expect(recentFailures({ recent })).toBe(words);
 });
 

@@ -23,7 +23,7 @@ export interface HealthFacts {
 	readonly last_attempt: AttemptFacts | null;
 	readonly failing_since: AttemptFacts | null;
 	readonly failed_in_a_row: number;
-	readonly recent: { readonly delivered: number; readonly failed: number };
+	readonly recent: { readonly minutes: number; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
 	readonly waiting: { readonly count: number; readonly next_at: string | null };
 	readonly dead_letters: number;
@@ -60,10 +60,7 @@ export const deletedName = (url: string | undefined) =>
 export const splitDeleted = (name: string): readonly [name: string, mark: string] =>
 	name.endsWith(` ${DELETED}`) ? [name.slice(0, -DELETED.length - 1), DELETED] : [name, ""];
 
-/** The window over which health is judged, in minutes; `windowMinutes` in the service. */
-const WINDOW_MINUTES = 15;
-
-/** As for the health `failing`: this many attempts in a row that failed, over this long. */
+/** From this many attempts in a row that failed, over this long, it says since when, instead of how many. */
 const RUN = { attempts: 3, ms: 60_000 } as const;
 
 /** Whether nothing has been accepted for so long that the last success says nothing anymore. */
@@ -86,15 +83,14 @@ export function failingSince(health: HealthFacts, now: number): string {
 }
 
 /** `9 of 60 attempts have failed in the last 15 minutes`. */
-export function recentFailures({ recent: { delivered, failed } }: Pick<HealthFacts, "recent">): string {
+export function recentFailures({ recent: { minutes, delivered, failed } }: Pick<HealthFacts, "recent">): string {
 	const all = delivered + failed;
+	if (all === 1) return `Its only attempt in the last ${minutes} minutes has failed`;
 	const few =
 		delivered > 0
 			? `${formatCount(failed)} of ${plural(all, "attempt")} ${failed === 1 ? "has" : "have"}`
-			: all === 1
-				? "Its only attempt has"
-				: `${allOf(all, "attempts")} have`;
-	return `${few} failed in the last ${WINDOW_MINUTES} minutes`;
+			: `${allOf(all, "attempts")} have`;
+	return `${few} failed in the last ${minutes} minutes`;
 }
 
 /** What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. Returning 500 now`. */

@@ -85,6 +85,7 @@ export const WebhookHealth = Type.Object(
 		recent: Type.Object(
 			{
 				since: Time,
+				minutes: Type.Integer({ description: "Its length in minutes; the last one is in progress." }),
 				delivered: count("Attempts that were delivered."),
 				failed: count("Attempts that failed, whether they are retried or not."),
 			},
@@ -155,7 +156,7 @@ function presentHealth(
 		last_attempt: lastAttempt && presentAttemptSummary(lastAttempt),
 		failing_since: failingSince && presentAttemptSummary(failingSince),
 		failed_in_a_row: health.failedInARow,
-		recent: { since: isoTime(healthWindowStart(now)), ...recent },
+		recent: { since: isoTime(healthWindowStart(now)), minutes: HEALTH.windowMinutes, ...recent },
 		last_delivered_at: isoTimeOrNull(lastDeliveredAt),
 		waiting: { count: waiting.count, next_at: isoTimeOrNull(waiting.nextAt) },
 		dead_letters: deadLetters,
