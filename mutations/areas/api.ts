@@ -111,8 +111,8 @@ export const API = [
 		[
 			{
 				name: "password-in-flags",
-				find: "|| /[?&](?:ssl)?password=/i.test(text)",
-				replace: "",
+				find: "return names.some((name) => /^(?:ssl)?password$/i.test(name));",
+				replace: "return names.length < 0;",
 				only: "refused as flags",
 				why: "The database's password shows in the list of processes.",
 			},

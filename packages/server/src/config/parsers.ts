@@ -106,7 +106,10 @@ export function database(text: string): Parsed<DatabaseConfig> {
 
 /** Whether a database URL contains a password: before the host, or as a parameter as libpq takes it. */
 export function hasPassword(text: string): boolean {
-	return /^\w+:\/\/[^/?#@]*:[^/?#]*@/.test(text) || /[?&](?:ssl)?password=/i.test(text);
+	// The host follows the last @: a user's name may contain one.
+	if (/^\w+:\/\/[^/?#]*:[^/?#]*@/.test(text)) return true;
+	const names = [...new URLSearchParams(text.slice(text.indexOf("?") + 1)).keys()];
+	return names.some((name) => /^(?:ssl)?password$/i.test(name));
 }
 
 /** Which of several servers to use, as in libpq; read-only targets are no use here. */

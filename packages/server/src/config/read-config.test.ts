@@ -196,7 +196,11 @@ test("secrets are refused as flags, and not quoted", () => {
 		[{ sealKey }, "--seal-key would"],
 		[{ database: "postgres://u:hunter2@h/d" }, "--database-url would"],
 		[{ database: "postgres://u:hun%2Fter2@a:1,b:2/d" }, "--database-url would"],
+		// A user's name with an @ hid the password.
+		[{ database: "postgres://u@corp:hunter2@h/d" }, "--database-url would"],
+		[{ database: "postgres://u@a,v:hunter2@b/d" }, "--database-url would"],
 		[{ database: "postgres://u@h/d?password=hunter2" }, "--database-url would"],
+		[{ database: "postgres://u@h/d?p%61ssword=hunter2" }, "--database-url would"],
 		[{ database: "postgres://u@h/d?sslmode=require&PASSWORD=hunter2" }, "--database-url would"],
 	] as const) {
 		const result = readConfig({ env: { POSTHORN_SEAL_KEY: sealKey }, flags });
@@ -204,7 +208,11 @@ test("secrets are refused as flags, and not quoted", () => {
 		expect(faults, JSON.stringify(flags)).toEqual([expect.stringMatching(new RegExp(`^${start}`))]);
 		expect(faults[0]).not.toMatch(/hunter2|ter2|AQEB/);
 	}
-	for (const database of ["sqlite:./a.db", "postgres://u@h:5432/d", "postgres://h:5432/d", "postgres:///d?host=/run"])
+	const harmless = [
+		...["sqlite:./a.db", "sqlite:./a:b@c.db", "postgres://u@h:5432/d", "postgres://h:5432/d"],
+		...["postgres:///d?host=/run", "postgres://u@[::1]:5432/d", "postgres://u@h/d?passfile=/run/pgpass"],
+	];
+	for (const database of harmless)
 		expect(faultsFor({ database }), database).not.toContainEqual(expect.stringContaining("secret"));
 });
 
