@@ -71,6 +71,15 @@ test.describe("with no other project", () => {
 			expect(await name.evaluate((element) => element.getBoundingClientRect().right), url).toBeLessThan(345);
 			await expect(page.getByRole("table")).toContainText(longName);
 		}
+		// On a laptop at 150%, next to the menu: scopes were cut, and the log's table hid webhooks and responses.
+		await page.setViewportSize({ width: 900, height: 740 });
+		await page.goto(dashboard.project("/api-keys"));
+		const scope = page.getByRole("table").getByText("Publish");
+		expect(await scope.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+		await page.goto(dashboard.project("/logs"));
+		const card = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+		await expect(card.getByText(/^Accounting/)).toBeInViewport({ ratio: 1 });
+		await expect(card.getByText("200")).toBeInViewport({ ratio: 1 });
 		// The menu once had a line for itself.
 		await page.setViewportSize({ width: 320, height: 740 });
 		await page.goto(dashboard.project("/logs"));

@@ -22,23 +22,25 @@ export function ProjectSwitcher({ current }: { current: SessionProject | undefin
 					<IconSelector size={16} aria-hidden />
 				</UnstyledButton>
 			</Menu.Target>
-			<Menu.Dropdown className={classes.dropdown}>
+			<Menu.Dropdown>
 				{projects.length === 0 ? null : <Menu.Label>Projects</Menu.Label>}
-				{projects.map(({ id, name, role }) => (
-					<Menu.Item
-						key={id}
-						component={Link}
-						to={`/p/${id}`}
-						rightSection={id === current?.id ? <IconCheck size={16} aria-label="Current" /> : null}
-					>
-						<Text size="sm" fw={550} truncate>
-							{name}
-						</Text>
-						<Text size="xs" c="dimmed">
-							{ROLE_WORDS[role].label}
-						</Text>
-					</Menu.Item>
-				))}
+				<div className={classes.list}>
+					{projects.map(({ id, name, role }) => (
+						<Menu.Item
+							key={id}
+							component={Link}
+							to={`/p/${id}`}
+							rightSection={id === current?.id ? <IconCheck size={16} aria-label="Current" /> : null}
+						>
+							<Text size="sm" fw={550} truncate>
+								{name}
+							</Text>
+							<Text size="xs" c="dimmed">
+								{ROLE_WORDS[role].label}
+							</Text>
+						</Menu.Item>
+					))}
+				</div>
 				{projects.length === 0 ? null : <Menu.Divider />}
 				<Menu.Item component={Link} to="/projects" leftSection={<IconLayoutGrid size={16} aria-hidden />}>
 					All projects

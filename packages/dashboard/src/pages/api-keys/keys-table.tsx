@@ -36,19 +36,15 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 		{
 			key: "name",
 			header: "Name",
-			render: ({ name }) => (
-				<Text span size="sm" fw={600}>
-					{name}
-				</Text>
-			),
-		},
-		{
-			key: "prefix",
-			header: "Starts with",
-			render: ({ prefix }) => (
-				<span className={classes.prefix}>
-					<Code>{`${prefix}…`}</Code>
-				</span>
+			render: ({ name, prefix }) => (
+				<div>
+					<Text size="sm" fw={600}>
+						{name}
+					</Text>
+					<span className={classes.prefix} title="How the key starts">
+						<Code>{`${prefix}…`}</Code>
+					</span>
+				</div>
 			),
 		},
 		{
@@ -57,7 +53,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 			render: ({ scopes }) => (
 				<Group gap={4}>
 					{scopes.map((scope) => (
-						<Badge key={scope} color="gray">
+						<Badge key={scope} color="gray" miw="max-content">
 							{SCOPE_WORDS[scope].label}
 						</Badge>
 					))}

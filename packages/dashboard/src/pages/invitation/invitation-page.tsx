@@ -58,7 +58,7 @@ function Invited({ token }: { token: string }) {
 					<JoinAs token={token} account={session.account} projectId={project.id} />
 				)}
 				<Text size="xs" c="dimmed">
-					The invitation ends <When at={expires_at} words={timeUntil} />.
+					The invitation expires <When at={expires_at} words={timeUntil} />.
 				</Text>
 			</Stack>
 		</AuthCard>

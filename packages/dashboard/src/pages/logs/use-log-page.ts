@@ -13,7 +13,8 @@ import type { LogsSearch } from "./search.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
 import { useSelection } from "./use-selection.ts";
 
-const NARROW = "(max-width: 48em)";
+/** From this width on, a table shows more than cards do, next to the menu. */
+const NARROW = "(max-width: 62em)";
 /** If scrolled further than this, in pixels, the list pauses. */
 const AT_TOP = 200;
 /** How long the pointer stays on a row before its drawer is loaded, milliseconds; as for the router's own links. */

@@ -10,6 +10,7 @@ import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
+import classes from "./members.module.css";
 
 /** Invitations that haven't been accepted yet; renders nothing if there are none. */
 export function InvitationsSection() {
@@ -23,15 +24,17 @@ export function InvitationsSection() {
 			key: "email",
 			header: "For",
 			render: ({ email }) =>
-				email ?? (
+				email === null ? (
 					<Text span size="sm" c="dimmed">
 						Anyone with the link
 					</Text>
+				) : (
+					<span className={classes.address}>{email}</span>
 				),
 		},
 		{ key: "role", header: "Role", render: ({ role }) => ROLE_WORDS[role].label },
 		{ key: "by", header: "By", from: "sm", render: ({ invited_by }) => invited_by?.name ?? "The operator" },
-		{ key: "expires", header: "Ends", render: ({ expires_at }) => <When at={expires_at} words={timeUntil} /> },
+		{ key: "expires", header: "Expires", render: ({ expires_at }) => <When at={expires_at} words={timeUntil} /> },
 		{
 			key: "actions",
 			header: "",

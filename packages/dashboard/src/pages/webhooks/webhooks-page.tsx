@@ -19,7 +19,8 @@ import type { WebhookRow } from "./webhook-cells.tsx";
 import { WebhookFilters } from "./webhook-filters.tsx";
 import { WebhooksTable } from "./webhooks-table.tsx";
 
-const NARROW = "(max-width: 48em)";
+/** From this width on, a table shows more than cards do, next to the menu. */
+const NARROW = "(max-width: 62em)";
 /** From this many webhooks on, they can be filtered. */
 const MANY = 8;
 
