@@ -24,7 +24,8 @@ Results go to standard output, everything else to standard error. With \`--json\
 Colors are used at a terminal, unless \`NO_COLOR\` is set. \`--env-file FILE\` reads variables for any command; those of the
 environment take precedence. If the file is missing, Node itself reports it when \`npx posthorn\` starts: it prints
 \`node: FILE: not found\` and exits with 9. Commands that talk to a service use \`--url\` and \`--project\`, else
-\`POSTHORN_URL\`, \`POSTHORN_API_KEY\` and \`POSTHORN_PROJECT\`, else what \`posthorn login\` stored.
+\`POSTHORN_URL\`, \`POSTHORN_API_KEY\` (or \`POSTHORN_API_KEY_FILE\`, which names a file with it) and
+\`POSTHORN_PROJECT\`, else what \`posthorn login\` stored.
 
 | what a command does | the scope that its API key needs |
 |---|---|

@@ -305,6 +305,27 @@ test.each([
 	expect([code, err]).toEqual([2, expect.stringMatching(message)]);
 });
 
+test("the key may come from a file", async () => {
+	const user = new User({ POSTHORN_URL: on.service.url });
+	try {
+		const [file, empty] = [join(user.home, "key"), join(user.home, "empty")];
+		writeFileSync(file, `${on.key}\n`);
+		writeFileSync(empty, "\n");
+		const list = (env: Record<string, string>) => user.run(["events", "list"], { env });
+		expect(await list({ POSTHORN_API_KEY_FILE: file })).toMatchObject({ code: 0 });
+		for (const [env, err] of [
+			[{ POSTHORN_API_KEY_FILE: file, POSTHORN_API_KEY: on.key }, "are both set"],
+			[{ POSTHORN_API_KEY_FILE: join(user.home, "none") }, "must be a file that can be read (ENOENT)"],
+			[{ POSTHORN_API_KEY_FILE: user.home }, "must be a file that can be read (EISDIR)"],
+			[{ POSTHORN_API_KEY_FILE: empty }, "is empty"],
+		] as const)
+			expect(await list(env)).toMatchObject({ code: 2, err: expect.stringContaining(err) });
+		expect(await user.run(["login"], { env: { POSTHORN_API_KEY_FILE: file } })).toMatchObject({ code: 0 });
+	} finally {
+		user.close();
+	}
+});
+
 test("says that a key was copied wrongly, without a call", async () => {
 	for (const args of [["events", "list", "--project", on.project.id], ["events", "list"], ["login"]])
 		expect(await on.user.run(args, { env: { POSTHORN_API_KEY: "phk_…" } }), args.join(" ")).toMatchObject({

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 export const CLIENT_EXAMPLES: Readonly<Record<string, string>> = {
 	login: `
 POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT take precedence over stored values, even without a terminal.
+POSTHORN_API_KEY_FILE names a file with the key instead.
 
 Examples:
   posthorn login --url https://hooks.example.com

@@ -24,8 +24,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname);
 
 /**
- * The service to talk to: flags, then POSTHORN_URL, POSTHORN_API_KEY and POSTHORN_PROJECT, then what `posthorn login`
- * stored. A stored key is only ever sent to the address that it was stored with.
+ * The service to talk to: flags, then POSTHORN_URL, POSTHORN_API_KEY (or _FILE) and POSTHORN_PROJECT, then what `posthorn
+ * login` stored. A stored key is only ever sent to the address that it was stored with.
  *
  * @throws UsageError if something is missing
  */
@@ -33,10 +33,10 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 	const stored = readStored<Login>(loginFile());
 	const url = checkedUrl(options.url ?? (env.POSTHORN_URL || stored?.url));
 	const login = stored?.url === url ? stored : null;
-	const key = env.POSTHORN_API_KEY || login?.key;
+	const key = givenKey(env) ?? login?.key;
 	if (!key)
 		throw new UsageError([
-			`There is no API key for ${url}. Run "posthorn login", or set POSTHORN_API_KEY (in a file, with --env-file).`,
+			`There is no API key for ${url}. Run "posthorn login", or set POSTHORN_API_KEY, or POSTHORN_API_KEY_FILE to a file with it.`,
 		]);
 	warnIfReadable(url);
 	const sameKey = key === login?.key;
@@ -55,7 +55,8 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit<Connection, "project"> {
 	const { env } = process;
 	const result = readConfig({ env });
-	if (!result.ok && !env.POSTHORN_API_KEY) throw new UsageError(result.faults);
+	const givenByUser = givenKey(env);
+	if (!result.ok && givenByUser === undefined) throw new UsageError(result.faults);
 	const config = result.ok ? result.config : null;
 	const given = options.url ?? (env.POSTHORN_URL || undefined);
 	const url = checkedUrl(given ?? `http://127.0.0.1:${config?.port ?? 8420}`);
@@ -64,14 +65,32 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	const file = isHere && config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined;
 	const login = stored?.url === url ? stored.key : undefined;
 	const fromHere = config?.operatorKey;
-	const theirs = env.POSTHORN_API_KEY || login;
+	const theirs = givenByUser ?? login;
 	const key = isHere ? (fromHere ?? theirs ?? file) : (theirs ?? fromHere);
 	if (!key)
 		throw new UsageError([
-			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY (in a file, with --env-file), or run "posthorn login" with it and name the service with --url.`,
+			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it, or run "posthorn login" with it and name the service with --url.`,
 		]);
 	warnIfReadable(url);
 	return { url, client: clientFor({ url, key, project: "proj_unknown" }) };
+}
+
+/**
+ * The API key in POSTHORN_API_KEY, or in the file that POSTHORN_API_KEY_FILE names.
+ *
+ * @throws UsageError if both are set, or the file has no key
+ */
+export function givenKey({ POSTHORN_API_KEY: key, POSTHORN_API_KEY_FILE: file } = process.env): string | undefined {
+	if (!file) return key || undefined;
+	if (key) throw new UsageError(["POSTHORN_API_KEY and POSTHORN_API_KEY_FILE are both set; set one of them."]);
+	try {
+		const found = readFileSync(file, "utf8").trim();
+		if (found !== "") return found;
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		throw new UsageError([`POSTHORN_API_KEY_FILE is "${file}"; it must be a file that can be read (${code}).`]);
+	}
+	throw new UsageError([`POSTHORN_API_KEY_FILE is "${file}", which is empty.`]);
 }
 
 function readKeyFile(path: string): string | undefined {

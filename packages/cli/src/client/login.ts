@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { ApiError } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
-import { checkedUrl, clientFor, projectsOf, warnIfReadable } from "./connection.ts";
+import { checkedUrl, clientFor, givenKey, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
 
@@ -16,11 +16,11 @@ const DEFAULT_URL = "http://127.0.0.1:8420";
 
 /** Asks for what flags and variables leave out, tries the key, and stores it. */
 export async function login(options: LoginOptions): Promise<void> {
-	const { POSTHORN_URL, POSTHORN_API_KEY, POSTHORN_PROJECT } = process.env;
+	const { POSTHORN_URL, POSTHORN_PROJECT } = process.env;
 	const known = readStored<Login>(loginFile());
 	const url = checkedUrl(options.url ?? POSTHORN_URL ?? (await askUrl(known?.url ?? DEFAULT_URL)));
 	warnIfReadable(url);
-	const key = POSTHORN_API_KEY ?? (await askKey());
+	const key = givenKey() ?? (await askKey());
 	const projects = await projectsOf(url, key);
 	const wanted = options.project ?? POSTHORN_PROJECT;
 	if (wanted !== undefined && !projects.some(({ id }) => id === wanted))
