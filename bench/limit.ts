@@ -6,9 +6,10 @@ import type { Workspace } from "./workspace.ts";
 
 /** How many connections to try; the fastest number counts. */
 const CONNECTIONS = [64, 100];
-/** How much of a slice passes before requests count, and more of it the first time. */
+/** How much of a slice passes before requests count, and more of it the first time, up to a second. */
 const WARM_UP = 0.3;
-const COLD_WARM_UP_MS = 1_000;
+const COLD_WARM_UP = 2;
+const COLD_WARM_UP_MOST_MS = 1_000;
 
 export interface LimitTask {
 	readonly origin: string;
@@ -55,7 +56,7 @@ export class Limit {
 				warmUpMs: sliceMs * WARM_UP,
 				measureMs: sliceMs,
 			};
-			const perSecond = await sender.run({ ...task, warmUpMs: COLD_WARM_UP_MS });
+			const perSecond = await sender.run({ ...task, warmUpMs: Math.min(COLD_WARM_UP_MOST_MS, sliceMs * COLD_WARM_UP) });
 			progress.finish(`${Math.round(perSecond)}/s`);
 			tried.push({ task, perSecond });
 		}

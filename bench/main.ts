@@ -30,7 +30,10 @@ import type { Results, ThroughputRun } from "./results.ts";
 import { measureSingle } from "./single/measure.ts";
 import { Workspace } from "./workspace.ts";
 
-/** The limit is read several times, so each reading may be shorter than a round, but long enough to be meaningful. */
+/**
+ * The limit is read several times, so each reading may be shorter than a round, but long enough to be meaningful, unless
+ * no measurement is.
+ */
 const LIMIT_SHARE = 1 / 8;
 const LIMIT_MIN_MS = 500;
 
@@ -141,7 +144,7 @@ async function measureDeliveries(
 ): Promise<Omit<Results, "machine">> {
 	const { seconds } = options;
 	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder, postgres: null };
-	const sliceMs = Math.max(LIMIT_MIN_MS, seconds * LIMIT_SHARE * 1_000);
+	const sliceMs = Math.max(Math.min(LIMIT_MIN_MS, seconds * 1_000), seconds * LIMIT_SHARE * 1_000);
 	const limit = await Limit.start(workspace, receiver, sliceMs, progress);
 	const runs: ThroughputRun[] = [];
 	const postgres = options.engines.includes("postgres") ? await PostgresServer.start({ fsync: true }) : null;

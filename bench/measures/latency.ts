@@ -9,9 +9,11 @@ import type { Workspace } from "../workspace.ts";
 
 const EVENTS_PER_S = 100;
 /**
- * Events to warm up with, faster than those measured: at the measured rate, the code would stay uncompiled for minutes.
+ * Events to warm up with per second of the measurement, and their maximum, faster than those measured: at the measured
+ * rate, the code would stay uncompiled for minutes.
  */
-const WARM_UP_EVENTS = 5_000;
+const WARM_UP_EVENTS = 2_500;
+const WARM_UP_MOST_EVENTS = 5_000;
 const WARM_UP_PER_S = 1_000;
 /** Long, because polling the receiver delays events. */
 const POLL_MS = 500;
@@ -41,8 +43,9 @@ export async function measureLatency(
 	progress: Progress,
 ): Promise<Latency> {
 	const count = Math.ceil(EVENTS_PER_S * seconds);
+	const warmUp = Math.ceil(Math.min(WARM_UP_MOST_EVENTS, WARM_UP_EVENTS * seconds));
 	progress.start(`latency at ${EVENTS_PER_S} events/s: bare requests`);
-	const bare = await stream(workspace, receiver, count, {
+	const bare = await stream(workspace, receiver, warmUp, count, {
 		origin: receiver.origin,
 		caFile: receiver.caFile,
 		path: `/w${receiver.takePaths(1)}`,
@@ -58,6 +61,7 @@ export async function measureLatency(
 		const through = await stream(
 			workspace,
 			receiver,
+			warmUp,
 			count,
 			{
 				origin: api.origin,
@@ -80,12 +84,13 @@ type Address = Pick<PacedTask, "origin" | "caFile" | "path" | "headers" | "envel
 async function stream(
 	workspace: Workspace,
 	receiver: Receiver,
+	warmUp: number,
 	count: number,
 	address: Address,
 	arrived: (expected: number) => Promise<unknown> = async () => {},
 ): Promise<{ p50: number; p99: number }> {
 	const stretches = [
-		{ count: WARM_UP_EVENTS, perSecond: WARM_UP_PER_S },
+		{ count: warmUp, perSecond: WARM_UP_PER_S },
 		{ count, perSecond: EVENTS_PER_S },
 	];
 	await receiver.reset();
@@ -93,7 +98,7 @@ async function stream(
 		...address,
 		stretches,
 	});
-	await Promise.all([sent, arrived(WARM_UP_EVENTS + count)]);
+	await Promise.all([sent, arrived(warmUp + count)]);
 	const { latencies } = await receiver.stats();
 	const measured = latencies.slice(-count);
 	return { p50: quantile(measured, 0.5), p99: quantile(measured, 0.99) };
