@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { textFaults } from "../base/text.ts";
+import { grouped, textFaults } from "../base/text.ts";
 
 const limits = { min: 1, max: 10 };
 const details = (text: string) => textFaults(text, "/name", limits).map(({ detail }) => detail);
@@ -59,4 +59,10 @@ test("accepted text is well-formed, printable, and within the limit", () => {
 			for (const character of text) expect(character.codePointAt(0)).toBeGreaterThanOrEqual(0x20);
 		}),
 	);
+});
+
+test("groups digits as the locale would", () => {
+	const isGrouped = (n: number) => expect(grouped(n)).toBe(n.toLocaleString("en-US"));
+	fc.assert(fc.property(fc.maxSafeNat(), (n) => void isGrouped(n)));
+	for (const n of [0, 999, 1_000, 999_999, 1_000_000]) isGrouped(n);
 });
