@@ -68,7 +68,8 @@ test.for(["shared", "shop"])(
 		const first = await traceOf(4);
 		expect(first.lines.length).toBeGreaterThan(100);
 		expect(await traceOf(4)).toEqual(first);
-		expect((await traceOf(5)).digest).not.toBe(first.digest);
+		// A small one.
+		expect((await traceOf(10)).digest).not.toBe(first.digest);
 	},
 );
 
