@@ -11,7 +11,7 @@ import { OwnedProjects } from "./owned-projects.ts";
 const TERM_MS = 10_000;
 
 /** A node with one project, whose renewals return when the test says so. */
-function setUp() {
+function setUp(fairShare: (() => Promise<number>) | null = null) {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const owned = new OwnedProjects();
@@ -42,7 +42,7 @@ function setUp() {
 		{
 			holder: "node",
 			owned,
-			fairShare: null,
+			fairShare,
 			onLapsed: (projectId) => lapsed.push(projectId),
 			onReleaseFailed: () => {},
 			onReleased: () => {},
@@ -50,6 +50,13 @@ function setUp() {
 	);
 	return { clock, keeper, owned, renewals, trustedFrom, lapsed };
 }
+
+// Each poll of an idle cluster also reported the node, and counted nodes and projects.
+test("a node has a share of at least one project, so it needn't ask for its share to take one", async () => {
+	const { keeper, owned } = setUp(async () => 0);
+	await keeper.renewShare();
+	expect(owned.share).toBe(1);
+});
 
 // If the older renewal was written last, the lease expired in storage while this node still trusted it because of the
 // newer one.

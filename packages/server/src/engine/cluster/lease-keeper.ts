@@ -89,7 +89,9 @@ export class LeaseKeeper {
 		const { fairShare } = this.#options;
 		// A node that is leaving has announced that. Asking for its share would count it among the nodes again.
 		if (!fairShare || this.#owned.closing) return;
-		this.#owned.share = Math.min(this.#owned.limit, Math.ceil((await fairShare()) * SHARE_SLACK));
+		// At least one: a node without a share would ask for it at each poll for due projects.
+		const share = Math.max(1, Math.ceil((await fairShare()) * SHARE_SLACK));
+		this.#owned.share = Math.min(this.#owned.limit, share);
 	}
 
 	/**
