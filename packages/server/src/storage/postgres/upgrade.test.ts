@@ -2,9 +2,13 @@ import { createHash } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { functions } from "./migrations/publish.ts";
+
+/** How many migrations the previous release has. */
+const OF_THE_PREVIOUS_RELEASE = 15;
 
 let server: PostgresServer;
 
@@ -91,6 +95,40 @@ test("outcomes that a node settles as the migration begins are counted", async (
 	}
 	const counted = "SELECT n::integer FROM posthorn.attempt_stats WHERE webhook_no = 1 AND grain = 60000";
 	expect(await server.execute(counted, url)).toEqual([{ n: 3 }]);
+});
+
+// While it waited for a dump to end, everyone else waited for the tables that it had locked, or was about to.
+test("a migration that can't lock a table yet lets others use them, and continues after an interruption", async () => {
+	const url = await databaseOf(OF_THE_PREVIOUS_RELEASE);
+	const [dump, node] = [new Client({ connectionString: url }), new Client({ connectionString: url })];
+	await Promise.all([dump.connect(), node.connect()]);
+	try {
+		await dump.query("BEGIN; SELECT FROM posthorn.attempts");
+		const migrated = migratePostgres(url).then(
+			() => "migrated",
+			({ code }) => code,
+		);
+		const waiting = `
+			SELECT pid FROM pg_stat_activity
+			WHERE application_name = 'posthorn migration' AND wait_event_type = 'Lock' AND datname = current_database()`;
+		const pid = await until("the migration to wait for the dump", async () => {
+			const [found] = await server.execute(waiting, url);
+			return (found?.pid as number | undefined) ?? null;
+		});
+		await node.query("SET statement_timeout = '30s'");
+		await node.query("SELECT FROM posthorn.webhooks");
+		await node.query("SELECT FROM posthorn.attempts");
+		await server.execute(`SELECT pg_terminate_backend(${pid})`, url);
+		expect(await migrated).toBe("lost");
+		const again = migratePostgres(url);
+		await until("it to wait again", async () => (await server.execute(waiting, url)).length === 1);
+		await dump.query("COMMIT");
+		await again;
+		const [row] = await server.execute("SELECT count(*)::integer AS count FROM posthorn.schema_versions", url);
+		expect(row).toEqual({ count: MIGRATIONS.length });
+	} finally {
+		await Promise.all([dump.end(), node.end()]);
+	}
 });
 
 test("lanes with settled events beyond their cursor keep the events in between open", async () => {

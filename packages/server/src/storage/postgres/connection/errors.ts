@@ -57,6 +57,9 @@ export function isConflict(error: unknown): boolean {
 /** Another session held a row for longer than a statement may wait. */
 export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
 
+/** A statement waited for longer than its `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE;
+
 /** A row for a day without a partition. */
 export function isPartitionMissing(error: unknown): boolean {
 	return sqlState(error) === CHECK_VIOLATION && (error as DatabaseError).table === "attempts";
@@ -135,7 +138,7 @@ export function storageError(error: unknown): unknown {
 			`The database schema doesn't fit this version of Posthorn (${message}): another version has migrated it, or it was ` +
 				"changed by hand. Run the version that migrated it last; pending work then continues.",
 		);
-	if (state === LOCK_NOT_AVAILABLE) return failure("locked", LOCKED);
+	if (isLockTimeout(error)) return failure("locked", LOCKED);
 	if (AWAY.test(state) || isConflict(error))
 		return failure("lost", `PostgreSQL failed temporarily (${message}): retrying.`);
 	return error;

@@ -1,5 +1,7 @@
 import type { Client } from "pg";
+import { sleep, systemClock } from "../../../base/clock.ts";
 import { StorageError } from "../../port.ts";
+import { isLockTimeout } from "../connection/errors.ts";
 import type { Hosts } from "../connection/servers.ts";
 import { accounts, facts, initial, stats } from "./initial.ts";
 import { functions, markedHints, publish } from "./publish.ts";
@@ -244,6 +246,12 @@ export const MIGRATIONS: readonly string[] = [
 export const MIGRATION_LOCK = "8102087430316384878";
 /** No limits: a migration may take longer, and so may the wait for another node's. */
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+/**
+ * How long a migration waits for a table that a long transaction uses, such as a dump, milliseconds. Meanwhile everyone
+ * else waits for it and for the tables that it has locked, so then it lets go of them all, and begins again after a pause.
+ */
+const LOCK_MS = 200;
+const PAUSE_MS = 1_000;
 
 /** The oldest version of PostgreSQL that supports all statements, and its name. */
 const OLDEST = { name: "14", number: 140_000 };
@@ -272,10 +280,20 @@ async function migrate(client: Client, migrates: boolean): Promise<void> {
 				`${MIGRATIONS.length}), whose nodes may be running. Use that version's command, or upgrade first: ` +
 				'"posthorn migrate" or the start of a node migrates the schema.',
 		);
+	for (let tries = 1; !(await applyMigrations(client)); tries++) {
+		if (tries === 1)
+			process.emitWarning("The migration waits for a transaction that uses a table, such as a dump, to end.");
+		await sleep(systemClock, PAUSE_MS);
+	}
+}
+
+/** Returns false, having changed nothing, if a table is in use. */
+async function applyMigrations(client: Client): Promise<boolean> {
 	await client.query("BEGIN");
 	try {
 		await client.query(UNLIMITED);
 		await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+		await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
 		// Another node may have been faster.
 		for (let next = await readVersion(client); next < MIGRATIONS.length; next++) {
 			if (next === 0) await createVersionTable(client);
@@ -283,8 +301,10 @@ async function migrate(client: Client, migrates: boolean): Promise<void> {
 			await client.query("INSERT INTO posthorn.schema_versions (version) VALUES ($1)", [next + 1]);
 		}
 		await client.query("COMMIT");
+		return true;
 	} catch (error) {
 		await client.query("ROLLBACK").catch(() => client.end());
+		if (isLockTimeout(error)) return false;
 		throw error;
 	}
 }
