@@ -227,6 +227,12 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		);
 	});
 
+	// It said that PostgreSQL couldn't be reached, and to check that it is running.
+	test("says which file of the database URL can't be read", async () => {
+		const report = await doctor(at(`${url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`));
+		await expectFault(report, "Database", /^A file .* can't be read \(ENOENT.*\/nowhere\/ca\.pem.*: check sslrootcert/);
+	});
+
 	test("reports a wrong password without showing it", async () => {
 		const [place] = await server.execute("SHOW hba_file");
 		writeFileSync(String(place!.hba_file), "host all shop all scram-sha-256\nhost all all all trust\n");

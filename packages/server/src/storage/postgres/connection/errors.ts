@@ -93,6 +93,13 @@ export const isPoolBusy = (error: unknown): boolean => error instanceof Error &&
 const isSystemError = (error: Error): boolean =>
 	"syscall" in error || ("code" in error && /^E[A-Z]+$/.test(String(error.code)));
 
+/** The driver reads certificates and keys when it connects. */
+const isUnreadFile = (error: unknown): error is Error =>
+	error instanceof Error &&
+	"syscall" in error &&
+	(error.syscall === "open" || error.syscall === "read") &&
+	"path" in error;
+
 /**
  * A full disk. Quotas and limits on file sizes have no code, and are recognized by the routine that failed to extend a
  * table.
@@ -110,6 +117,11 @@ export function storageError(error: unknown): unknown {
 	const failure = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
 	const state = sqlState(error);
 	if (state === null) {
+		if (isUnreadFile(error))
+			return failure(
+				"unusable",
+				`A file that the database URL names can't be read (${error.message}): check sslrootcert, sslcert and sslkey in POSTHORN_DATABASE_URL.`,
+			);
 		if (!isConnectionLost(error)) return error;
 		const { message } = error as Error;
 		return failure("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): retrying.`);
