@@ -34,10 +34,17 @@ export const NET = [
 	...of("server/src/net/connections.ts", inNet("connections"), [
 		{
 			name: "connections-busy-host-keeps-all",
-			find: "if (oldest === undefined || largest.length <= kept + 1) return false;",
+			find: "if (oldest === undefined || (kept > 0 && largest.length <= kept + 1)) return false;",
 			replace: "if (oldest !== undefined) return false;",
 			only: "make room",
 			why: "Four busy hosts cost every other receiver a handshake for each delivery.",
+		},
+		{
+			name: "connections-none-for-newcomers",
+			find: "(kept > 0 && largest.length <= kept + 1)",
+			replace: "largest.length <= kept + 1",
+			only: "has none",
+			why: "Beside a thousand quiet receivers, a busy one costs a handshake for each delivery.",
 		},
 		{
 			name: "connections-few-of-a-host",

@@ -127,6 +127,20 @@ describe("kept-alive connections", () => {
 		expect(sender.idleConnections).toBe(3);
 	});
 
+	// A busy host connected for each of its requests while others, with hardly any, kept all connections.
+	test("if each receiver keeps one, one of them makes room for a receiver that has none", async () => {
+		const sender = rig.makeSender({ idleConnections: 3, random: () => 0.5 });
+		const quiet = [await rig.listen(), await rig.listen(), await rig.listen()];
+		for (const receiver of quiet) await sender.send(shipment(receiver.url()));
+		for (let i = 0; i < 5; i++) await sender.send(shipment(rig.receiver.url()));
+		expect(rig.receiver.sockets).toHaveLength(1);
+		for (const receiver of [quiet[0]!, quiet[2]!]) await sender.send(shipment(receiver.url()));
+		expect(quiet.map(({ sockets }) => sockets.length)).toEqual([1, 1, 1]);
+		await sender.send(shipment(quiet[1]!.url()));
+		expect(quiet[1]!.sockets).toHaveLength(2);
+		expect(sender.idleConnections).toBe(3);
+	});
+
 	test("an unsolicited response closes an idle connection and is ignored", async () => {
 		rig.receiver.answer = (socket, request) => {
 			answered(200, "asked")(socket, request);

@@ -10,6 +10,8 @@ export interface ConnectionPoolOptions {
 	readonly clock: Pick<Clock, "setImmediate" | "setTimeout">;
 	/** Maximum number of kept connections in total; any others are closed on release. */
 	readonly maxKept: number;
+	/** From 0 to below 1. */
+	readonly random: () => number;
 }
 
 /**
@@ -17,7 +19,8 @@ export interface ConnectionPoolOptions {
  * a response. Those in use belong to their users and are bounded only by the number of requests in flight. The most
  * recently released connection is reused first, so that the others become idle and close when load falls. If there is no
  * room for another one, the origin with the most makes it, so that busy receivers don't cost quiet ones a handshake for
- * each request.
+ * each request. If each has only one, chance decides whose is closed for an origin that has none: more quiet origins than
+ * there is room for don't cost a busy one a handshake for each request either.
  */
 export class ConnectionPool {
 	readonly #options: ConnectionPoolOptions;
@@ -68,10 +71,11 @@ export class ConnectionPool {
 	/** Whether an origin that keeps this many may keep another one. */
 	#makeRoom(kept: number): boolean {
 		if (this.#keptCount < this.#options.maxKept) return true;
-		let largest: readonly Connection[] = [];
-		for (const stack of this.#kept.values()) if (stack.length > largest.length) largest = stack;
+		const stacks = [...this.#kept.values()];
+		let largest: readonly Connection[] = stacks[Math.floor(this.#options.random() * stacks.length)] ?? [];
+		for (const stack of stacks) if (stack.length > largest.length) largest = stack;
 		const [oldest] = largest;
-		if (oldest === undefined || largest.length <= kept + 1) return false;
+		if (oldest === undefined || (kept > 0 && largest.length <= kept + 1)) return false;
 		this.#forget(oldest);
 		oldest.destroy();
 		return true;
