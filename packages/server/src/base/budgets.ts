@@ -166,8 +166,12 @@ export const SEARCH = {
 	catchUpSteps: 8,
 	/** The newest events of an order id or an e-mail address that a filter considers. */
 	eventsOfReference: 200,
-	/** … for a list of their attempts, the newest of them with as many attempts together: all are sorted for each page. */
+	/**
+	 * … for a list of their attempts, which are all sorted for each page: the newest of these events with as many attempts
+	 * together, and at most as many of a value that more events have.
+	 */
 	attemptsOfReference: 500,
+	eventsOfCommonReference: 50,
 	/** Events with more bytes aren't read for their order id when deliveries, attempts or pending retries are listed. */
 	orderIdBytes: 16_384,
 	/** Values of one filter. */

@@ -33,13 +33,15 @@ class SlowIndex {
 		return true;
 	}
 
+	/** What every lookup finds. */
+	found = { seqs: [] as number[], capped: false };
 	lookups = 0;
 	mostLookups = 0;
 	async findReferences({ projectId }: Params<"findReferences">) {
 		this.mostLookups = Math.max(this.mostLookups, ++this.lookups);
 		await new Promise((resolve) => setImmediate(resolve));
 		this.lookups--;
-		return { seqs: [], capped: false, complete: (this.left.get(projectId) ?? 0) === 0, since: null };
+		return { ...this.found, complete: (this.left.get(projectId) ?? 0) === 0, since: null };
 	}
 
 	async takeByAttempts({ seqs, maxAttempts }: Params<"takeByAttempts">) {
@@ -179,4 +181,16 @@ test("a search looks its values up one after the other", async () => {
 	const index = new SlowIndex(1);
 	await open(index).find("p", { orderIds: ["1", "2", "3"], customerEmails: ["a", "b"] });
 	expect(index.mostLookups).toBe(1);
+});
+
+// All of their attempts are sorted for each page.
+test("a list of attempts considers few events of a value that very many events have", async () => {
+	const index = new SlowIndex(0);
+	const references = open(index);
+	const seqs = Array.from({ length: 200 }, (_, i) => 200 - i);
+	index.found = { seqs, capped: false };
+	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs, capped: false });
+	index.found = { seqs, capped: true };
+	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs: seqs.slice(0, 50), capped: true });
+	expect(await references.find("p", sought)).toMatchObject({ seqs, capped: true });
 });

@@ -114,9 +114,10 @@ export class References {
 		return { ...first, seqs: first.seqs.filter(isInOthers), capped: found.some(({ capped }) => capped) };
 	}
 
-	/** The same for a list of their attempts: no more events than have {@link SEARCH.attemptsOfReference} together. */
+	/** The same for a list of their attempts, which considers fewer events: see {@link SEARCH.attemptsOfReference}. */
 	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents> {
-		const found = await this.find(projectId, sought);
+		const all = await this.find(projectId, sought);
+		const found = all.capped ? { ...all, seqs: all.seqs.slice(0, SEARCH.eventsOfCommonReference) } : all;
 		const maxAttempts = SEARCH.attemptsOfReference;
 		if (found.seqs.length <= 1) return found;
 		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: found.seqs, maxAttempts });
