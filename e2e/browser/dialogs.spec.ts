@@ -118,6 +118,11 @@ test("menus are opened, walked and closed by keyboard, and filters keep to one l
 		await page.keyboard.press("Escape");
 		expect(await heightOf(label), label).toBe(height);
 	}
+	// Short words were cut to their first letter.
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.goto(dashboard.project("/logs?state=waiting"));
+	const chosen = filter.getByText("Waiting", { exact: true });
+	expect(await chosen.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
 });
 
 test("the browser's Back closes a delivery, and returns the focus to its row", async ({ dashboard, page }) => {

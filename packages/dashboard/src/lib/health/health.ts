@@ -145,7 +145,8 @@ export function projectSentence(
 				? hasFailed(first, health, now)
 				: failing.slice(0, 3).map(nameInSentence).join(", ") + (failing.length > 3 ? " and others" : "");
 		const share = total === 1 ? "Your webhook is failing" : `${shareOf(failing.length, total)} failing`;
-		return `${share}: ${who}.${lateSentence(webhooks, byId, now)}`;
+		// A name may have been cut.
+		return `${share}: ${who}${who.endsWith("…") ? "" : "."}${lateSentence(webhooks, byId, now)}`;
 	}
 	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
 	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), count("idle")];
