@@ -1,4 +1,3 @@
-import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
@@ -6,6 +5,7 @@ import { useProjectId, useRole } from "../../api/session.ts";
 import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
+import { useNarrow } from "../../ui/hooks/use-narrow.ts";
 import { useScrolled } from "../../ui/hooks/use-scrolled.ts";
 import type { AttemptPlaces } from "./attempts/attempt-link.tsx";
 import type { NameOf } from "./filters/filter-words.ts";
@@ -13,8 +13,6 @@ import type { LogsSearch } from "./search.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
 import { useSelection } from "./use-selection.ts";
 
-/** From this width on, a table shows more than cards do, next to the menu. */
-const NARROW = "(max-width: 62em)";
 /** If scrolled further than this, in pixels, the list pauses. */
 const AT_TOP = 200;
 /** How long the pointer stays on a row before its drawer is loaded, milliseconds; as for the router's own links. */
@@ -33,7 +31,7 @@ export function useLogPage() {
 	const navigate = useNavigate();
 	const router = useRouter();
 	const { may } = useRole();
-	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+	const narrow = useNarrow();
 	const scrolled = useScrolled(AT_TOP);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));

@@ -1,5 +1,4 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { IconFilterOff, IconPlus, IconWebhook } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -8,6 +7,7 @@ import { healthQuery } from "../../api/health.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
+import { useNarrow } from "../../ui/hooks/use-narrow.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { EXAMPLE_ROWS } from "./example-rows.ts";
@@ -19,8 +19,6 @@ import type { WebhookRow } from "./webhook-cells.tsx";
 import { WebhookFilters } from "./webhook-filters.tsx";
 import { WebhooksTable } from "./webhooks-table.tsx";
 
-/** From this width on, a table shows more than cards do, next to the menu. */
-const NARROW = "(max-width: 62em)";
 /** From this many webhooks on, they can be filtered. */
 const MANY = 8;
 
@@ -30,7 +28,7 @@ export function WebhooksPage() {
 	const webhooks = useQuery(webhooksQuery(projectId));
 	const health = useQuery(healthQuery(projectId));
 	const { may } = useRole();
-	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+	const narrow = useNarrow();
 	const error = webhooks.data === undefined ? webhooks.error : health.data === undefined ? health.error : null;
 	const search = validateWebhooksSearch({ ...useSearch({ from: "/signed-in/p/$projectId/developer/webhooks" }) });
 	const { text, state } = search;

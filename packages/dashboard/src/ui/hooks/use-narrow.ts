@@ -1,0 +1,7 @@
+import { useMediaQuery } from "@mantine/hooks";
+
+/** Next to the menu, a table shows less than cards do up to this width. Paper has no menu. */
+const NARROW = "screen and (max-width: 62em), (max-width: 48em)";
+
+/** Whether wide tables are shown as cards. */
+export const useNarrow = () => useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
