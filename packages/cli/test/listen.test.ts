@@ -8,6 +8,8 @@ import { LocalReceiver, Running, User } from "./client.fixture.ts";
 
 const event = (id: string): NewEvent => ({ id, type: "delivery.success", data: { order_id: id, detail: "é\u2028" } });
 const ids = (count: number, prefix = "evt") => Array.from({ length: count }, (_, i) => `${prefix}_${i}`);
+/** A publisher's pause between calls, milliseconds: something is always in progress, and there is little to catch up on. */
+const PACE_MS = 20;
 
 let service: Service;
 let receiver: LocalReceiver;
@@ -119,6 +121,7 @@ test("each event arrives once and in order while the service is killed ten times
 		while (!isOver) {
 			await project.publish(ids(4, `evt_${published}`).map(event));
 			published += 4;
+			await new Promise((resolve) => setTimeout(resolve, PACE_MS));
 		}
 	})();
 	for (let kill = 0; kill < 10; kill++) {
