@@ -47,9 +47,11 @@ export function unpack(tarball, target) {
 
 /**
  * Writes `posthorn-VERSION-PLATFORM.tar.gz` for this machine's platform.
+ * @param {object} [options]
+ * @param {boolean} [options.quick] compresses it less, in a third of the time; needs GNU tar
  * @returns {string} its path
  */
-export function writeArchive(tarball, folder) {
+export function writeArchive(tarball, folder, { quick = false } = {}) {
 	const stage = mkdtempSync(join(tmpdir(), "posthorn-archive-"));
 	try {
 		const { version } = JSON.parse(readFileSync(join(ROOT, "packages/cli/package.json"), "utf8"));
@@ -64,7 +66,8 @@ export function writeArchive(tarball, folder) {
 		unpack(tarball, join(content, "lib/posthorn"));
 		for (const file of ["README.md", "LICENSE"]) copyFileSync(join(content, "lib/posthorn", file), join(content, file));
 		const archive = join(folder, `${name}.tar.gz`);
-		execFileSync("tar", ["--owner=0", "--group=0", "-czf", archive, "-C", stage, name]);
+		const compress = quick ? ["-I", "gzip -1"] : ["-z"];
+		execFileSync("tar", ["--owner=0", "--group=0", ...compress, "-cf", archive, "-C", stage, name]);
 		return archive;
 	} finally {
 		rmSync(stage, { recursive: true, force: true });
