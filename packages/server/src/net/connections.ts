@@ -1,13 +1,13 @@
 import { HANDSHAKES, RECEIVERS } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
-import type { Dialer, Dialing } from "./dial.ts";
+import type { Dialed, Dialer, Dialing } from "./dial.ts";
 import { asError, SendFailure } from "./errors.ts";
 import type { ResponseParser } from "./response-parser.ts";
 import type { Socket } from "./socket.ts";
 
 export interface ConnectionPoolOptions {
 	readonly dialer: Dialer;
-	readonly clock: Pick<Clock, "setImmediate" | "setTimeout">;
+	readonly clock: Pick<Clock, "now" | "setImmediate" | "setTimeout">;
 	/** Maximum number of kept connections in total; any others are closed on release. */
 	readonly maxKept: number;
 	/** From 0 to below 1. */
@@ -53,7 +53,7 @@ export class ConnectionPool {
 		return new Connection(origin, projectId, this.#options, this.#forget);
 	}
 
-	/** Returns a connection after an exchange. If it is still open, it is kept for the next one. */
+	/** Returns a connection after an exchange. If it is still open, it is kept for the next one, otherwise closed. */
 	release(connection: Connection): void {
 		const { key } = connection.origin;
 		const stack = this.#kept.get(key);
@@ -124,6 +124,7 @@ export class Connection {
 	readonly #onClose: (connection: Connection) => void;
 	#dialing: Dialing | null = null;
 	#socket: Socket | null = null;
+	#validTo = Number.POSITIVE_INFINITY;
 	#user: ConnectionUser | null = null;
 	#requests = 0;
 	#maxRequests = Number.POSITIVE_INFINITY;
@@ -152,9 +153,10 @@ export class Connection {
 		this.#onClose = onClose;
 	}
 
-	/** Whether it appears to be open, so that a request may be written to it. */
+	/** Whether it appears to be open, and its certificate is still valid, so that a request may be written to it. */
 	get isOpen(): boolean {
-		return !this.#closed && this.#socket !== null && this.#socket.writable;
+		if (this.#closed || this.#socket === null || !this.#socket.writable) return false;
+		return this.#options.clock.now() < this.#validTo;
 	}
 
 	/** Whether it still reads the remainder of a response, and can't be used yet. */
@@ -236,12 +238,13 @@ export class Connection {
 		}
 	}
 
-	readonly #dialed = (error: Error | null, socket: Socket | null): void => {
+	readonly #dialed: Dialed = (error, socket, validTo = Number.POSITIVE_INFINITY) => {
 		if (socket === null) {
 			this.#fail(error ?? new SendFailure("connection_reset", "no connection was established"));
 			return;
 		}
 		this.#socket = socket;
+		this.#validTo = validTo;
 		if (this.#dialing?.isMetered) this.#maxRequests = HANDSHAKES.requestsPerConnection;
 		this.#guarded(() => {
 			// Reset by every read and write. A request in flight has its own deadline.

@@ -27,7 +27,8 @@ export interface Dialer {
 	dial(hostname: string, port: number, done: Dialed, received: Received, owner: string): Dialing;
 }
 
-export type Dialed = (error: Error | null, socket: Socket | null) => void;
+/** @param validTo when the receiver's certificate expires, milliseconds since the Unix epoch */
+export type Dialed = (error: Error | null, socket: Socket | null, validTo?: number) => void;
 
 export interface Dialing {
 	readonly resolving: boolean;
@@ -122,6 +123,7 @@ class Dial implements Dialing, HandshakeUser {
 	#accepted = false;
 	/** The receiver's, until it is checked. */
 	#certificate: X509Certificate | null = null;
+	#validTo: number | undefined;
 	#timer: Timer | null = null;
 	#handshake: Handshake | null = null;
 	/** Runs while it waits for a turn. */
@@ -237,6 +239,9 @@ class Dial implements Dialing, HandshakeUser {
 			presented: (certificate) => {
 				this.#certificate = certificate;
 			},
+			verified: (validTo) => {
+				this.#validTo = validTo;
+			},
 			flooded: () => this.#handshake?.flooded(),
 		});
 		this.#socket = socket;
@@ -307,6 +312,6 @@ class Dial implements Dialing, HandshakeUser {
 		this.#timer?.cancel();
 		this.#handshake?.cancel();
 		if (socket === null) this.#socket?.destroy();
-		this.#done(error, socket);
+		this.#done(error, socket, this.#validTo);
 	}
 }

@@ -234,7 +234,7 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 			if (then === "keep") connection.keep(this.#response.idleSeconds);
 			else if (then === "drain") connection.drain(this.#response);
 			else connection.destroy();
-			if (connection.isOpen) this.#context.connections.release(connection);
+			this.#context.connections.release(connection);
 			next();
 		} catch (error) {
 			this.#fail(error);

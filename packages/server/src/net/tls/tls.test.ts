@@ -273,6 +273,25 @@ describe("a session", () => {
 		expect(reused).toEqual([false, true, false]);
 	});
 
+	// A busy connection could have outlived its receiver's certificate by days.
+	test.each([
+		["metered", 0],
+		["unmetered", 1],
+	])("or a connection isn't used once the certificate has expired, %s", async (_, chance) => {
+		const receiver = await listen(authority.issue({ validTo: DAY_MS }));
+		receiver.answer = answered(200, "ok");
+		let later = 0;
+		const clock = { ...systemClock, now: () => Date.now() + later };
+		const sender = makeSender({ clock, handshakes: makeHandshakes({ random: () => chance }) });
+		const connections: number[] = [];
+		for (const ms of [0, DAY_MS - 60_000, DAY_MS + 60_000]) {
+			later = ms;
+			expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered" });
+			connections.push(receiver.sockets.length);
+		}
+		expect(connections).toEqual([1, 1, 2]);
+	});
+
 	test("lives until its first certificate expires", () => {
 		const root = { valid_to: "Jan  1 00:00:00 2030 GMT" } as DetailedPeerCertificate;
 		root.issuerCertificate = root;

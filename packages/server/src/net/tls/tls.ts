@@ -38,6 +38,8 @@ export interface TlsTarget {
 	readonly received: Received;
 	/** Called with the receiver's certificate before it is checked. */
 	readonly presented: (certificate: X509Certificate) => void;
+	/** Called when the connection is verified, with when the first of its certificates expires, if that is known. */
+	readonly verified: (validTo: number) => void;
 	/** Called if the receiver floods the connection, before the socket fails. */
 	readonly flooded: () => void;
 }
@@ -55,7 +57,7 @@ export class TlsConnector {
 	}
 
 	/** Starts a connection; may throw. The caller listens to its errors. */
-	connect({ host, hostname, port, address, metering, received, presented, flooded }: TlsTarget): Socket {
+	connect({ host, hostname, port, address, metering, received, presented, verified, flooded }: TlsTarget): Socket {
 		const sessions = this.#sessions;
 		const buffer = this.#buffer;
 		const known = sessions.find(host);
@@ -83,6 +85,9 @@ export class TlsConnector {
 		socket.prependListener?.("secure", () => {
 			const certificate = socket.getPeerX509Certificate?.();
 			if (certificate !== undefined) presented(certificate);
+		});
+		socket.once("secureConnect", () => {
+			if (validTo > 0) verified(validTo);
 		});
 		let isFlooded = false;
 		watchFloods(socket, (what) => {
