@@ -110,6 +110,40 @@ test("a delivery of a deleted webhook offers no replay, and says why", async ({ 
 	await expect(page.getByRole("row", { name: /1005/ })).toBeVisible();
 });
 
+test("a failed row of a deleted webhook offers no replay, and the filter knows the webhook by its name", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	await failing(dashboard, "ERP", ["1005"]);
+	await failing(dashboard, "Chat", ["1005"]);
+	const webhooks: { id: string; description: string }[] = (await shop.get(shop.path("/webhooks"))).body.data;
+	const erp = webhooks.find(({ description }) => description === "ERP")!;
+	await shop.delete(shop.path(`/webhooks/${erp.id}`));
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/logs"));
+	const row = page.getByRole("row", { name: /ERP \(deleted\)/ }).first();
+	await expect(row).toContainText("Failed");
+	// It was offered, and then said that the delivery was still being attempted or no longer existed.
+	await expect(row.getByRole("button", { name: /Replay/ })).toHaveCount(0);
+	await expect(
+		page.getByRole("button", { name: /(Replay|Retry now): purchase\.completed to Chat/ }).first(),
+	).toBeVisible();
+	await row.press("r");
+	await expect(page.getByText("It can't be sent again, because its webhook was deleted.")).toBeVisible();
+	await page.setViewportSize({ width: 390, height: 844 });
+	const card = page.getByRole("listitem").filter({ hasText: "ERP (deleted)" }).first();
+	await expect(card).toContainText("Failed");
+	await expect(card.getByRole("button", { name: /Replay/ })).toHaveCount(0);
+	await page.setViewportSize({ width: 1280, height: 900 });
+	await page
+		.getByRole("combobox", { name: "Webhooks" })
+		.or(page.getByRole("textbox", { name: "Webhooks" }))
+		.click();
+	await page.getByRole("option", { name: "ERP (deleted)" }).click();
+	await expect(page).toHaveURL(new RegExp(erp.id));
+});
+
 test("pages print without the menu, and a log in full width", async ({ dashboard, page }) => {
 	await failing(dashboard, "ERP", ["1005"]);
 	await dashboard.enter(page);

@@ -443,6 +443,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/webhooks/deleted": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List deleted webhooks
+         * @description Oldest first. They name the deliveries in the log, and are listed until their retention ends.
+         */
+        readonly get: operations["listDeletedWebhooks"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/webhooks/check-url": {
         readonly parameters: {
             readonly query?: never;
@@ -3138,6 +3158,21 @@ export interface components {
                 readonly oldest_at: string | null;
             };
         };
+        readonly DeletedWebhook: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly url: string;
+            readonly description: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly deleted_at: string;
+        };
         /**
          * @example {
          *       "url": "https://example.com/webhooks"
@@ -5807,6 +5842,47 @@ export interface operations {
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listDeletedWebhooks: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows per page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of deleted webhooks. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["DeletedWebhook"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

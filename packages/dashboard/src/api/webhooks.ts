@@ -10,6 +10,8 @@ export type Webhook = Schemas["Webhook"];
 /** With its secret, which is shown only now. */
 export type CreatedWebhook = Schemas["CreatedWebhook"];
 export type NewWebhook = Schemas["NewWebhook"];
+/** What names a deleted webhook in the log. */
+export type DeletedWebhook = Schemas["DeletedWebhook"];
 export type WebhookPatch = Schemas["WebhookPatch"];
 /** Where a resumed webhook continues: with its backlog, or with events from now on. */
 export type ResumeFrom = NonNullable<WebhookPatch["from"]>;
@@ -38,6 +40,27 @@ export const webhooksQuery = (projectId: string) =>
 			do {
 				const page: WebhookPage | null = await whenItMay(() => pageOf(projectId, cursor, signal), signal);
 				if (page === null) throw signal.reason;
+				webhooks.push(...page.data);
+				cursor = page.next_cursor;
+			} while (cursor !== null);
+			return webhooks;
+		},
+	});
+
+/** Deleted webhooks whose deliveries may still be in the log, in the order of creation. */
+export const deletedWebhooksQuery = (projectId: string) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "webhooks", "deleted"),
+		queryFn: async ({ signal }) => {
+			const webhooks: DeletedWebhook[] = [];
+			let cursor: string | null = null;
+			do {
+				const query: { limit: number; cursor: string | null } = { limit: 200, cursor };
+				const page: ResponseOf<`${typeof WEBHOOKS}/deleted`, "get"> = await api.get(`${WEBHOOKS}/deleted`, {
+					path: { project_id: projectId },
+					query,
+					signal,
+				});
 				webhooks.push(...page.data);
 				cursor = page.next_cursor;
 			} while (cursor !== null);

@@ -33,6 +33,7 @@ const EXPECTED = {
 	recordSubscription: "developer",
 	cancelSubscription: "developer",
 	listWebhooks: "viewer",
+	listDeletedWebhooks: "viewer",
 	checkUrl: "developer",
 	getWebhook: "viewer",
 	updateWebhook: "developer",

@@ -183,6 +183,27 @@ test.each([
 	expect((await api.call("GET", webhook)).json).toEqual(before.json);
 });
 
+test("deleted webhooks are listed with their names, in their own project", async () => {
+	const [project, other] = [await api.project(), await api.project()];
+	const create = async (description: string) =>
+		(
+			await api.call("POST", `${project}/webhooks`, {
+				body: { url: api.receiver.url(), description, events: ["purchase.completed"] },
+			})
+		).json.id;
+	const [first, second] = [await create("Accounting"), await create("Shipping")];
+	await create("Chat");
+	for (const id of [first, second]) await api.call("DELETE", `${project}/webhooks/${id}`);
+	const { status, json } = await api.call("GET", `${project}/webhooks/deleted?limit=1`);
+	expect(status).toBe(200);
+	expect(json.data).toEqual([
+		{ id: first, url: api.receiver.url(), description: "Accounting", deleted_at: expect.stringMatching(/Z$/) },
+	]);
+	const next = await api.call("GET", `${project}/webhooks/deleted?limit=1&cursor=${json.next_cursor}`);
+	expect(next.json).toMatchObject({ data: [{ id: second, description: "Shipping" }], next_cursor: null });
+	expect((await api.call("GET", `${other}/webhooks/deleted`)).json).toEqual({ data: [], next_cursor: null });
+});
+
 test("a deleted webhook is 404 for every call", async () => {
 	await freshProject();
 	const webhook = await api.webhook(project);

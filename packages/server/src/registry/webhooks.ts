@@ -6,7 +6,16 @@ import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
-import type { Backlog, Page, StillAllowed, Storage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
+import type {
+	Backlog,
+	DeletedWebhook,
+	Page,
+	StillAllowed,
+	Storage,
+	Webhook,
+	WebhookPatch,
+	WebhookStatus,
+} from "../storage/port.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
@@ -127,6 +136,7 @@ export interface WebhooksOptions {
 		| "createWebhook"
 		| "getWebhook"
 		| "listWebhooks"
+		| "listDeletedWebhooks"
 		| "updateWebhook"
 		| "rotateSecret"
 		| "deleteWebhook"
@@ -205,6 +215,11 @@ export class Webhooks {
 	async list(projectId: string, page: Page): Promise<WebhookView[]> {
 		const { storage } = this.#options;
 		return this.#views(projectId, await storage.listWebhooks({ projectId, ...page }));
+	}
+
+	/** Oldest first: those whose deliveries may still be in the log. */
+	listDeleted(projectId: string, page: Page): Promise<DeletedWebhook[]> {
+		return this.#options.storage.listDeletedWebhooks({ projectId, ...page });
 	}
 
 	/** Those of these webhooks that exist, oldest first. */

@@ -52,9 +52,15 @@ function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
 
 const DELETED = "(deleted)";
 
-/** The display name of a deleted webhook: where its attempts went, if that is known. */
-export const deletedName = (url: string | undefined) =>
-	url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} ${DELETED}`;
+/**
+ * The display name of a deleted webhook: the one it had, or until that is known, where its attempts went.
+ *
+ * @param url of one of its attempts
+ */
+export function deletedName(webhook: Omit<WebhookFacts, "id"> | undefined, url?: string): string {
+	if (webhook !== undefined) return `${webhookName(webhook)} ${DELETED}`;
+	return url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} ${DELETED}`;
+}
 
 /** A display name in two: what may be cut where space is scarce, and that the webhook was deleted, which may not. */
 export const splitDeleted = (name: string): readonly [name: string, mark: string] =>

@@ -1,11 +1,12 @@
 import { Anchor, Button, Group, Stack, Text, Title, Tooltip } from "@mantine/core";
 import { IconReload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
-import type { Webhook } from "../../api/webhooks.ts";
+import { deletedWebhooksQuery, type Webhook } from "../../api/webhooks.ts";
 import { referencesOf } from "../../lib/attempts/references.ts";
 import { buildTrack } from "../../lib/attempts/track.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
@@ -46,6 +47,8 @@ interface DeliveryViewProps {
 export function DeliveryView(props: DeliveryViewProps) {
 	const { projectId, attempt, attempts, delivery, state, webhook, search, onReplay, onRetried, replaying } = props;
 	const plan = useSession();
+	const { data: gone } = useQuery({ ...deletedWebhooksQuery(projectId), enabled: webhook === null });
+	const deleted = gone?.find(({ id }) => id === attempt.webhook_id);
 	const lines = useMemo(() => buildTrack(attempts, delivery, plan), [attempts, delivery, plan]);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
 	const { order, customer } = useMemo(() => referencesOf(attempt.request_body), [attempt.request_body]);
@@ -58,7 +61,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 						<dd>
 							{webhook == null ? (
 								<>
-									{webhook === null ? deletedName(attempt.url) : null}
+									{webhook === null ? deletedName(deleted, attempt.url) : null}
 									<Ident id={attempt.webhook_id} />
 								</>
 							) : (

@@ -104,6 +104,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 					onChange={onFilter}
 					onOpenAttempt={page.open}
 					webhooks={page.webhooks}
+					deleted={page.deleted}
 					nameOf={nameOf}
 				/>
 			)}

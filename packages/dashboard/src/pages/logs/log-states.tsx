@@ -53,7 +53,7 @@ export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
 					<DeliveriesTable
 						rows={EXAMPLE_DELIVERIES}
 						openKey={null}
-						isPaused={() => false}
+						stateOf={() => "active"}
 						onReplay={() => {}}
 						onRetried={() => {}}
 						{...EXAMPLE}

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { useProjectId, useRole } from "../../api/session.ts";
-import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
+import { type DeletedWebhook, deletedWebhooksQuery, type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
 import { useNarrow } from "../../ui/hooks/use-narrow.ts";
@@ -34,6 +34,7 @@ export function useLogPage() {
 	const narrow = useNarrow();
 	const scrolled = useScrolled(AT_TOP);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const { data: deleted } = useQuery(deletedWebhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
 	const attention = useAttention();
 	const places = useMemo((): AttemptPlaces => {
@@ -67,6 +68,7 @@ export function useLogPage() {
 		may,
 		narrow,
 		webhooks,
+		deleted,
 		selection,
 		attention,
 		// An open drawer covers the list.
@@ -80,15 +82,26 @@ export function useLogPage() {
 	};
 }
 
-/** Names webhooks, deleted ones by the host they had, which `urlOf` finds in the rows. */
-export function useNames(webhooks: readonly Webhook[] | undefined, urlOf: (webhookId: string) => string | undefined) {
+/** Both undefined until they are loaded. */
+interface KnownWebhooks {
+	readonly webhooks: readonly Webhook[] | undefined;
+	readonly deleted: readonly DeletedWebhook[] | undefined;
+}
+
+/** Whether a webhook still sends: `unknown` until its project's webhooks are loaded. */
+export type SendState = Webhook["status"] | "deleted" | "unknown";
+
+/** Names webhooks; deleted ones by the host in a row, which `urlOf` finds, until their names are known. */
+export function useNames({ webhooks, deleted }: KnownWebhooks, urlOf: (webhookId: string) => string | undefined) {
 	return useMemo(() => {
 		const byId = new Map(webhooks?.map((webhook) => [webhook.id, webhook]));
+		const deletedById = new Map(deleted?.map((webhook) => [webhook.id, webhook]));
 		const nameOf: NameOf = (id) => {
 			const webhook = byId.get(id);
 			if (webhook !== undefined) return webhookName(webhook);
-			return webhooks === undefined ? "…" : deletedName(urlOf(id));
+			return webhooks === undefined ? "…" : deletedName(deletedById.get(id), urlOf(id));
 		};
-		return { nameOf, isPaused: (id: string) => byId.get(id)?.status === "paused" };
-	}, [webhooks, urlOf]);
+		const stateOf = (id: string): SendState => byId.get(id)?.status ?? (webhooks === undefined ? "unknown" : "deleted");
+		return { nameOf, stateOf };
+	}, [webhooks, deleted, urlOf]);
 }

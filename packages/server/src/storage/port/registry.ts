@@ -34,6 +34,14 @@ export interface Webhook {
 	readonly createdAt: number;
 }
 
+/** What names a deleted webhook for as long as the log may show its deliveries. */
+export interface DeletedWebhook {
+	readonly id: string;
+	readonly url: string;
+	readonly description: string;
+	readonly deletedAt: number;
+}
+
 /** Events pending their first attempt. Found by index, at a cost that doesn't grow with the backlog. */
 export interface Backlog {
 	readonly events: number;

@@ -73,6 +73,7 @@ const PROJECTS = {
 
 	getWebhook: read(webhooks.getWebhook),
 	listWebhooks: read(webhooks.listWebhooks),
+	listDeletedWebhooks: read(webhooks.listDeletedWebhooks),
 	createWebhook: writeInProject(webhooks.createWebhook, ({ events }) => events),
 	updateWebhook: writeInProject(webhooks.updateWebhook, ({ patch }) => patch.events ?? []),
 	rotateSecret: writeInProject(webhooks.rotateSecret),

@@ -3,7 +3,16 @@
  * leases in its own way. Changes of webhooks hold all of the project, so that nothing moves meanwhile.
  */
 import type { StillAllowed } from "../port/accounts.ts";
-import type { NewWebhook, Page, Project, ProjectRef, Webhook, WebhookPatch, WebhookRef } from "../port/registry.ts";
+import type {
+	DeletedWebhook,
+	NewWebhook,
+	Page,
+	Project,
+	ProjectRef,
+	Webhook,
+	WebhookPatch,
+	WebhookRef,
+} from "../port/registry.ts";
 import { mayStill } from "./members.ts";
 import { each, endEach, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
 import { addTypes, findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
@@ -115,6 +124,14 @@ export function* listWebhooks({ projectId, after = "", limit }: Page & ProjectRe
 		SELECT ${WEBHOOK}, ${EVENTS} AS events FROM posthorn.webhooks w
 		WHERE w.project_no = ${project} AND w.id > ${after} AND w.deleted_at IS NULL ORDER BY w.id LIMIT ${limit}`);
 	return found.map((each) => toWebhook(projectId, each));
+}
+
+/** By id. Retention removes them, once it has removed all that they delivered. */
+export function* listDeletedWebhooks({ projectId, after = "", limit }: Page & ProjectRef): Steps<DeletedWebhook[]> {
+	const project = yield* findProject(projectId);
+	return yield* rows<DeletedWebhook>(sql`
+		SELECT id, url, description, deleted_at AS "deletedAt" FROM posthorn.webhooks
+		WHERE project_no = ${project} AND id > ${after} AND deleted_at IS NOT NULL ORDER BY id LIMIT ${limit}`);
 }
 
 interface Held {

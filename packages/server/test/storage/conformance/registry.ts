@@ -157,8 +157,17 @@ export function describeRegistry(harness: StorageHarness): void {
 			).toBe(false);
 			expect(await world.storage.deleteWebhook({ projectId: other, webhookId: first })).toBe(false);
 
+			const deleted = (projectId: string, after?: string) =>
+				world.storage.listDeletedWebhooks({ projectId, limit: 10, ...(after && { after }) });
+			expect(await deleted(project)).toEqual([]);
 			expect(await world.storage.deleteWebhook({ projectId: project, webhookId: first })).toBe(true);
 			expect(await world.storage.deleteWebhook({ projectId: project, webhookId: first })).toBe(false);
+			expect(await deleted(project)).toEqual([
+				{ id: first, url: patch.url, description: "", deletedAt: expect.any(Number) },
+			]);
+			expect(await deleted(project, first)).toEqual([]);
+			expect(await deleted(other)).toEqual([]);
+			expect(await deleted(world.id("project"))).toEqual([]);
 			expect(await world.storage.getWebhook({ projectId: project, webhookId: first })).toBeNull();
 			expect(
 				await world.storage.updateWebhook({ projectId: project, webhookId: first, patch: { description: "gone" } }),

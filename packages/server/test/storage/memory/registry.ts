@@ -1,5 +1,5 @@
 import type { StillAllowed } from "../../../src/storage/port/accounts.ts";
-import type { Page, Params, Project, Webhook } from "../../../src/storage/port.ts";
+import type { DeletedWebhook, Page, Params, Project, Webhook } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/deliveries.ts";
 import { mayStill } from "../../../src/storage/verbs/members.ts";
 import { ringForChange } from "./alarm.ts";
@@ -125,6 +125,20 @@ export function listWebhooks(
 	const from = { projectNo: project.no, id: `${after} ` };
 	const walk = tables.webhooks.by.live.ascending(from, { projectNo: project.no, id: BEYOND_ALL_IDS });
 	return take(walk, limit).map((row) => toWebhook(projectId, row, tables.lanes.get(row.no)!));
+}
+
+export function listDeletedWebhooks(
+	{ database, tables }: MemoryNode,
+	{ projectId, after = "", limit }: Params<"listDeletedWebhooks">,
+): DeletedWebhook[] {
+	const project = database.project(projectId);
+	return [
+		...tables.webhooks.by.deleted.ascending({ deletedAt: 0, no: 0 }, { deletedAt: Number.MAX_SAFE_INTEGER, no: 0 }),
+	]
+		.filter((row) => row.projectNo === project?.no && row.id > after)
+		.map(({ id, url, description, deletedAt }) => ({ id, url, description, deletedAt: deletedAt! }))
+		.sort((a, b) => (a.id < b.id ? -1 : 1))
+		.slice(0, limit);
 }
 
 const copyOf = (bytes: Uint8Array | undefined): Buffer | null => (bytes ? Buffer.from(bytes) : null);

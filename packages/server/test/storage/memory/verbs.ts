@@ -42,6 +42,7 @@ export const FREE_VERBS = {
 	listUnattempted: health.listUnattempted,
 	listWaitingRetries: health.listWaitingRetries,
 	listWebhooks: registry.listWebhooks,
+	listDeletedWebhooks: registry.listDeletedWebhooks,
 	loadLanes: lanes.loadLanes,
 	nextAlarm: leases.nextAlarm,
 	nextBasketDue: baskets.nextBasketDue,

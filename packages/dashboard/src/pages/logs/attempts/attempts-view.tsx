@@ -19,14 +19,14 @@ import { useLog } from "./use-log.ts";
 /** The log by attempts: each request and its response. */
 export function AttemptsView() {
 	const page = useLogPage();
-	const { projectId, search, attemptId, may, webhooks, selection, open } = page;
+	const { projectId, search, attemptId, may, selection, open } = page;
 	const log = useLog(projectId, search, page.isRead || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const now = useNow(0);
 	const { rows, loadMore } = log;
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
 	const urlOf = useCallback((id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.url, [rows]);
-	const { nameOf } = useNames(webhooks, urlOf);
+	const { nameOf } = useNames(page, urlOf);
 	const retry = async (deliveries: readonly DeliveryId[]) => {
 		try {
 			const { count, skipped } = await retryDeliveries(projectId, deliveries);

@@ -14,6 +14,7 @@ import { EventDetails, NameCell, ResponseCell, selectColumn } from "../attempts/
 import { AttemptLink } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
+import type { SendState } from "../use-log-page.ts";
 import type { Selection } from "../use-selection.ts";
 import { deliveryKey } from "./use-deliveries.ts";
 
@@ -23,7 +24,7 @@ export interface DeliveriesProps {
 	/** Undefined while they load. */
 	rows: readonly DeliverySummary[] | undefined;
 	nameOf: NameOf;
-	isPaused: (webhookId: string) => boolean;
+	stateOf: (webhookId: string) => SendState;
 	selection: Selection;
 	/** The delivery in the drawer; null while it is closed. */
 	openKey: string | null;
@@ -45,7 +46,7 @@ const MIN_WIDTH = 960;
 export function DeliveriesTable({
 	rows,
 	nameOf,
-	isPaused,
+	stateOf,
 	selection,
 	openKey,
 	onReplay,
@@ -53,8 +54,8 @@ export function DeliveriesTable({
 	...rest
 }: DeliveriesProps) {
 	const stable = useMemo(
-		() => columnsOf(nameOf, isPaused, { onReplay, onRetried }),
-		[nameOf, isPaused, onReplay, onRetried],
+		() => columnsOf(nameOf, stateOf, { onReplay, onRetried }),
+		[nameOf, stateOf, onReplay, onRetried],
 	);
 	const columns = useMemo(
 		() => [selectColumn(rows ?? [], selection, (row) => row.last_attempt), ...stable],
@@ -79,7 +80,7 @@ export function DeliveriesTable({
 /** All columns except the one for selecting, which changes far more often. */
 const columnsOf = (
 	nameOf: NameOf,
-	isPaused: (id: string) => boolean,
+	stateOf: (id: string) => SendState,
 	actions: RowActions,
 ): readonly Column<DeliverySummary>[] => [
 	{
@@ -108,7 +109,7 @@ const columnsOf = (
 		key: "next",
 		header: "Next",
 		render: (row) => (
-			<NextRetry row={row} paused={isPaused(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
+			<NextRetry row={row} webhook={stateOf(row.webhook_id)} name={nameOf(row.webhook_id)} {...actions} />
 		),
 		align: "right",
 		// Room for both actions of a test that waits.
@@ -143,7 +144,7 @@ export function DeliveryEvent({
 
 interface NextRetryProps extends RowActions {
 	row: DeliverySummary;
-	paused: boolean;
+	webhook: SendState;
 	/** The webhook's display name. */
 	name: string;
 }
@@ -153,10 +154,13 @@ export const isOpen = ({ state, handled, last_attempt }: DeliverySummary) =>
 	state === "waiting" || (state === "failed" && handled === null && last_attempt?.error_code !== "test_cancelled");
 
 /** When the next retry is due, and the action that sends it earlier or again. */
-export function NextRetry({ row, paused, name, onReplay, onRetried }: NextRetryProps) {
+export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetryProps) {
 	const projectId = useProjectId();
 	const { state, next_retry_at, event_type, last_attempt } = row;
 	const what = `${event_type} to ${name}`;
+	const paused = webhook === "paused";
+	// Nothing is sent to a deleted webhook any more.
+	if (webhook === "deleted") return <span className={classes.quiet}>–</span>;
 	if (state === "failed" && isOpen(row)) return <ReplayInRow what={what} onReplay={() => onReplay(row)} />;
 	if (state !== "waiting" || next_retry_at === null) return <span className={classes.quiet}>–</span>;
 	return (

@@ -21,7 +21,7 @@ import { deliveryKey, useDeliveries } from "./use-deliveries.ts";
 /** The log by deliveries: each event on its way to a webhook, with what became of it. */
 export function DeliveriesView() {
 	const page = useLogPage();
-	const { projectId, search, attemptId, may, webhooks, selection, open } = page;
+	const { projectId, search, attemptId, may, selection, open } = page;
 	const [following, follow] = useFollowing();
 	const list = useDeliveries(projectId, search, (page.isRead && !following) || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
@@ -37,7 +37,7 @@ export function DeliveriesView() {
 		(id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.last_attempt?.url,
 		[rows],
 	);
-	const { nameOf, isPaused } = useNames(webhooks, urlOf);
+	const { nameOf, stateOf } = useNames(page, urlOf);
 
 	const isRunning = useRef(false);
 	const run = async (act: () => Promise<Replayed>, said: (count: number) => string, none: string) => {
@@ -85,6 +85,8 @@ export function DeliveriesView() {
 	const sendAgain = (row: DeliverySummary) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		const { webhook_id, event_id } = row;
+		if (stateOf(webhook_id) === "deleted")
+			return notifyUndone("It can't be sent again, because its webhook was deleted.");
 		if (row.state === "waiting") return void retry([{ webhook_id, event_id }]);
 		askToReplay(row);
 	};
@@ -99,7 +101,7 @@ export function DeliveriesView() {
 	const deliveries: DeliveriesProps = {
 		rows,
 		nameOf,
-		isPaused,
+		stateOf,
 		selection,
 		openKey,
 		isNew: list.isNew,

@@ -13,7 +13,7 @@ const CARD_HEIGHT = 118;
 
 /** The list of deliveries as cards, for narrow screens. */
 export function DeliveryCards(props: DeliveriesProps) {
-	const { rows, nameOf, isPaused, selection, openKey, isNew, onOpen, onReplay, onRetried, keys } = props;
+	const { rows, nameOf, stateOf, selection, openKey, isNew, onOpen, onReplay, onRetried, keys } = props;
 	const { active, rowProps } = useListKeys({ items: rows ?? [], keyOf: deliveryKey, onOpen, keys, openKey });
 	if (rows === undefined) return <SkeletonRows count={SKELETONS} height={CARD_HEIGHT} />;
 	return (
@@ -51,7 +51,7 @@ export function DeliveryCards(props: DeliveriesProps) {
 							{isOpen(row) ? (
 								<NextRetry
 									row={row}
-									paused={isPaused(webhook_id)}
+									webhook={stateOf(webhook_id)}
 									name={nameOf(webhook_id)}
 									onReplay={onReplay}
 									onRetried={onRetried}

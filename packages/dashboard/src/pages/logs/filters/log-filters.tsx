@@ -3,9 +3,9 @@ import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { ATTEMPT_STATUSES } from "../../../api/attempts.ts";
 import { eventTypesQuery } from "../../../api/event-types.ts";
-import type { Webhook } from "../../../api/webhooks.ts";
+import type { DeletedWebhook, Webhook } from "../../../api/webhooks.ts";
 import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
-import { webhookName } from "../../../lib/health/health.ts";
+import { deletedName, webhookName } from "../../../lib/health/health.ts";
 import { isFiltered, type ListName, type LogsSearch, STATES, valuesOf, viewOf, withValues } from "../search.ts";
 import { filterChips, type NameOf, STATUS_LABELS } from "./filter-words.ts";
 import classes from "./log-filters.module.css";
@@ -17,6 +17,7 @@ export interface LogFiltersProps {
 	onChange: (search: LogsSearch) => void;
 	onOpenAttempt: (attemptId: string) => void;
 	webhooks: readonly Webhook[] | undefined;
+	deleted: readonly DeletedWebhook[] | undefined;
 	nameOf: NameOf;
 }
 
@@ -32,12 +33,15 @@ const RESPONSES = [
 ];
 
 /** The log's filters: fields that take several values, and a chip for each value that has no field. */
-export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nameOf }: LogFiltersProps) {
+export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], deleted = [], nameOf }: LogFiltersProps) {
 	const { data: types = [] } = useQuery(eventTypesQuery);
 	const isOfAttempts = viewOf(search) === "attempts";
-	const webhookOptions = webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) }));
+	const webhookOptions = [
+		...webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) })),
+		...deleted.map((webhook) => ({ value: webhook.id, label: deletedName(webhook) })),
+	];
 	for (const id of valuesOf(search, "webhook_id"))
-		if (!webhooks.some((webhook) => webhook.id === id)) webhookOptions.push({ value: id, label: nameOf(id) });
+		if (!webhookOptions.some(({ value }) => value === id)) webhookOptions.push({ value: id, label: nameOf(id) });
 	const field = (name: ListName, all: string) => {
 		const value = [...valuesOf(search, name)];
 		return {

@@ -71,6 +71,12 @@ const Secret = Type.String({
 });
 export const Webhook = Type.Object(shownFields, { title: "Webhook" });
 const WebhookList = list(Webhook);
+const DeletedWebhookList = list(
+	Type.Object(
+		{ id: id("wh", "webhook"), url: Type.String(), description: Type.String(), deleted_at: Time },
+		{ title: "DeletedWebhook" },
+	),
+);
 export const CreatedWebhook = Type.Object({ ...shownFields, secret: Secret }, { title: "CreatedWebhook" });
 export const RotatedSecret = Type.Object({ secret: Secret }, { title: "RotatedSecret" });
 export const NewWebhook = Type.Object(
@@ -208,6 +214,21 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
 			handler: ({ params, query }) =>
 				pageById("webhook", query, (page) => webhooks.list(params.projectId, page), presentWebhook),
+		}),
+		route("GET", `${path}/deleted`, "listDeletedWebhooks", {
+			summary: "List deleted webhooks",
+			description: "Oldest first. They name the deliveries in the log, and are listed until their retention ends.",
+			access: "developer",
+			query: PageQuerySchema,
+			rate: "reads",
+			success: { status: 200, description: "A page of deleted webhooks.", schema: DeletedWebhookList },
+			handler: ({ params, query }) =>
+				pageById(
+					"webhook",
+					query,
+					(page) => webhooks.listDeleted(params.projectId, page),
+					({ id, url, description, deletedAt }) => ({ id, url, description, deleted_at: isoTime(deletedAt) }),
+				),
 		}),
 		route("POST", `${path}/check-url`, "checkUrl", {
 			summary: "Check a URL before it is registered",
