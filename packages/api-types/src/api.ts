@@ -3384,6 +3384,8 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly started_at: string;
+            /** @description Whether the log has a later attempt of the delivery, so that a `retrying` one has been retried. Always false for a delivered one. */
+            readonly followed: boolean;
         };
         readonly AttemptCount: {
             /** @description How many match, up to 10,000. */

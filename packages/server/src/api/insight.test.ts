@@ -32,6 +32,24 @@ const BODIES = [
 	...["response_headers", "dns", "certificate"],
 ];
 
+test("summaries say which attempts are followed by another one", async () => {
+	const retrying = await TestApi.start({ retryDelaysMs: [0, 3_600_000] });
+	try {
+		const project = await retrying.project();
+		await retrying.webhook(project);
+		retrying.receiver.answer = answered(503, "a response");
+		await retrying.publish(project);
+		await retrying.attempted(2);
+		const { json } = await retrying.call("GET", `${project}/attempts/summaries`);
+		expect(json.data).toMatchObject([
+			{ attempt: 2, status: "retrying", followed: false },
+			{ attempt: 1, status: "retrying", followed: true },
+		]);
+	} finally {
+		await retrying.close();
+	}
+});
+
 test("summaries are attempts without headers and bodies, with the same filters and pages", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
@@ -46,7 +64,7 @@ test("summaries are attempts without headers and bodies, with the same filters a
 	]) {
 		const full = (await get(`${project}/attempts${query}`)).data;
 		const { data, next_cursor } = await get(`${project}/attempts/summaries${query}`);
-		expect(data.map(({ order_id: _, ...rest }) => rest)).toEqual(
+		expect(data.map(({ order_id: _, followed: __, ...rest }) => rest)).toEqual(
 			full.map((attempt) => Object.fromEntries(Object.entries(attempt).filter(([name]) => !BODIES.includes(name)))),
 		);
 		expect(next_cursor).toBeNull();

@@ -14,6 +14,7 @@ export interface Json {
 	readonly status: string;
 	readonly status_code: number | null;
 	readonly order_id: string | null;
+	readonly followed: boolean;
 	readonly name: string;
 	readonly created_at: string;
 	readonly next_cursor: string | null;

@@ -3,16 +3,22 @@ import type { Attempt } from "../../api/attempts.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../lib/text/numbers.ts";
 import { exactLocal, exactUtc, isLocalUtc } from "../../lib/text/time.ts";
-import { Outcome } from "../../ui/deliveries/outcome.tsx";
+import { attemptOutcome, Outcome } from "../../ui/deliveries/outcome.tsx";
 import { Ident } from "../../ui/ident.tsx";
 import classes from "./delivery.module.css";
 
+interface AttemptFactsProps {
+	attempt: Attempt;
+	/** Whether its delivery has a later attempt. */
+	isFollowed: boolean;
+}
+
 /** The attempt's details. */
-export function AttemptFacts({ attempt }: { attempt: Attempt }) {
+export function AttemptFacts({ attempt, isFollowed }: AttemptFactsProps) {
 	return (
 		<dl className={classes.facts}>
 			<Fact name="Outcome">
-				<Outcome kind={attempt.status} />
+				<Outcome kind={attemptOutcome(attempt.status, isFollowed)} />
 			</Fact>
 			<Fact name="Response">{responseWords(attempt).short}</Fact>
 			<Fact name="Duration">{formatMs(attempt.response_ms)}</Fact>

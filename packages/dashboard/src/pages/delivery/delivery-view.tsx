@@ -50,6 +50,9 @@ export function DeliveryView(props: DeliveryViewProps) {
 	const { data: gone } = useQuery({ ...deletedWebhooksQuery(projectId), enabled: webhook === null });
 	const deleted = gone?.find(({ id }) => id === attempt.webhook_id);
 	const lines = useMemo(() => buildTrack(attempts, delivery, plan), [attempts, delivery, plan]);
+	const isFollowed = attempts.some(
+		(one) => one.replay > attempt.replay || (one.replay === attempt.replay && one.attempt > attempt.attempt),
+	);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
 	const { order, customer } = useMemo(() => referencesOf(attempt.request_body), [attempt.request_body]);
 	return (
@@ -142,7 +145,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 					Attempt {attempt.attempt} of {line?.total}
 					{attempt.replay === 0 ? "" : `, replay ${attempt.replay}`}
 				</Title>
-				<AttemptFacts attempt={attempt} />
+				<AttemptFacts attempt={attempt} isFollowed={isFollowed} />
 			</section>
 			<RequestSection attempt={attempt} />
 			<ResponseSection attempt={attempt} />

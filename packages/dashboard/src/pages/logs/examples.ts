@@ -28,6 +28,7 @@ const example = (
 	response_ms: 84,
 	status,
 	next_retry_at: null,
+	followed: false,
 	started_at: ago(number * MINUTE_MS),
 	...more,
 });

@@ -21,6 +21,7 @@ const NO_SELECTION = { size: 0, deliveries: [], has: () => false, set: () => {},
 /** What both example tables have in common. */
 const EXAMPLE = {
 	nameOf: () => EXAMPLE_WEBHOOK_NAME,
+	stateOf: () => "active" as const,
 	selection: NO_SELECTION,
 	isNew: () => false,
 	onOpen: () => {},
@@ -53,7 +54,6 @@ export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
 					<DeliveriesTable
 						rows={EXAMPLE_DELIVERIES}
 						openKey={null}
-						stateOf={() => "active"}
 						onReplay={() => {}}
 						onRetried={() => {}}
 						{...EXAMPLE}

@@ -15,6 +15,7 @@ import classes from "./outcome.module.css";
 const LOOK = {
 	delivered: { word: "Delivered", Icon: IconCheck, tone: "delivered" },
 	retrying: { word: "Retrying", Icon: IconRefresh, tone: "retrying" },
+	retried: { word: "Retried", Icon: IconRefresh, tone: "paused" },
 	failed: { word: "Failed", Icon: IconX, tone: "failed" },
 	paused: { word: "Paused", Icon: IconPlayerPause, tone: "paused" },
 	waiting: { word: "Waiting", Icon: IconClock, tone: "waiting" },
@@ -30,6 +31,10 @@ export type OutcomeKind = keyof typeof LOOK;
 /** The CSS colors of an outcome: for text, for its background tint, and for areas of charts. */
 export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>
 	`var(--ph-${LOOK[kind].tone}${part === "text" ? "" : `-${part}`})`;
+
+/** An attempt's outcome. Once its delivery has a later attempt, one that was to be retried has been. */
+export const attemptOutcome = (status: "delivered" | "retrying" | "failed", isFollowed: boolean): OutcomeKind =>
+	status === "retrying" && isFollowed ? "retried" : status;
 
 interface OutcomeProps {
 	kind: OutcomeKind;

@@ -4,12 +4,12 @@ import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { splitDeleted } from "../../../lib/health/health.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
-import { timeUntil } from "../../../lib/text/time.ts";
+import { dueWords } from "../../../lib/text/time.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
-import { useNow } from "../../../ui/hooks/use-now.ts";
 import type { Column } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
+import type { SendState } from "../use-log-page.ts";
 import type { Selection } from "../use-selection.ts";
 import { AttemptLink } from "./attempt-link.tsx";
 import classes from "./attempts.module.css";
@@ -109,20 +109,23 @@ export const DurationCell = ({ attempt: { response_ms } }: { attempt: AttemptSum
 );
 
 interface NextRetryProps {
-	at: string | null;
+	attempt: ListedAttempt;
+	/** Whether the attempt's webhook still sends. */
+	webhook: SendState;
 	/** Precedes the time where no header explains it. */
 	label?: string;
 }
 
-/** When the retry is due; once that time has passed, that it was due. */
-export function NextRetryCell({ at, label }: NextRetryProps) {
-	const ms = at === null ? 0 : Date.parse(at);
-	const now = useNow(ms);
-	if (at === null) return <span className={classes.quiet}>–</span>;
-	if (ms < now) return <span className={classes.quiet}>{label === undefined ? "was due" : "retry was due"}</span>;
+/** Whether the attempt's retry has yet to be made. */
+export const isPending = ({ next_retry_at, followed }: ListedAttempt) => next_retry_at !== null && !followed;
+
+/** When the retry is due, until it has been made. */
+export function NextRetryCell({ attempt, webhook, label }: NextRetryProps) {
+	const { next_retry_at: at } = attempt;
+	if (at === null || !isPending(attempt) || webhook === "deleted") return <span className={classes.quiet}>–</span>;
 	return (
 		<span>
-			{label} <When at={at} words={timeUntil} />
+			{label} <When at={at} words={(due, now) => dueWords(due, now, { paused: webhook === "paused" })} />
 		</span>
 	);
 }

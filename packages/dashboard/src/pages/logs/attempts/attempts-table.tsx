@@ -1,10 +1,11 @@
 import { useMemo } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
-import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
+import type { SendState } from "../use-log-page.ts";
 import type { Selection } from "../use-selection.ts";
 import { DurationCell, EventCell, NameCell, NextRetryCell, ResponseCell, selectColumn } from "./attempt-cells.tsx";
 
@@ -12,6 +13,7 @@ export interface AttemptsProps {
 	/** Undefined while they load. */
 	rows: readonly ListedAttempt[] | undefined;
 	nameOf: NameOf;
+	stateOf: (webhookId: string) => SendState;
 	selection: Selection;
 	/** The attempt in the drawer; null while it is closed. */
 	openId: string | null;
@@ -28,8 +30,18 @@ const SKELETON_ROWS = 12;
 const MIN_WIDTH = 920;
 
 /** The log as a table, for wide screens. */
-export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, hrefOf, keys }: AttemptsProps) {
-	const stable = useMemo(() => columnsOf(nameOf), [nameOf]);
+export function AttemptsTable({
+	rows,
+	nameOf,
+	stateOf,
+	selection,
+	openId,
+	isNew,
+	onOpen,
+	hrefOf,
+	keys,
+}: AttemptsProps) {
+	const stable = useMemo(() => columnsOf(nameOf, stateOf), [nameOf, stateOf]);
 	const columns = useMemo(
 		() => [selectColumn(rows ?? [], selection, (row) => row), ...stable],
 		[rows, selection, stable],
@@ -54,9 +66,14 @@ export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, 
 }
 
 /** All columns except the one for selecting, which changes far more often. */
-const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [
+const columnsOf = (nameOf: NameOf, stateOf: AttemptsProps["stateOf"]): readonly Column<ListedAttempt>[] => [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 102 },
-	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
+	{
+		key: "outcome",
+		header: "Outcome",
+		render: ({ status, followed }) => <Outcome kind={attemptOutcome(status, followed)} />,
+		width: 112,
+	},
 	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 176 },
 	{
 		key: "webhook",
@@ -75,8 +92,8 @@ const columnsOf = (nameOf: NameOf): readonly Column<ListedAttempt>[] => [
 	{
 		key: "next",
 		header: "Next retry",
-		render: ({ next_retry_at }) => <NextRetryCell at={next_retry_at} />,
+		render: (attempt) => <NextRetryCell attempt={attempt} webhook={stateOf(attempt.webhook_id)} />,
 		align: "right",
-		width: 90,
+		width: 98,
 	},
 ];

@@ -26,7 +26,7 @@ export function AttemptsView() {
 	const { rows, loadMore } = log;
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
 	const urlOf = useCallback((id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.url, [rows]);
-	const { nameOf } = useNames(page, urlOf);
+	const { nameOf, stateOf } = useNames(page, urlOf);
 	const retry = async (deliveries: readonly DeliveryId[]) => {
 		try {
 			const { count, skipped } = await retryDeliveries(projectId, deliveries);
@@ -56,6 +56,7 @@ export function AttemptsView() {
 	const attempts: AttemptsProps = {
 		rows,
 		nameOf,
+		stateOf,
 		selection,
 		openId: attemptId,
 		isNew: log.isNew,

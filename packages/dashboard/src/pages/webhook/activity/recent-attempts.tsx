@@ -8,7 +8,7 @@ import { seriesLength } from "../../../lib/attempts/track.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
-import { Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
@@ -18,7 +18,12 @@ const SHOWN = 8;
 
 const COLUMNS: readonly Column<ListedAttempt>[] = [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 112 },
-	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
+	{
+		key: "outcome",
+		header: "Outcome",
+		render: ({ status, followed }) => <Outcome kind={attemptOutcome(status, followed)} />,
+		width: 130,
+	},
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
 	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short },
 	{

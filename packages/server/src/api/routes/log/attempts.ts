@@ -118,7 +118,16 @@ export const OrderId = Type.Union([Type.String(), Type.Null()], {
 });
 
 const ListedAttempt = Type.Object(
-	{ ...identity, order_id: OrderId, ...response, ...outcome },
+	{
+		...identity,
+		order_id: OrderId,
+		...response,
+		...outcome,
+		followed: Type.Boolean({
+			description:
+				"Whether the log has a later attempt of the delivery, so that a `retrying` one has been retried. Always false for a delivered one.",
+		}),
+	},
 	{ title: "ListedAttempt", description: "An attempt with its event's order id, without headers and bodies." },
 );
 
@@ -271,8 +280,12 @@ export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" 
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), orderIdBytes: SEARCH.orderIdBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
-				const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
-				const data = rows.map((row) => ({ ...presentAttemptSummary(row), order_id: row.orderId ?? null }));
+				const { rows, next } = await storage.listFollowedAttempts({ projectId, filter, page });
+				const data = rows.map((row) => ({
+					...presentAttemptSummary(row),
+					order_id: row.orderId ?? null,
+					followed: row.isFollowed,
+				}));
 				return { data, next_cursor: cursorOf(next), ...searched };
 			},
 		}),
