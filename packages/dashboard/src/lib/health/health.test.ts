@@ -102,6 +102,9 @@ describe("projectSentence", () => {
 		const named = (description: string) => [{ id: "wh_a", url: "https://a.example", description }];
 		const say = (description: string) => projectSentence(named(description), [{ ...FAILING, webhook_id: "wh_a" }], NOW);
 		expect(say(`${"x".repeat(60)} more`)).toMatch(/^Your webhook is failing: x{60}… has returned/);
+		const two = [...named("Accounting"), { ...named("y".repeat(61))[0]!, id: "wh_b" }];
+		const both = two.map(({ id }) => ({ ...FAILING, webhook_id: id }));
+		expect(projectSentence(two, both, NOW)).toMatch(/^Both webhooks are failing: Accounting, y{60}…$/);
 		expect(say(" Accounting ")).toMatch(/^Your webhook is failing: Accounting has returned/);
 		expect(say("محاسبة")).toMatch(/^Your webhook is failing: \u2068محاسبة\u2069 has returned/);
 	});
