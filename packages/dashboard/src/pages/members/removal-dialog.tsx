@@ -2,10 +2,12 @@ import { Checkbox, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiKey, apiKeysByQuery, revokeApiKey } from "../../api/api-keys.ts";
+import { queryClient } from "../../api/client/query-client.ts";
 import { type Member, removeMember } from "../../api/members.ts";
 import { useProject, useRole } from "../../api/session.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import { notifyProblem } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 
@@ -18,7 +20,10 @@ interface RemovalDialogProps {
 	onRemoved: (revoked: number) => unknown;
 }
 
-/** Removes a member, along with the keys they created that are chosen: keys outlive the access of their creator. */
+/**
+ * Removes a member, along with the keys they created that are chosen: keys outlive the access of their creator. Keys that
+ * couldn't be chosen, because they were created too late to be shown, are revoked as well.
+ */
 export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialogProps) {
 	const { id: projectId, name: projectName, apps } = useProject();
 	const { may } = useRole();
@@ -27,13 +32,27 @@ export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialo
 	const keys = useQuery({ ...apiKeysByQuery(projectId, member.account_id), enabled: offersKeys });
 	const [chosen, setChosen] = useState<string[]>([]);
 	const remove = async () => {
+		const shown = new Set(keys.data?.map(({ id }) => id));
 		// Keys first: if one of them fails, the dialog can be confirmed again.
 		for (const id of chosen) {
 			await revokeApiKey(projectId, id);
 			setChosen((ids) => ids.filter((each) => each !== id));
 		}
 		await removeMember(projectId, member.account_id);
-		await onRemoved(chosen.length);
+		const late = offersKeys && !self && keys.data !== undefined ? await revokeOthers(shown) : 0;
+		await onRemoved(chosen.length + late);
+	};
+	/** Revokes keys that the member created while this was open, or shortly before. Returns how many. */
+	const revokeOthers = async (shown: ReadonlySet<string>): Promise<number> => {
+		try {
+			const query = apiKeysByQuery(projectId, member.account_id);
+			const others = (await queryClient.fetchQuery({ ...query, staleTime: 0 })).filter(({ id }) => !shown.has(id));
+			for (const { id } of others) await revokeApiKey(projectId, id);
+			return others.length;
+		} catch (error) {
+			notifyProblem(error);
+			return 0;
+		}
 	};
 	const verb = self ? "Leave" : "Remove";
 	return (
