@@ -37,6 +37,12 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 	const viewer = await invite(dashboard, browser, page, "viewer", email);
 
 	await viewer.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	// The reason was only in tooltips, which a keyboard doesn't reach.
+	await expect(viewer.getByText(/only the project's developers and owners can change them/)).toBeVisible();
+	const url = viewer.getByRole("textbox", { name: "URL" });
+	await expect(url).toHaveValue("https://example.com/hooks");
+	await expect(url).toBeEnabled();
+	await expect(url).toHaveAttribute("readonly");
 	for (const name of ["Rotate signing secret", "Pause", "Delete webhook"])
 		await expect(viewer.getByRole("button", { name, exact: true })).toBeDisabled();
 	await expectAccessible(viewer);

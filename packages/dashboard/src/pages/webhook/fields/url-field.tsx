@@ -11,7 +11,8 @@ interface UrlFieldProps {
 	value: string;
 	onChange: (url: string) => void;
 	error?: ReactNode;
-	disabled?: boolean;
+	/** For users who may only look: it can be read and copied, and isn't checked. */
+	readOnly?: boolean;
 }
 
 /** How long typing must pause before a URL is checked, in milliseconds. */
@@ -27,10 +28,10 @@ const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: Ico
 const SPOKEN = { ok: "yes", failed: "no", unknown: "could not be checked", open: "not checked yet" } as const;
 
 /** A webhook's URL, which the service checks as it is typed; nothing is sent to it. */
-export function UrlField({ value, onChange, error, disabled = false }: UrlFieldProps) {
+export function UrlField({ value, onChange, error, readOnly = false }: UrlFieldProps) {
 	const projectId = useProjectId();
 	const [rested] = useDebouncedValue(value.trim(), REST_MS);
-	const worthIt = URL.canParse(rested) && !disabled;
+	const worthIt = URL.canParse(rested) && !readOnly;
 	const { data, isError } = useQuery({
 		...urlCheckQuery(projectId, rested),
 		enabled: worthIt,
@@ -49,16 +50,18 @@ export function UrlField({ value, onChange, error, disabled = false }: UrlFieldP
 				spellCheck={false}
 				required
 				maxLength={2_048}
-				disabled={disabled}
+				readOnly={readOnly}
 				value={value}
 				onChange={(event) => onChange(event.currentTarget.value)}
 				error={error}
 			/>
-			<ul className={classes.checks}>
-				{LABELS.map(([name, label]) => (
-					<CheckLine key={name} name={name} label={label} check={check} />
-				))}
-			</ul>
+			{readOnly ? null : (
+				<ul className={classes.checks}>
+					{LABELS.map(([name, label]) => (
+						<CheckLine key={name} name={name} label={label} check={check} />
+					))}
+				</ul>
+			)}
 			<VisuallyHidden aria-live="polite">
 				{isError ? "The URL couldn't be checked." : check === undefined ? "" : summary(check)}
 			</VisuallyHidden>

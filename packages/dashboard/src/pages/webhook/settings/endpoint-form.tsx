@@ -49,13 +49,13 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 						value={url}
 						onChange={(next) => form.setFieldValue("url", next)}
 						error={form.errors.url}
-						disabled={readOnly}
+						readOnly={readOnly}
 					/>
 					<TextInput
 						label="Description"
 						description="A name for your own use."
 						autoComplete="off"
-						disabled={readOnly}
+						readOnly={readOnly}
 						{...form.getInputProps("description")}
 						rightSectionWidth={72}
 						rightSection={

@@ -1,4 +1,4 @@
-import { Stack } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useRole } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
@@ -25,6 +25,11 @@ export function SettingsTab({ projectId, webhook, onUnsaved }: SettingsTabProps)
 	const props = { projectId, webhook, readOnly: !may("developer") };
 	return (
 		<Stack gap="lg" maw={780}>
+			{props.readOnly ? (
+				<Text size="sm" c="dimmed">
+					You can see the settings, but only the project's developers and owners can change them.
+				</Text>
+			) : null}
 			<EndpointForm {...props} onUnsaved={setEndpoint} />
 			<OrderForm {...props} onUnsaved={setOrder} />
 			<StateSection {...props} />
