@@ -148,6 +148,9 @@ export class ApiKeys {
 		const cached = this.#cache.get(name);
 		if (cached) return cached;
 		return ask(name, async () => {
+			// Others that asked meanwhile may have found it.
+			const foundByThen = this.#cache.get(name);
+			if (foundByThen) return foundByThen;
 			const lookup = this.#cache.begin();
 			const found = await this.#options.storage.findApiKey({ hash });
 			if (found) this.#cache.add(name, found, lookup);

@@ -18,6 +18,26 @@ test("a previously valid token is looked up immediately, while others from its n
 	expect(new Set(await Promise.all(strangers))).toEqual(new Set([null]));
 });
 
+// Others' keys, whose turn came after all of them, took seconds to check.
+test("a known token is looked up one by one, others meanwhile", async () => {
+	const ask = new Guesses(new VirtualClock()).from(NETWORK);
+	for (const token of ["busy", "other"]) await ask(token, async () => "first");
+	const gates: (() => void)[] = [];
+	const wait = () => new Promise<string>((resolve) => gates.push(() => resolve("found")));
+	const busy = Array.from({ length: 100 }, () => ask("busy", wait));
+	expect(gates).toHaveLength(1);
+	expect(await ask("other", async () => "at once")).toBe("at once");
+	const failed = ask("busy", () => Promise.reject(new Error("lost")));
+	const after = ask("busy", async () => "after");
+	for (let i = 0; i < busy.length; i++) {
+		gates[i]!();
+		expect(await busy[i]).toBe("found");
+	}
+	await expect(failed).rejects.toThrow("lost");
+	expect(await after).toBe("after");
+	expect(gates).toHaveLength(busy.length);
+});
+
 test("a token that is no longer valid waits its turn", async () => {
 	const ask = new Guesses(new VirtualClock()).from(NETWORK);
 	await ask("deleted", async () => "first");

@@ -48,13 +48,16 @@ export class TooManyGuesses extends Error {
 
 /**
  * Bounds the cost of wrong tokens: API keys and sessions that storage doesn't know. Tokens that were valid before are
- * looked up immediately, from any network. All others take turns by network, one at a time. Only a few may wait from a
- * network that has sent many wrong ones, so that a valid token from there still gets its turn.
+ * looked up immediately, from any network, but each one by one: a thousand requests with one must not queue a thousand
+ * lookups before others'. All others take turns by network, one at a time. Only a few may wait from a network that has
+ * sent many wrong ones, so that a valid token from there still gets its turn.
  */
 export class Guesses {
 	readonly #wrong: Throttle;
 	/** The hashes of tokens that were valid at their last lookup. Storage is still queried each time. */
 	readonly #known = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
+	/** By the hash of a known token, its last lookup to end. */
+	readonly #lastOfKnown = new Map<string, Promise<unknown>>();
 	readonly #lookups = new FairQueue({
 		perOwner: 1,
 		running: UNAUTHENTICATED.lookups,
@@ -68,7 +71,7 @@ export class Guesses {
 	/** How to look up tokens from this network. Rejects with TooManyGuesses, without a lookup, if too many wait. */
 	from(network: string): Ask {
 		return async (hash, find) => {
-			const found = await (this.#known.has(hash) ? find() : this.#inTurn(network, find));
+			const found = await (this.#known.has(hash) ? this.#oneByOne(hash, find) : this.#inTurn(network, find));
 			if (found === null) this.#known.delete(hash);
 			else this.#known.set(hash, true);
 			return found;
@@ -80,6 +83,17 @@ export class Guesses {
 		const wait = this.#wrong.wait(network);
 		this.#wrong.failed(network);
 		if (wait !== null) throw new TooManyGuesses(wait);
+	}
+
+	async #oneByOne<T>(hash: string, find: () => Promise<T>): Promise<T> {
+		const before = this.#lastOfKnown.get(hash);
+		const lookup = before === undefined ? find() : before.then(find, find);
+		this.#lastOfKnown.set(hash, lookup);
+		try {
+			return await lookup;
+		} finally {
+			if (this.#lastOfKnown.get(hash) === lookup) this.#lastOfKnown.delete(hash);
+		}
 	}
 
 	async #inTurn<T>(network: string, find: () => Promise<T | null>): Promise<T | null> {
