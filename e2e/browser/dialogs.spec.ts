@@ -123,6 +123,9 @@ test("menus are opened, walked and closed by keyboard, and filters keep to one l
 	await page.goto(dashboard.project("/logs?state=waiting"));
 	const chosen = filter.getByText("Waiting", { exact: true });
 	expect(await chosen.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+	await page.setViewportSize({ width: 320, height: 844 });
+	const empty = filter.getByLabel("Webhooks", { exact: true }).first();
+	expect(await empty.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
 });
 
 test("the browser's Back closes a delivery, and returns the focus to its row", async ({ dashboard, page }) => {
