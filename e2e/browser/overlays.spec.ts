@@ -1,6 +1,6 @@
 import { findChromium } from "@posthorn/testkit";
 import { purchase } from "../shop.ts";
-import { expect, test } from "./dashboard.ts";
+import { expect, expectAccessible, test } from "./dashboard.ts";
 
 const { executablePath, args, env } = await findChromium();
 
@@ -12,6 +12,33 @@ test.use({
 		ignoreDefaultArgs: ["--hide-scrollbars"],
 		...(env && { env: env as Record<string, string> }),
 	},
+});
+
+test("on a wide window the list stands beside a delivery, to read and to open others", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.enter(page);
+	for (const n of [1, 2, 3]) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(3);
+	await page.setViewportSize({ width: 1700, height: 900 });
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Deliveries", includeHidden: true }).locator("tbody tr");
+	await expect(rows).toHaveCount(3);
+	const drawer = page.getByRole("dialog");
+	await rows.nth(0).getByText("ord_3").click();
+	await expect(drawer).toContainText("ord_3");
+	// The list was dimmed, and a click on another row only closed the drawer.
+	await expect(page.locator(".mantine-Drawer-overlay")).toHaveCount(0);
+	await rows.nth(1).getByText("ord_2").click();
+	await expect(drawer).toContainText("ord_2");
+	await expect(drawer).toBeFocused();
+	await expectAccessible(page);
+	await page.keyboard.press("j");
+	await expect(drawer).toContainText("ord_1");
+	await page.keyboard.press("Escape");
+	await expect(drawer).toHaveCount(0);
+	await expect(rows.nth(2)).toBeFocused();
 });
 
 // The space reserved for the page's scrollbar stayed bright next to every drawer, and the page behind it moved.

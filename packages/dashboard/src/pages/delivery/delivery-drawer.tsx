@@ -11,6 +11,7 @@ import { stepIndex } from "../../lib/keys.ts";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { useIsDialogOpen } from "../../ui/dialog.tsx";
+import { useBeside } from "../../ui/hooks/use-beside.ts";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { copyCurl } from "../logs/actions/copy-curl.ts";
@@ -81,8 +82,18 @@ export function DeliveryDrawer() {
 		{ inDialogs: true },
 	);
 
-	// What had the focus may be gone, such as a button of the previous delivery.
+	const beside = useBeside();
 	const inside = useRef<HTMLSpanElement>(null);
+	// A row that was clicked next to it has the focus.
+	const opened = useRef(attemptId);
+	useEffect(() => {
+		if (opened.current === attemptId) return;
+		opened.current = attemptId;
+		const dialog = inside.current?.closest<HTMLElement>("[role=dialog]");
+		if (dialog?.contains(document.activeElement) === false) dialog.focus({ preventScroll: true });
+	}, [attemptId]);
+
+	// What had the focus may be gone, such as a button of the previous delivery.
 	useEffect(() => {
 		if (document.activeElement !== document.body) return;
 		inside.current?.closest<HTMLElement>("[role=dialog]")?.focus({ preventScroll: true });
@@ -98,7 +109,9 @@ export function DeliveryDrawer() {
 			closeOnEscape={!isCovered}
 			size="min(880px, 100vw)"
 			padding="lg"
-			// The list next to it stays readable.
+			// On wide windows the list stands beside it, to scroll and to open other rows. Elsewhere it stays readable.
+			withOverlay={!beside}
+			lockScroll={!beside}
 			overlayProps={{ backgroundOpacity: 0.12 }}
 			classNames={{ content: classes.content, title: classes.title, header: classes.header }}
 			title={

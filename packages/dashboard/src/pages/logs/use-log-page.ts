@@ -5,6 +5,7 @@ import { useProjectId, useRole } from "../../api/session.ts";
 import { type DeletedWebhook, deletedWebhooksQuery, type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
+import { useBeside } from "../../ui/hooks/use-beside.ts";
 import { useNarrow } from "../../ui/hooks/use-narrow.ts";
 import { useScrolled } from "../../ui/hooks/use-scrolled.ts";
 import type { AttemptPlaces } from "./attempts/attempt-link.tsx";
@@ -37,6 +38,7 @@ export function useLogPage() {
 	const { data: deleted } = useQuery(deletedWebhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
 	const attention = useAttention();
+	const beside = useBeside();
 	const places = useMemo((): AttemptPlaces => {
 		const placeOf = (attemptId: string) => ({
 			to: "/p/$projectId/logs/$attemptId" as const,
@@ -71,8 +73,8 @@ export function useLogPage() {
 		deleted,
 		selection,
 		attention,
-		// An open drawer covers the list.
-		isRead: scrolled || (attention.isHeld && attemptId === null),
+		// An open drawer covers the list, unless there is room for both.
+		isRead: scrolled || (attention.isHeld && (beside || attemptId === null)),
 		filter: (next: LogsSearch) =>
 			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false }),
 		places,
