@@ -63,6 +63,22 @@ test.describe("with a past", () => {
 	});
 });
 
+test.describe("with an outage of many webhooks", () => {
+	test.use({ ownService: true });
+
+	test("the overview also shows earlier incidents", async ({ dashboard, page }) => {
+		await dashboard.setUp();
+		await furnishOutages(dashboard, 5);
+		await dashboard.signIn(page);
+		await page.goto(dashboard.project());
+		await expect(page.getByRole("button", { name: "Show 4 more" })).toBeVisible();
+		// The overview asked for five incidents, all of them of webhooks that it lists as failing.
+		const incidents = page.getByRole("list", { name: "Incidents" }).getByRole("listitem");
+		await expect(incidents).toHaveCount(1);
+		await expect(incidents).toContainText("Accounting");
+	});
+});
+
 test.describe("with retries that come fast", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 

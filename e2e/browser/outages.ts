@@ -22,8 +22,12 @@ function attemptsAcross(minutesAgo: number, from: number, until: number): PastAt
 	return attempts;
 }
 
-/** Three webhooks with an hour and a half of history: one that was down, one that is, and one that is flaky. */
-export async function furnishOutages({ shop }: Dashboard) {
+/**
+ * Three webhooks with an hour and a half of history: one that was down, one that is, and one that is flaky.
+ *
+ * @param alsoDown how many more are down
+ */
+export async function furnishOutages({ shop }: Dashboard, alsoDown = 0) {
 	const events = EVENT_TYPES.map(({ type }) => type);
 	const receiver = await shop.receiver();
 	const add = async (description: string) => {
@@ -31,6 +35,8 @@ export async function furnishOutages({ shop }: Dashboard) {
 		return { id: (await shop.webhook(url, { description, events })).id, url, events };
 	};
 	const [accounting, shipping, chat] = [await add("Accounting"), await add("Shipping"), await add("Chat")];
+	const others = [];
+	for (let n = 1; n <= alsoDown; n++) others.push(await add(`Other${n}`));
 	const now = Date.now();
 	const minutesAgo = (at: number) => (now - at) / MINUTE_MS;
 	await shop.service.stop();
@@ -40,6 +46,10 @@ export async function furnishOutages({ shop }: Dashboard) {
 		webhooks: [
 			{ ...accounting, attemptsOf: (_, at) => attemptsAcross(minutesAgo(at), 70, 50) },
 			{ ...shipping, attemptsOf: (_, at) => attemptsAcross(minutesAgo(at), 14, 0) },
+			...others.map((other) => ({
+				...other,
+				attemptsOf: (_: number, at: number) => attemptsAcross(minutesAgo(at), 14, 0),
+			})),
 			{ ...chat, attemptsOf: (n) => (n % 5 === 0 ? [DOWN, OK] : [OK]) },
 		],
 		times: Array.from({ length: 90 }, (_, i) => now - (92 - i) * MINUTE_MS),

@@ -25,6 +25,8 @@ import { FirstHour } from "./first-hour.tsx";
 import { validateOverviewSearch } from "./search.ts";
 
 const WAITING_SHOWN = 6;
+/** As many as the API returns: ongoing ones, which the list of failing webhooks shows, must not hide others. */
+const INCIDENTS_READ = 20;
 const INCIDENTS_SHOWN = 5;
 
 /** How a project's webhooks are doing, starting with a sentence. */
@@ -35,7 +37,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const webhooks = useQuery(webhooksQuery(projectId));
 	const healths = useQuery(healthQuery(projectId));
 	const stats = useQuery(statsQuery(projectId, { range }));
-	const incidents = useIncidents(projectId, { limit: INCIDENTS_SHOWN }, healths.data);
+	const incidents = useIncidents(projectId, { limit: INCIDENTS_READ }, healths.data);
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
 	const anySeen = healths.data?.some(({ last_attempt }) => last_attempt !== null);
 	// Only a new project needs to know whether anything was ever published, or sent as a test that failed.
@@ -125,7 +127,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				projectId={projectId}
 				webhooks={active}
 				healths={healths.data ?? []}
-				incidents={incidents.data?.filter((incident) => !isListed(incident)) ?? []}
+				incidents={incidents.data?.filter((incident) => !isListed(incident)).slice(0, INCIDENTS_SHOWN) ?? []}
 			/>
 			<Section
 				title="Attempts by outcome"
