@@ -255,8 +255,8 @@ export const API = [
 		[
 			{
 				name: "storage-asked-by-everyone",
-				find: "if (this.#answer !== null && this.#clock.elapsed() < this.#countsUntil) return this.#answer;",
-				replace: "",
+				find: "answer !== null && this.#clock.elapsed() < this.#countsUntil",
+				replace: "answer === undefined",
 				only: "asks storage once",
 				why: "Anyone fills the database's connections by asking whether the node is ready.",
 			},

@@ -12,14 +12,14 @@ export type StorageState = "well" | "full" | "silent";
 
 interface StorageCheckParts {
 	readonly storage: Pick<Storage, "ping">;
-	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
+	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	readonly logger: Logger;
 }
 
 /** Whether storage reads and commits. It is asked at most once a second, and once at a time, however many ask. */
 export class StorageCheck {
 	readonly #storage: Pick<Storage, "ping">;
-	readonly #clock: Pick<Clock, "elapsed" | "setTimeout">;
+	readonly #clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	readonly #logger: Logger;
 	#answer: Promise<StorageState> | null = null;
 	#countsUntil = 0;
@@ -31,7 +31,10 @@ export class StorageCheck {
 	}
 
 	read(): Promise<StorageState> {
-		if (this.#answer !== null && this.#clock.elapsed() < this.#countsUntil) return this.#answer;
+		const answer = this.#answer;
+		// In a later turn of the event loop, like a new answer, so that a connection's requests don't all run in this one.
+		if (answer !== null && this.#clock.elapsed() < this.#countsUntil)
+			return new Promise((resolve) => this.#clock.setImmediate(() => resolve(answer)));
 		this.#countsUntil = Number.POSITIVE_INFINITY;
 		this.#answer = this.#ask().finally(() => {
 			this.#countsUntil = this.#clock.elapsed() + COUNTS_MS;
