@@ -3747,6 +3747,8 @@ export interface components {
             readonly failing_since: components["schemas"]["AttemptSummary"] | null;
             /** @description How many attempts have failed since the last delivered one, counted up to 10. */
             readonly failed_in_a_row: number;
+            /** @description Whether nothing has been delivered lately: the last attempt failed, and so did all of `recent`, or at least 3 in a row over 60 seconds or more. */
+            readonly down: boolean;
             /** @description The window that `state` is judged by. Test events and closed deliveries are left out. */
             readonly recent: {
                 /**

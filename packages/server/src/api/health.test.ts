@@ -34,7 +34,7 @@ test("the hours can be left out, and the rest stays the same", async () => {
 	expect(await list("")).toMatchObject([{ day: { delivered: 1 }, hours }]);
 	const [full] = await list("?hours=true");
 	expect(full).toMatchObject({ day: { delivered: 1 }, hours });
-	const recent = { since: expect.any(String), delivered: 1, failed: 0 };
+	const recent = { since: expect.any(String), minutes: 15, delivered: 1, failed: 0 };
 	expect(await list("?hours=false")).toEqual([{ ...full, recent, hours: [] }]);
 	expect((await api.call("GET", `${project}/webhooks/health?hours=no`)).status).toBe(422);
 });
@@ -70,6 +70,7 @@ test("a webhook is idle until its first attempt", async () => {
 		last_attempt: null,
 		failing_since: null,
 		failed_in_a_row: 0,
+		down: false,
 		recent: { delivered: 0, failed: 0 },
 		last_delivered_at: null,
 		waiting: { count: 0, next_at: null },
@@ -83,13 +84,14 @@ test("a webhook that fails from the start is failing; then it is judged over a w
 	const project = await api.project();
 	await api.webhook(project);
 	await api.deliver(project, 500);
-	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 1 });
+	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 1, down: true });
 	await api.deliver(project, 200);
 	const [, delivered] = await summaries(project);
 	expect(await health(project)).toEqual([
 		expect.objectContaining({
 			state: "healthy",
 			failed_in_a_row: 0,
+			down: false,
 			recent: expect.objectContaining({ delivered: 1, failed: 1 }),
 			last_attempt: delivered,
 			failing_since: null,
@@ -102,6 +104,7 @@ test("a webhook that fails from the start is failing; then it is judged over a w
 	expect((await health(project))[0]).toMatchObject({
 		state: "unstable",
 		failed_in_a_row: 2,
+		down: false,
 		recent: { minutes: 15, delivered: 1, failed: 3 },
 		last_attempt: last,
 		failing_since: first,
@@ -111,7 +114,7 @@ test("a webhook that fails from the start is failing; then it is judged over a w
 	});
 	await api.deliver(project, 500);
 	aheadMs = 60_000;
-	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 3 });
+	expect((await health(project))[0]).toMatchObject({ state: "failing", failed_in_a_row: 3, down: true });
 	aheadMs = 0;
 	await api.deliver(project, 200);
 	expect((await health(project))[0]).toMatchObject({ state: "unstable", failing_since: null, dead_letters: 4 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { AttemptSummary } from "../storage/port.ts";
-import { HEALTH, type HealthFigures, healthOf, healthWindowStart } from "./health.ts";
+import { HEALTH, type HealthFigures, healthOf, healthWindowStart, isDown } from "./health.ts";
 
 const NOW = Date.UTC(2026, 10, 24, 10, 20, 30);
 const MINUTE = 60_000;
@@ -80,6 +80,16 @@ test("unstable: the last attempt failed, and none was delivered in the window", 
 	expect(stateOf(failed(1, 20 * MINUTE, { recent: { delivered: 0, failed: 0 } }))).toBe("unstable");
 	expect(stateOf(failed(1, 10_000, { recent: { delivered: 0, failed: 1 } }))).toBe("unstable");
 	expect(stateOf(failed(1, 10_000, { recent: { delivered: 1, failed: 1 } }))).toBe("healthy");
+});
+
+test("down: nothing was delivered in the window, or three attempts in a row have failed over a minute", () => {
+	const recent = { delivered: 40, failed: 3 };
+	expect(isDown(failed(3, 60_000, { recent }), NOW)).toBe(true);
+	expect(isDown(failed(2, 60_000, { recent }), NOW)).toBe(false);
+	expect(isDown(failed(3, 59_999, { recent }), NOW)).toBe(false);
+	expect(isDown(failed(1, 0), NOW)).toBe(true);
+	expect(isDown(failed(1, 20 * MINUTE, { recent: { delivered: 0, failed: 0 } }), NOW)).toBe(true);
+	expect(isDown(figures({ recent: { delivered: 0, failed: 0 } }), NOW)).toBe(false);
 });
 
 test("does not flip at a receiver that accepts 87 of 100 attempts", () => {

@@ -62,6 +62,10 @@ export function healthOf(figures: HealthFigures, now: number): HealthState {
 	return "healthy";
 }
 
+/** Whether the last success says nothing anymore: too many attempts in a row failed since, or it left the window. */
+export const isDown = (figures: HealthFigures, now: number): boolean =>
+	figures.failingSince !== null && (figures.recent.delivered === 0 || failsInARow(figures, now));
+
 function failsInARow({ failedInARow, failingSince, lastDeliveredAt }: HealthFigures, now: number): boolean {
 	if (failingSince === null) return false;
 	// A receiver that has never accepted anything isn't unstable.

@@ -25,7 +25,7 @@ const HEALTHY: HealthFacts = {
 	state: "healthy",
 	last_attempt: answered(200, at(14, 28)),
 	failing_since: null,
-	failed_in_a_row: 0,
+	down: false,
 	recent: { minutes: 15, delivered: 40, failed: 0 },
 	last_delivered_at: at(14, 28),
 	waiting: { count: 0, next_at: null },
@@ -38,7 +38,7 @@ const FAILING: HealthFacts = {
 	state: "failing",
 	last_attempt: answered(500, at(14, 25)),
 	failing_since: answered(500, at(14, 2)),
-	failed_in_a_row: 9,
+	down: true,
 	recent: { minutes: 15, delivered: 0, failed: 9 },
 	waiting: { count: 37, next_at: at(14, 42) },
 };
@@ -75,11 +75,11 @@ describe("failingSince", () => {
 		expect(failingSince({ ...FAILING, recent: { minutes: 15, delivered: 1, failed: 40 } }, NOW)).toBe(
 			"Returning 500 since 14:02",
 		);
-		const few = { ...FAILING, failed_in_a_row: 2, recent: { minutes: 15, delivered: 1, failed: 40 } };
+		const few = { ...FAILING, down: false, recent: { minutes: 15, delivered: 1, failed: 40 } };
 		expect(failingSince(few, NOW)).toBe("40 of 41 attempts have failed in the last 15 minutes. Returning 500 now");
-		const brief = { ...few, failed_in_a_row: 9, failing_since: answered(500, at(14, 29)) };
-		expect(failingSince(brief, NOW)).toBe("Returning 500 since 14:29");
-		expect(failingSince(brief, NOW - 1)).toBe(failingSince(few, NOW));
+		// The service decides from when on the few successes no longer count.
+		const down = { ...few, down: true, failing_since: answered(500, at(14, 29)) };
+		expect(failingSince(down, NOW)).toBe("Returning 500 since 14:29");
 		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
 	});
 });

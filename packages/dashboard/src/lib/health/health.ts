@@ -22,7 +22,8 @@ export interface HealthFacts {
 	readonly state: WebhookState;
 	readonly last_attempt: AttemptFacts | null;
 	readonly failing_since: AttemptFacts | null;
-	readonly failed_in_a_row: number;
+	/** Whether it says since when, instead of how many. */
+	readonly down: boolean;
 	readonly recent: { readonly minutes: number; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
 	readonly waiting: { readonly count: number; readonly next_at: string | null };
@@ -66,14 +67,6 @@ export function deletedName(webhook: Omit<WebhookFacts, "id"> | undefined, url?:
 export const splitDeleted = (name: string): readonly [name: string, mark: string] =>
 	name.endsWith(` ${DELETED}`) ? [name.slice(0, -DELETED.length - 1), DELETED] : [name, ""];
 
-/** From this many attempts in a row that failed, over this long, it says since when, instead of how many. */
-const RUN = { attempts: 3, ms: 60_000 } as const;
-
-/** Whether nothing has been accepted for so long that the last success says nothing anymore. */
-const isDown = ({ failing_since: first, failed_in_a_row, recent }: HealthFacts, now: number) =>
-	recent.delivered === 0 ||
-	(first !== null && failed_in_a_row >= RUN.attempts && now - Date.parse(first.started_at) >= RUN.ms);
-
 /**
  * `Returning 500 since 14:02`. Names both failures if the first one was different, and how many attempts were accepted if
  * some were just now.
@@ -83,7 +76,7 @@ export function failingSince(health: HealthFacts, now: number): string {
 	if (last === null) return "Failing";
 	const { now: words } = responseWords(last);
 	if (first === null) return recentFailures(health);
-	if (!isDown(health, now)) return `${recentFailures(health)}. ${words} now`;
+	if (!health.down) return `${recentFailures(health)}. ${words} now`;
 	const since = shortTime(Date.parse(first.started_at), now);
 	return responseWords(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
 }
@@ -113,7 +106,7 @@ export function unstableWords(health: HealthFacts): string {
 function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
 	const name = nameInSentence(webhook);
 	const { last_attempt: last, failing_since: first } = health;
-	if (last === null || first === null || !isDown(health, now)) {
+	if (last === null || first === null || !health.down) {
 		const words = recentFailures(health);
 		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
 	}

@@ -35,6 +35,7 @@ function example(
 			last_attempt: null,
 			failing_since: null,
 			failed_in_a_row: 0,
+			down: false,
 			recent: { since: new Date(NOW).toISOString(), minutes: 15, delivered: 1, failed: 0 },
 			last_delivered_at: null,
 			waiting: { count: 0, next_at: null },

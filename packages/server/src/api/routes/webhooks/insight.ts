@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { endOfRights } from "../../../accounts/index.ts";
 import { WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
-import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, NO_FIGURES } from "../../../registry/health.ts";
+import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, isDown, NO_FIGURES } from "../../../registry/health.ts";
 import { readHealthOf } from "../../../registry/health-reads.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import { orderIdsOf } from "../../../search/order-ids.ts";
@@ -82,6 +82,9 @@ export const WebhookHealth = Type.Object(
 			maximum: MAX_FAILED_IN_A_ROW,
 			description: `How many attempts have failed since the last delivered one, counted up to ${MAX_FAILED_IN_A_ROW}.`,
 		}),
+		down: Type.Boolean({
+			description: `Whether nothing has been delivered lately: the last attempt failed, and so did all of \`recent\`, or at least ${HEALTH.failingAttempts} in a row over ${HEALTH.failingSeconds} seconds or more.`,
+		}),
 		recent: Type.Object(
 			{
 				since: Time,
@@ -150,12 +153,14 @@ function presentHealth(
 ): Static<typeof WebhookHealth> {
 	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
 	const { delivered, retrying, failed, p95Ms } = day.total;
+	const figures = { ...health, status: webhook.status };
 	return {
 		webhook_id: webhook.id,
-		state: healthOf({ ...health, status: webhook.status }, now),
+		state: healthOf(figures, now),
 		last_attempt: lastAttempt && presentAttemptSummary(lastAttempt),
 		failing_since: failingSince && presentAttemptSummary(failingSince),
 		failed_in_a_row: health.failedInARow,
+		down: isDown(figures, now),
 		recent: { since: isoTime(healthWindowStart(now)), minutes: HEALTH.windowMinutes, ...recent },
 		last_delivered_at: isoTimeOrNull(lastDeliveredAt),
 		waiting: { count: waiting.count, next_at: isoTimeOrNull(waiting.nextAt) },
