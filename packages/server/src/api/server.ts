@@ -17,7 +17,7 @@ import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, OneByOne, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
 import { Connections } from "./http/connections.ts";
-import { invalid, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
+import { FailureLog, invalid, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
 import { readQuery } from "./http/validate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import {
@@ -59,6 +59,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		...parts.connectionLimits,
 		callerOf: (request) => callers.find(request),
 	});
+	const failures = new FailureLog(parts);
 	const app = Fastify({
 		logger: false,
 		serverFactory: (handle) => connections.serve(handle),
@@ -72,7 +73,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		frameworkErrors(error, request, reply) {
 			// The router failed before any hook could run.
 			reply.headers(ownHeaders(request, connections));
-			return sendProblem(error, request, reply, logger);
+			return sendProblem(error, request, reply, failures);
 		},
 		clientErrorHandler(error, socket) {
 			if (error.code === "ECONNRESET" || !connections.endAfterAnswers(socket))
@@ -134,7 +135,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		note(request, reply);
 		done();
 	});
-	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
+	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, failures));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
 	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
 	metrics.watch({ ...parts, storageCheck });

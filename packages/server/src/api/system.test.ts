@@ -220,6 +220,33 @@ test("reports and logs a server error without its details", async () => {
 	}
 });
 
+// On a full disk, each refused request logged a stack trace.
+test("logs a few of the requests that fail while storage has no room, and how many others there were", async () => {
+	let now = 0;
+	const full = await TestApi.start({
+		parts: ({ engine, clock }) => ({
+			clock: { ...clock, elapsed: () => now },
+			engine: { ...engine, publish: () => Promise.reject(new StorageError("full", "The disk is full.")) },
+		}),
+	});
+	try {
+		const project = await full.project();
+		const fail = async () => {
+			const body = { type: "delivery.success", data: {} };
+			expect((await full.call("POST", `${project}/events`, { body })).status).toBe(503);
+		};
+		const lines = () => full.logs.filter((line) => line.includes("a request failed"));
+		for (let n = 0; n < 15; n++) await fail();
+		expect(lines()).toHaveLength(10);
+		expect(lines().at(-1)).not.toContain("unlogged");
+		now += 2_000;
+		await fail();
+		expect(JSON.parse(lines().at(-1)!)).toMatchObject({ unlogged: 5 });
+	} finally {
+		await full.close();
+	}
+});
+
 test("responses have the request's id, or a new one", async () => {
 	const given = await api.call("GET", "/healthz", { headers: { "x-request-id": "abc-123" } });
 	expect(given.headers["x-request-id"]).toBe("abc-123");
