@@ -106,7 +106,7 @@ const REASON_TEXT: Record<Reason, string> = {
 	host_unreachable: "The receiver's host could not be reached. Check its network and firewall.",
 	tls_untrusted:
 		"The receiver's certificate is not trusted. Use one from a public authority and serve its full chain. The operator can trust another authority with POSTHORN_EGRESS_CA_FILE.",
-	tls_expired: "The receiver's certificate has expired or is not valid yet. Renew it, then replay.",
+	tls_expired: "The receiver's certificate has expired or is not valid yet. Renew it.",
 	tls_wrong_host: "The receiver's certificate is for another host name. Use one that names the URL's host.",
 	tls_costly:
 		"The receiver's TLS handshake takes too much work. Use a certificate with common keys and a short chain. Until then, other new receivers of the project wait, too.",
