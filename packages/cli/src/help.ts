@@ -47,15 +47,15 @@ Example:
   posthorn migrate --database-url postgres://posthorn@db.internal/posthorn`,
 	"operator-key": `
 For a lost or leaked key. Only a hash of the key is stored, so the current one can't be shown. With PostgreSQL, nodes may
-keep running: they use the new key within 5 seconds. With SQLite, stop the service first. A key that is set in
-POSTHORN_OPERATOR_KEY is changed there instead. Sessions and projects' API keys aren't affected. Like starting the
-service, it migrates the database to the schema of this version.
+keep running: they use the new key within 5 seconds. With SQLite, stop the service first. If the key is set in
+POSTHORN_OPERATOR_KEY, change it there instead. Sessions and projects' API keys aren't affected. Like starting the
+service, the command migrates the database to this version's schema.
 
 Examples:
   posthorn operator-key --new
   posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
 	"setup-link": `
-At a terminal, posthorn serve prints this link itself. Otherwise its output may be a log, which others read. With SQLite,
+At a terminal, posthorn serve prints this link itself. Otherwise its output may be a log that others read. With SQLite,
 run this command in the service's folder, as its user. With PostgreSQL it works anywhere, with the settings of a node.
 Once the account exists, there is no link: sign in.
 
@@ -63,20 +63,20 @@ Examples:
   posthorn setup-link
   docker compose exec posthorn posthorn setup-link`,
 	backup: `
-The copy is a database like the original; posthorn restore puts it in place. It doesn't contain the seal key (a file next
-to the database, or POSTHORN_SEAL_KEY): store a copy of that separately.
+The copy is a database like the original; posthorn restore puts it in place. The seal key (a file next to the database,
+or POSTHORN_SEAL_KEY) isn't part of it: store a copy of that separately.
 
 Examples:
   posthorn backup /backups/posthorn-$(date +%F).db
   posthorn backup copy.db --database-url sqlite:/var/lib/posthorn/posthorn.db`,
 	restore: `
-Stop the service first, and run it as the service's user. With SQLite it checks the backup and the seal key, and
-replaces the database with a copy of the backup; the previous database is kept under another name. With PostgreSQL,
-restore the backup with PostgreSQL's own tools, then run it without a file.
+Stop the service first, and run this command as the service's user. With SQLite it checks the backup and the seal key,
+and replaces the database with a copy of the backup; the previous database is kept under another name. With PostgreSQL,
+restore the backup with PostgreSQL's own tools, then run this command without a file.
 
 The database is then in quarantine. The service starts, and accepts and logs events, but sends nothing: its pending
 deliveries are as old as the backup, and receivers may have got them since. "posthorn quarantine" lists them, and
-"posthorn release" sends them. Restarts don't end a quarantine, and it holds on every node.
+"posthorn release" sends them. The quarantine applies to every node, and restarts don't end it.
 
 Examples:
   posthorn restore /backups/posthorn-2026-11-24.db

@@ -15,8 +15,8 @@ Examples:
 	listen: `
 Events are signed with a secret of this machine, which is printed as WEBHOOK_SECRET=…, and sent in order, one at a time.
 Any response counts as received, even 503. While the receiver is away (nothing listens, the connection breaks, or a proxy
-responds with 502 or 504), the same event is sent again. The position is stored after each event, so a restart within a
-day continues there; otherwise it begins now.
+responds with 502 or 504), the same event is sent again. The position is stored after each event: a restart within a day
+continues there, a later one starts with new events.
 
 The delivery log isn't affected. The project's audit log says who listened, when, and to which types. Replays and test
 events go to webhooks, not here: "posthorn replay --event evt_… --to 3000/hooks" sends one here. At a terminal, r sends

@@ -82,7 +82,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `${host} says that the request's timestamp is too old or too new.`,
 			tries: [
-				"Set the receiver's clock by NTP. Every request is signed right before it's sent.",
+				"Synchronize the receiver's clock with NTP. Every request is signed right before it's sent.",
 				"Accept timestamps within 5 minutes.",
 			],
 		}),
@@ -113,7 +113,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 			why: `${host} says that the signature is invalid.`,
 			tries: [
 				"Check that the receiver uses this webhook's current secret. If it's lost or was rotated, rotate it again.",
-				"Verify the body exactly as received, before parsing it: parsed and written again, it's another text.",
+				"Verify the body exactly as received, before parsing it: parsing and serializing it again changes its bytes.",
 				"Compare with the code under Verify on the webhook's page.",
 			],
 		}),
@@ -175,9 +175,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		fits: (failure) => targetOf(failure)?.protocol === "http:",
 		advice: ({ host }) => ({
 			why: `${host} redirects to an unencrypted address (http). Redirects are never followed.`,
-			tries: [
-				"Configure the receiver or its proxy to know that it is reached over HTTPS, for example by X-Forwarded-Proto.",
-			],
+			tries: ["Tell the receiver that it's reached over HTTPS, for example with X-Forwarded-Proto from its proxy."],
 		}),
 	},
 	{

@@ -140,7 +140,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 		],
 	}),
 	tls_costly: ({ host }) => ({
-		why: `Checking the certificates of ${host}, or those of another new receiver of this project, takes too much computing time.`,
+		why: `Checking the certificates of ${host}, or those of another new receiver of this project, takes too much CPU time.`,
 		tries: [
 			"Use a certificate with a common key (P-256, or RSA with 2,048 bits), and serve only its own chain.",
 			"If the certificate is ordinary, check the project's other receivers: new ones wait while one of them is costly.",
@@ -243,7 +243,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		tries: ["Have the receiver accept JSON bodies on this path."],
 	}),
 	421: ({ host }) => ({
-		why: `The server at this address is not responsible for ${host}.`,
+		why: `The server at this address doesn't serve ${host}.`,
 		tries: ["Check the host in the receiver's server configuration and in its certificate."],
 	}),
 	429: ({ host }) => ({

@@ -234,7 +234,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 					: `Healthy. ${plural(day.delivered, "delivery", "deliveries")} accepted in the last 24 hours${last}.`;
 			if (isBehind(health, now)) {
 				return {
-					text: `Accepting events, but behind: ${backlogSentence(backlog, now)}. A slow receiver holds up its lane; see Settings for how many events may be in flight.`,
+					text: `Accepting events, but behind: ${backlogSentence(backlog, now)}. A slow receiver holds up later events; see Settings for how many may be in flight.`,
 					action: null,
 				};
 			}

@@ -85,7 +85,7 @@ function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
 				/>
 				<Checkbox.Group
 					label="Scopes"
-					description="What the key may do. A program should have no more than it needs."
+					description="What the key may do. Give a program no more than it needs."
 					{...form.getInputProps("scopes")}
 				>
 					<Stack gap="xs" mt="xs">

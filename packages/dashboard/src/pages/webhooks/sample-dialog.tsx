@@ -114,7 +114,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 				/>
 				<JsonInput
 					label="Data"
-					description="Checked with the type's schema when it's published."
+					description="Checked against the type's schema when it's published."
 					value={text}
 					onChange={(next) => {
 						setText(next);

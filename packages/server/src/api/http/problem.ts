@@ -18,7 +18,7 @@ export const PROBLEMS = {
 		status: 400,
 		title: "The request is malformed",
 		meaning:
-			"The request isn't valid HTTP, its body isn't JSON in UTF-8, or the body doesn't have the announced length.",
+			"The request isn't valid HTTP, its body isn't JSON in UTF-8, or the body is shorter or longer than its Content-Length.",
 		action: "Correct the request. `detail` says what is wrong. Sending it again unchanged won't help.",
 	},
 	unauthorized: {
@@ -84,7 +84,7 @@ export const PROBLEMS = {
 	"unsupported-media-type": {
 		status: 415,
 		title: "Unsupported media type",
-		meaning: "The body isn't announced as JSON, or it is compressed.",
+		meaning: "The `Content-Type` isn't JSON, or the body is compressed.",
 		action: "Send `Content-Type: application/json`, and no `Content-Encoding`.",
 	},
 	invalid: {
@@ -98,7 +98,7 @@ export const PROBLEMS = {
 		status: 429,
 		title: "Too many requests",
 		meaning:
-			"One of your budgets is used up: requests a minute, bodies in flight, calls that wait, or the share of the publish queue. Nothing was done.",
+			"One of your budgets is used up: requests per minute, bodies in flight, waiting calls, or your share of the publish queue. Nothing was done.",
 		action: "Wait for the number of seconds in `Retry-After`, then send the same request again.",
 	},
 	"header-too-large": {
@@ -116,7 +116,8 @@ export const PROBLEMS = {
 	unavailable: {
 		status: 503,
 		title: "Temporarily unavailable",
-		meaning: "The node is full, starting or stopping, or something it needs, such as its database, is unavailable.",
+		meaning:
+			"The node is at its limit, starting or stopping, or something it needs, such as its database, is unavailable.",
 		action:
 			"Wait for the number of seconds in `Retry-After`, then send the same request again. An event may have been published nevertheless; with its own `id` that does no harm.",
 	},
