@@ -9,10 +9,12 @@ import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { usePhone } from "../../../ui/hooks/use-narrow.ts";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { When } from "../../../ui/when.tsx";
+import { RecentRows } from "./recent-rows.tsx";
 
 const SHOWN = 8;
 
@@ -38,7 +40,6 @@ const COLUMNS: readonly Column<ListedAttempt>[] = [
 		render: ({ response_ms }) => formatMs(response_ms),
 		align: "right",
 		width: 100,
-		from: "sm",
 	},
 ];
 
@@ -66,6 +67,7 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
 	const navigate = useNavigate();
 	const router = useRouter();
+	const phone = usePhone();
 	const placeOf = ({ id }: ListedAttempt) => ({
 		to: "/p/$projectId/logs/$attemptId" as const,
 		params: { projectId, attemptId: id },
@@ -87,6 +89,7 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 			</Text>
 		);
 	}
+	if (phone) return <RecentRows rows={data} skeletons={SHOWN} placeOf={placeOf} />;
 	return (
 		<DataTable
 			label="Recent attempts"
