@@ -94,7 +94,7 @@ test.describe("with long delays", () => {
 		await receiver.count(1);
 		receiver.respondWith(() => ({ status: 200 }));
 		await page.goto(dashboard.project());
-		const pending = page.getByRole("listitem").filter({ hasText: "Retry now" });
+		const pending = page.getByRole("listitem").filter({ has: page.getByRole("button", { name: /^Retry now/ }) });
 		await expect(pending).toContainText("Order ord_1");
 		await page.goto(dashboard.project("/logs"));
 		const rows = page.getByRole("table", { name: "Deliveries" });

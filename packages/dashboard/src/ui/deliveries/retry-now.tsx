@@ -38,7 +38,7 @@ export function RetryNow({ projectId, delivery, inRow = false, what, onDone }: R
 						void run();
 					}}
 				>
-					Retry now
+					{inRow ? "Retry" : "Retry now"}
 				</Button>
 			)}
 		</ForRole>

@@ -124,7 +124,7 @@ export function NextRetryCell({ attempt, webhook, label }: NextRetryProps) {
 	const { next_retry_at: at } = attempt;
 	if (at === null || !isPending(attempt) || webhook === "deleted") return <span className={classes.quiet}>–</span>;
 	return (
-		<span>
+		<span className={classes.due}>
 			{label} <When at={at} words={(due, now) => dueWords(due, now, { paused: webhook === "paused" })} />
 		</span>
 	);

@@ -67,14 +67,14 @@ export function AttemptsTable({
 
 /** All columns except the one for selecting, which changes far more often. */
 const columnsOf = (nameOf: NameOf, stateOf: AttemptsProps["stateOf"]): readonly Column<ListedAttempt>[] => [
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 102 },
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 94 },
 	{
 		key: "outcome",
 		header: "Outcome",
 		render: ({ status, followed }) => <Outcome kind={attemptOutcome(status, followed)} />,
-		width: 112,
+		width: 110,
 	},
-	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 176 },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 180 },
 	{
 		key: "webhook",
 		header: "Webhook",
@@ -94,6 +94,6 @@ const columnsOf = (nameOf: NameOf, stateOf: AttemptsProps["stateOf"]): readonly 
 		header: "Next retry",
 		render: (attempt) => <NextRetryCell attempt={attempt} webhook={stateOf(attempt.webhook_id)} />,
 		align: "right",
-		width: 98,
+		width: 96,
 	},
 ];

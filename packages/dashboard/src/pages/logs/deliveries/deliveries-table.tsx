@@ -91,19 +91,19 @@ const columnsOf = (
 		width: 94,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 110 },
-	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 176 },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 180 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? null : <ResponseCell attempt={last_attempt} />),
-		width: 104,
+		width: 92,
 	},
 	{
 		key: "attempts",
 		header: "Attempts",
 		render: ({ last_attempt }) => (last_attempt === null ? "" : <TrackMini attempt={last_attempt} />),
-		width: 138,
+		width: 132,
 	},
 	{
 		key: "next",
@@ -113,7 +113,7 @@ const columnsOf = (
 		),
 		align: "right",
 		// Room for both actions of a test that waits.
-		width: 194,
+		width: 172,
 	},
 ];
 
