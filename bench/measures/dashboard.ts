@@ -49,7 +49,7 @@ export async function measureDashboard(progress: Progress): Promise<readonly Das
 	const browser = await chromium.launch({ executablePath, args, ...(env && { env: env as Record<string, string> }) });
 	const times: DashboardTime[] = [];
 	const add = (what: string, value: number, goal: number, unit: DashboardTime["unit"]) => {
-		// A 60 Hz screen shows only 59.9 frames in some seconds.
+		// A 60 Hz screen may show only 59.9 frames in a second.
 		const rounded = Math.round(value);
 		times.push({ what, value: rounded, goal, unit, met: unit === "fps" ? rounded >= goal : rounded <= goal });
 	};

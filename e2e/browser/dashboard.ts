@@ -176,7 +176,7 @@ export async function axe(page: Page): Promise<AxeBuilder> {
 /** The layout shift from which on people notice that a page moves. */
 const LAYOUT_SHIFT = 0.02;
 
-/** Watches pages from the next one on. What it returns fails if the current page has moved since it was opened. */
+/** Watches pages from the next one on. Returns a check that fails if the current page has moved since it was opened. */
 export async function watchShifts(page: Page): Promise<() => Promise<void>> {
 	await page.addInitScript(`
 		globalThis.shifts = [];

@@ -167,7 +167,7 @@ test.describe("with long delays", () => {
 		await page.keyboard.press("j");
 		await expect(drawer.getByRole("link", { name: "ord_1" })).toBeVisible();
 		await expect(focused).toHaveCount(1);
-		// The help opens above it, has the keyboard, and closes alone.
+		// The help opens above it, gets the keys, and closes without closing the drawer.
 		const retry = drawer.getByRole("button", { name: "Retry now" });
 		await retry.focus();
 		await page.keyboard.press("?");

@@ -50,7 +50,7 @@ test("saving settings doesn't undo what someone else has saved meanwhile", async
 	await save.click();
 	await isSaving.promise;
 	await expect(page.getByRole("heading", { level: 1, name: "Books" })).toBeVisible();
-	// What is typed while it's being saved stays.
+	// Text typed during the save stays.
 	await description.fill("Books and more");
 	held.resolve();
 	await expect(page.getByText("Saved. Retries and replays use it from now on, too.")).toBeVisible();
@@ -59,7 +59,7 @@ test("saving settings doesn't undo what someone else has saved meanwhile", async
 	await description.fill("Books");
 	expect((await shop.get(shop.path(`/webhooks/${id}`))).body).toMatchObject({ ...theirs, description: "Books" });
 	await expect(save).toBeDisabled();
-	// What is discarded is what was saved last, by anyone.
+	// Discarding returns to the values that were saved last, by anyone.
 	await description.fill("Ledger");
 	await shop.patch(shop.path(`/webhooks/${id}`), { description: "Accounting (new)" });
 	await expect(page.getByRole("heading", { level: 1, name: "Accounting (new)" })).toBeVisible();
@@ -68,7 +68,7 @@ test("saving settings doesn't undo what someone else has saved meanwhile", async
 	await expect(save).toBeDisabled();
 });
 
-// They were lost without a word.
+// They were lost without a warning.
 test("unsaved settings stay while other tabs are shown, and are only lost on purpose", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });

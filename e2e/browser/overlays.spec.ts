@@ -41,7 +41,7 @@ test("on a wide window the list stands beside a delivery, to read and to open ot
 	await expect(rows.nth(2)).toBeFocused();
 });
 
-// The space reserved for the page's scrollbar stayed bright next to every drawer, and the page behind it moved.
+// The space reserved for the page's scrollbar stayed bright next to every drawer, and the page under it moved.
 test("overlays cover the whole page, and the page behind them doesn't move", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

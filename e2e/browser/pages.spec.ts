@@ -27,7 +27,7 @@ for (const filled of [true, false])
 		}
 		const faults = watch(context);
 		await dashboard.enter(page);
-		// Each page is loaded in the scheme in which the one before was left.
+		// Each page loads in the color scheme that the previous one ended with.
 		let colorScheme: "light" | "dark" = "light";
 		for (const url of [...pages, `${dashboard.url}/projects`, `${dashboard.url}/account`, `${dashboard.url}/nowhere`]) {
 			await page.goto(url);

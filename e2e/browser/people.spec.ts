@@ -151,7 +151,7 @@ test("removing a member shows the keys they created, and revokes those that are 
 	await expect(dialog.getByRole("checkbox")).toHaveCount(2);
 	await dialog.getByRole("checkbox", { name: "Revoke Dave's laptop" }).check();
 	await expectAccessible(page);
-	// Whoever is about to be removed could keep access with another key.
+	// A member about to be removed could keep access with another key.
 	await createKey("Dave's backdoor");
 	await dialog.getByRole("button", { name: "Remove and revoke 1 key" }).click();
 	await expect(page.getByText(/2 keys are revoked/)).toBeVisible();

@@ -24,7 +24,7 @@ function watchCalls(page: Page): string[] {
 	return calls;
 }
 
-test("a double click acts once, even if it is over something else by then", async ({ dashboard, page }) => {
+test("a double click acts once, even if something else is under the pointer by then", async ({ dashboard, page }) => {
 	const receiver = await dashboard.failing("ERP", 3);
 	await dashboard.enter(page);
 	await page.goto(dashboard.project("/logs"));
@@ -44,7 +44,7 @@ test("a double click acts once, even if it is over something else by then", asyn
 	await receiver.count(5);
 	await expect.poll(() => calls).toEqual(["POST retry", "POST retry"]);
 
-	// The backdrop of the dialog is there by then.
+	// By then, the dialog's backdrop has appeared.
 	const dialog = page.getByRole("dialog");
 	await doubleClick(page, page.getByRole("button", { name: "Replay all matching" }), () => dialog.waitFor());
 	await expect(dialog.getByText("Nothing that matches can be replayed.")).toBeVisible();

@@ -3,7 +3,7 @@ import { expect, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600", POSTHORN_LOG_RETENTION_DAYS: "7" } });
 
-test("what waits for several webhooks is counted in deliveries, and deleting one says what it drops", async ({
+test("pending deliveries of several webhooks are counted as deliveries, and deleting one says what it drops", async ({
 	dashboard,
 	page,
 }) => {

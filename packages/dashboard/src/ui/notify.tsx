@@ -18,7 +18,7 @@ const OFFLINE_ID = "offline";
 // From then on, it isn't true.
 window.addEventListener("online", () => notifications.hide(OFFLINE_ID));
 
-/** A notification that says what went wrong and what to do; stays until it is closed, or until it is over. */
+/** Says what went wrong and what to do. Stays until it is closed or, if the browser was offline, until it is back. */
 export function notifyProblem(error: unknown): void {
 	const { title, detail } = problemWords(error);
 	notifications.show({

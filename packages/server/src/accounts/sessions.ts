@@ -134,7 +134,7 @@ export interface Person {
 	readonly csrfToken: string;
 }
 
-/** When the principal's rights end by themselves: infinity, unless it is a key that expires. */
+/** When the principal's rights expire: infinity, unless it is a key with an expiry. */
 export const endOfRights = (principal: Principal): number =>
 	(principal.kind === "project" ? principal.expiresAt : null) ?? Number.POSITIVE_INFINITY;
 

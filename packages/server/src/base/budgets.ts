@@ -530,6 +530,14 @@ export const COMMITS = {
 	sqliteBytes: 4 * MIB,
 } as const;
 
+/** A step of retention: it deletes a range, then pauses for publishing and settling. */
+export const RETENTION = {
+	/** Rows examined: enough that little is written for each, and few enough to cause no noticeable wait. */
+	rowsPerStep: 2_000,
+	/** Bodies of the events deleted, however few events that is. */
+	bytesPerStep: 16 * MIB,
+} as const;
+
 /** Limits on the projects that a node owns. */
 export const PROJECTS = {
 	/** Projects in memory. Any more take turns. */

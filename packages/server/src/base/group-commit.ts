@@ -15,8 +15,8 @@
  *                      └────────────── apart ──▶ given up, when the owner's patience has ended
  * ```
  *
- * An owner whose items alone fill half a batch or more rests for as long as that commit took, if others have committed
- * lately. So it takes at most half of the time.
+ * If others have committed lately, an owner whose own items fill half a batch or more pauses for as long as that commit
+ * took. So it takes at most half of the time.
  *
  * A commit never waits for one owner. It reports owners whose rows another session has locked, and commits the others.
  * The items of a locked owner are then committed `apart` immediately: that commit may wait for the lock. A few owners

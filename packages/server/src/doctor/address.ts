@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { Config } from "../config/index.ts";
 import { type Finding, fault, ok, warning } from "./local.ts";
 
-/** How long whoever uses the port has to respond, milliseconds. */
+/** How long a program that uses the port has to respond, milliseconds. */
 const ANSWER_MS = 2_000;
 const NAME = "Address";
 

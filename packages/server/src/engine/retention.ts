@@ -1,3 +1,4 @@
+import { RETENTION } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { PeerStorage, RetentionStorage, SweepStep } from "../storage/port.ts";
@@ -10,8 +11,6 @@ const LOOK_EVERY_MS = 5 * 60_000;
 const TERM_MS = 2 * 60_000;
 /** Rows dated further ahead than this were written while a clock was wrong. */
 const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
-/** Rows examined per step: enough that little is written for each, and few enough to cause no noticeable wait. */
-const STEP_ROWS = 2_000;
 /** The pause after a step, for publishing and settling: this many times what the step took, and at least this long. */
 const PAUSE_TIMES = 2;
 const PAUSE_MS = 20;
@@ -95,7 +94,7 @@ export class RetentionSweeper {
 		// A node whose clock isn't trusted leaves the pass to others.
 		const now = retentionNow();
 		if (!Number.isFinite(now)) return;
-		const pass = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: STEP_ROWS };
+		const pass = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: RETENTION.rowsPerStep };
 		try {
 			if (!(await this.#take(early))) return;
 			const attempts = await this.#steps("attempts", (from) => storage.sweepAttempts({ ...pass, from }));

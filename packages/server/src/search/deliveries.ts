@@ -18,7 +18,7 @@ import {
 	type Storage,
 	type WaitingRetry,
 } from "../storage/port.ts";
-import { orderIdsOf } from "./order-ids.ts";
+import { orderIdsOf } from "./references.ts";
 
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
 export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
@@ -127,7 +127,7 @@ async function findDeliveries(
 	// Most entries are shown, so the first step reads what a page needs. Those of given events are all sorted each time.
 	let step = isOfEvents(filter) ? Math.ceil(limit * MARGIN) : limit - rows.length;
 	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
-		// Of a first step, most are shown. Others may read many entries, so the order ids of what is shown are read later.
+		// Most entries of the first step are shown. Later steps may read many that aren't, so only shown ones get an order id.
 		const orderIds = scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};
 		const page = { limit: step, ...orderIds, ...(next !== undefined && { before: next }) };
 		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });

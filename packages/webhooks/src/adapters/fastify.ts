@@ -24,7 +24,7 @@ export interface FastifyWebhooksOptions {
 	readonly path?: string;
 }
 
-/** A Fastify plugin with one route. It reads the raw body there, and leaves the parsers of all other routes alone. */
+/** A Fastify plugin with one route. It reads the raw body there, and doesn't change the parsers of other routes. */
 export function fastifyWebhooks(
 	receiver: Receiver,
 	{ path = "/webhooks" }: FastifyWebhooksOptions = {},

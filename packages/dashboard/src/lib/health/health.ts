@@ -252,7 +252,7 @@ export const isBehind = ({ state, backlog }: Pick<HealthFacts, "state" | "backlo
 
 type ById = ReadonlyMap<string, HealthFacts>;
 
-/** What waits longer than it should: for webhooks that are behind, and for paused ones. */
+/** Events that wait longer than they should: for webhooks that are behind, and for paused ones. */
 const lateSentence = (webhooks: readonly WebhookFacts[], byId: ById, now: number): string =>
 	behindSentence(webhooks, byId, now) + pausedSentence(webhooks, byId);
 
@@ -305,7 +305,7 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
 }
 
-/** What waits to be sent to a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
+/** Events pending for a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
 export function pendingSentence(backlog: HealthFacts["backlog"], retries: number, now: number): string {
 	const first = backlogSentence(backlog, now);
 	const again = retries === 0 ? null : `${plural(retries, "event")} ${retries === 1 ? "waits" : "wait"} for a retry`;

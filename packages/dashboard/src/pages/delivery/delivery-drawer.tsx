@@ -93,7 +93,7 @@ export function DeliveryDrawer() {
 		if (dialog?.contains(document.activeElement) === false) dialog.focus({ preventScroll: true });
 	}, [attemptId]);
 
-	// What had the focus may be gone, such as a button of the previous delivery.
+	// The focused element may be gone, such as a button of the previous delivery.
 	useEffect(() => {
 		if (document.activeElement !== document.body) return;
 		inside.current?.closest<HTMLElement>("[role=dialog]")?.focus({ preventScroll: true });
@@ -109,7 +109,7 @@ export function DeliveryDrawer() {
 			closeOnEscape={!isCovered}
 			size="min(880px, 100vw)"
 			padding="lg"
-			// On wide windows the list stands beside it, to scroll and to open other rows. Elsewhere it stays readable.
+			// On wide windows the list next to it can be scrolled and opens other rows. Elsewhere it only stays readable.
 			withOverlay={!beside}
 			lockScroll={!beside}
 			overlayProps={{ backgroundOpacity: 0.12 }}

@@ -64,10 +64,10 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 		eventSeen: anySeen === true || (month.data?.total.events ?? 0) > 0 || (newest.data?.length ?? 0) > 0,
 		deliveryAccepted: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
 	};
-	// Until then, something that comes late would push down what is shown. What fails isn't waited for.
+	// Until then, a late section would push down the others. Failed requests don't hold up the page.
 	const isLate = (query: { isPending: boolean; failureCount: number }) => query.isPending && query.failureCount === 0;
 	const settled = known && !isLate(incidents) && (anySeen === true || !(isLate(month) || isLate(newest)));
-	// What is shown stays, even if someone deletes the last webhook with attempts, so that more has to be loaded.
+	// The page stays, even if someone deletes the last webhook with attempts and more has to be loaded.
 	const [shown, setShown] = useState<string | null>(null);
 	if (settled && shown !== projectId) setShown(projectId);
 	const isBeginning =

@@ -112,8 +112,8 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 					<Actions
 						projectId={projectId}
 						webhook={webhook}
-						// A failing or unstable webhook's banner says what waits or has failed, and has the actions. While it fails,
-						// a test shows whether it works again, and then offers what's next.
+						// A failing or unstable webhook's banner lists pending and failed deliveries, and has the actions. While it
+						// fails, a test shows whether it works again, then offers the next step.
 						action={failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
 						retries={failing ? 0 : (health?.waiting.count ?? 0)}
 						failed={health?.dead_letters ?? 0}

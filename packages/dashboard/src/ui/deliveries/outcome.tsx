@@ -32,7 +32,7 @@ export type OutcomeKind = keyof typeof LOOK;
 export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>
 	`var(--ph-${LOOK[kind].tone}${part === "text" ? "" : `-${part}`})`;
 
-/** An attempt's outcome. Once its delivery has a later attempt, one that was to be retried has been. */
+/** An attempt's outcome. A retrying one counts as retried once its delivery has a later attempt. */
 export const attemptOutcome = (status: "delivered" | "retrying" | "failed", isFollowed: boolean): OutcomeKind =>
 	status === "retrying" && isFollowed ? "retried" : status;
 

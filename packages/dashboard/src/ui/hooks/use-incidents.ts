@@ -3,8 +3,8 @@ import { useEffect, useRef } from "react";
 import { type Health, type Incident, incidentsQuery } from "../../api/health.ts";
 
 /**
- * What changes an incident's words at once: a webhook's state, whether it delivers again although its incident is said to
- * be ongoing, and whether anything waits or needs a decision.
+ * What changes an incident's words immediately: a webhook's state, whether it delivers again although its incident is
+ * still listed as ongoing, and whether anything is pending or needs a decision.
  */
 function marksOf(healths: readonly Health[] | undefined, incidents: readonly Incident[]) {
 	const ongoing = new Set(incidents.filter(({ state }) => state === "ongoing").map(({ webhook_id }) => webhook_id));

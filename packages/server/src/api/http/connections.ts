@@ -152,8 +152,8 @@ export class Connections {
 	}
 
 	/**
-	 * Ends a connection on which no valid request follows, once the complete ones before that have their responses: they
-	 * are done, and whatever came next may not look like the response to them. Requests that haven't started are dropped.
+	 * Ends a connection that has sent an invalid request, once the complete ones before it have their responses: an error
+	 * sent earlier would look like the response to one of them. Requests that haven't started are dropped.
 	 *
 	 * @returns false if there are none, so that the client can be told why
 	 */

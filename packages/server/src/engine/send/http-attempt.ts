@@ -47,9 +47,9 @@ export interface AttemptContext {
  *        │             └──────────────┴──────▶ unanswered
  *        └──▶ cancelled, deferred, unanswered
  *
- * It ends exactly once even if something throws, at its deadline at the latest, or shortly
- * after it if many others end then, too. The deadline is extended by the time
- * spent waiting for a turn to connect. That wait is bounded by the number of sends in flight, since each needs one turn.
+ * It ends exactly once, even if something throws, at its deadline at the latest, or shortly after if many others end
+ * then, too. The deadline is extended by the time spent waiting for a turn to connect. That wait is bounded by the number
+ * of sends in flight, since each needs one turn.
  */
 export class HttpAttempt implements ConnectionUser, HasDeadline {
 	readonly #shipment: Shipment;

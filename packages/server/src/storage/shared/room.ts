@@ -2,9 +2,10 @@ import { ROOM } from "../../base/budgets.ts";
 import { StorageError } from "../port.ts";
 
 /**
- * Whether the database has room, judged by its last writes. After one for which there was none, smaller ones may still
- * succeed, or the same one a moment later, so there counts as no room until a probe has succeeded: a write as large as
- * a request to publish. Whoever asks starts it, because a node that isn't ready gets no requests that would find out.
+ * Whether the database has disk space, judged by its last writes. After a write that failed for lack of space, smaller
+ * ones may still succeed, or the same one a moment later. So the database counts as full until a probe has succeeded: a
+ * write as large as a request to publish. Each check of readiness may start one, because a node that isn't ready gets no
+ * requests that would find out.
  */
 export class Room {
 	readonly #probe: () => Promise<unknown>;

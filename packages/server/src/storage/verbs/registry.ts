@@ -160,7 +160,7 @@ export function* holdWebhook({ projectId, webhookId, by }: WebhookRef & By): Ste
 
 /**
  * Registers a webhook whose cursor is at the end of the log. `limit` if the project already has `maxPerProject` webhooks,
- * counted in the same transaction; `no_project` also if it doesn't exist for `by` anymore.
+ * counted in the same transaction; `no_project` if it doesn't exist, or `by` has no access anymore.
  */
 export function* createWebhook(
 	p: NewWebhook & By & { readonly maxPerProject: number },

@@ -159,7 +159,7 @@ export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetry
 	const { state, next_retry_at, event_type, last_attempt } = row;
 	const what = `${event_type} to ${name}`;
 	const paused = webhook === "paused";
-	// Nothing is sent to a deleted webhook any more.
+	// A deleted webhook gets no more requests.
 	if (webhook === "deleted") return <span className={classes.quiet}>–</span>;
 	if (state === "failed" && isOpen(row)) return <ReplayInRow what={what} onReplay={() => onReplay(row)} />;
 	if (state !== "waiting" || next_retry_at === null) return <span className={classes.quiet}>–</span>;

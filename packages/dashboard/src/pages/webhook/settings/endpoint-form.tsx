@@ -32,7 +32,7 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
 		const values = { url: url.trim(), description: description.trim(), ...rest };
 		const kept = savedOf(await changeWebhook(projectId, webhook.id, changedOf(values, before)));
-		// What was typed in the meantime stays.
+		// Keep what the user typed in the meantime.
 		const typed = changedOf(form.getValues(), values);
 		form.setInitialValues(kept);
 		form.setValues({ ...kept, ...typed });

@@ -220,7 +220,7 @@ function signatureFindings(
 		];
 	const noted = form === null ? [] : [wrong("signature", "signature_form", form)];
 	if (hex === sent.signature) {
-		// Nothing is said of a secret that has been rotated or deleted since.
+		// A secret that has been rotated or deleted since can't be judged.
 		const secret = check === null ? [] : [right("secret", "secret_right", "The secret is right.")];
 		if (form !== null) return [...noted, ...secret];
 		const isLate = clock !== undefined && clockFinding(sent, clock).state === "wrong";

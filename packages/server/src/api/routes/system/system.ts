@@ -96,7 +96,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 		route("POST", "/v1/clock/confirm", "confirmClock", {
 			summary: "Confirm that the clock is right",
 			description:
-				"Call this if the clock is right because the service was off for that long. All nodes follow within a minute. What is past its retention is then deleted or dead-lettered.",
+				"Call this if the clock is right because the service was off for that long. All nodes follow within a minute. Data past its retention is then deleted, and events that waited too long are dead-lettered.",
 			access: "operator",
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			async handler() {

@@ -6,7 +6,7 @@ import { isId } from "../../../base/ids.ts";
 import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, isDown, NO_FIGURES } from "../../../registry/health.ts";
 import { readHealthOf } from "../../../registry/health-reads.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
-import { orderIdsOf } from "../../../search/order-ids.ts";
+import { orderIdsOf } from "../../../search/references.ts";
 import type * as port from "../../../storage/port.ts";
 import { MAX_FAILED_IN_A_ROW } from "../../../storage/port.ts";
 import { principalName } from "../../auth/callers.ts";

@@ -68,7 +68,7 @@ const at = (entries: string, within?: string) => `
 		SELECT * ${atEntry(within)}
 	) a ${WITH_NAMES}`;
 
-/** What {@link SUMMARY_COLUMNS} need of a row of `attempts`, besides its status, type and id. */
+/** The columns of `attempts` that {@link SUMMARY_COLUMNS} need, in addition to status, type and id. */
 const SUMMARIZED = `
 	seq, webhook_no, attempt, replay, status_code, error_code, error, started_at, response_ms, next_retry_at, url`;
 

@@ -247,8 +247,8 @@ export const MIGRATION_LOCK = "8102087430316384878";
 /** No limits: a migration may take longer, and so may the wait for another node's. */
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 /**
- * How long a migration waits for a table that a long transaction uses, such as a dump, milliseconds. Meanwhile everyone
- * else waits for it and for the tables that it has locked, so then it lets go of them all, and begins again after a pause.
+ * How long a migration waits for a table that a long transaction uses, such as a dump, milliseconds. Meanwhile all other
+ * sessions wait for it and for the tables that it has locked. So it then releases them all, and retries after a pause.
  */
 const LOCK_MS = 200;
 const PAUSE_MS = 1_000;

@@ -101,7 +101,7 @@ export function refuseOtherNames(path: string): void {
 	);
 }
 
-/** Not through a link: whoever may write to the folder could let root create or change any file of the machine. */
+/** Doesn't follow a link: a user who may write to the folder could have root create or change any file of the machine. */
 function makeLockFile(path: string): void {
 	const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = constants;
 	try {
