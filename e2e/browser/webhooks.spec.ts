@@ -103,6 +103,42 @@ test.describe("with many webhooks", () => {
 		expect(health.ids().filter((ids) => ids.length !== 1)).toEqual([]);
 		expect(faults).toEqual([]);
 	});
+
+	// The operator of 200 stores could only scroll.
+	test("a long list of projects is searched, including those that aren't loaded yet", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const named = dashboard.address("Store");
+		// A page has 100.
+		for (let n = 1; n <= 105; n++) await shop.post("/v1/projects", { name: `${named} ${n}`, apps: [] });
+		await dashboard.enter(page);
+		await page.goto(`${dashboard.url}/projects`);
+		const table = page.getByRole("table", { name: "Projects" });
+		await expect(table.getByRole("row")).toHaveCount(1 + 100);
+		await page.keyboard.press("/");
+		const field = page.getByRole("textbox", { name: "Find a project" });
+		await expect(field).toBeFocused();
+		await page.keyboard.type(`${named.toLowerCase()} 10`);
+		await expect(page.getByText(/^7 of 1\d\d projects match\.$/)).toBeVisible();
+		await expect(table.getByRole("row")).toHaveCount(1 + 7);
+		await page.reload();
+		await expect(table.getByRole("row")).toHaveCount(1 + 7);
+		await expectAccessible(page);
+		// On phones, rows had what they were meant to leave out.
+		await page.setViewportSize({ width: 390, height: 844 });
+		await expect(table.getByText("Owner").first()).toBeHidden();
+		await expectAccessible(page);
+		await field.fill("nothing has this name");
+		await expect(page.getByText(/^None of 1\d\d projects matches\.$/)).toBeVisible();
+		await expectAccessible(page);
+		await page.getByRole("button", { name: "Clear the search" }).click();
+		await expect(page).toHaveURL(/\/projects$/);
+		await expect(table.getByRole("row").nth(1)).toBeVisible();
+		await field.fill(`${named} 105`);
+		await page.keyboard.press("Tab");
+		await page.keyboard.press("Tab");
+		await page.keyboard.press("Enter");
+		await expect(page.getByRole("heading", { name: `${named} 105`, level: 1 })).toBeVisible();
+	});
 });
 
 test("an empty log shows an example of what its view will list", async ({ dashboard, page }) => {

@@ -5,7 +5,7 @@ import { refreshSession } from "./session.ts";
 
 const PROJECT = "/v1/projects/{project_id}";
 
-/** All projects of the instance, newest first; only for the operator. */
+/** All projects of the instance, oldest first; only for the operator. */
 export const projectsQuery = pagedQuery(["projects"], "/v1/projects", { query: { limit: 100 } });
 
 /** A project without any app. */

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet 
 import { part } from "../lib/part.ts";
 import { validateLogsSearch } from "../pages/logs/search.ts";
 import { validateOverviewSearch } from "../pages/overview/search.ts";
+import { validateProjectsSearch } from "../pages/projects/search.ts";
 import { validateWebhookSearch } from "../pages/webhook/search.ts";
 import { validateWebhooksSearch } from "../pages/webhooks/search.ts";
 import { DeveloperGate } from "./developer-gate.tsx";
@@ -59,6 +60,7 @@ const plain = createRoute({ getParentRoute: () => signedIn, id: "plain", compone
 const projects = createRoute({
 	getParentRoute: () => plain,
 	path: "/projects",
+	validateSearch: validateProjectsSearch,
 	component: lazyRouteComponent(
 		part(() => import("../pages/projects/projects-page.tsx")),
 		"ProjectsPage",

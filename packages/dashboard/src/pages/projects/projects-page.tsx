@@ -1,20 +1,35 @@
 import { Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconFolders, IconLink, IconPlus } from "@tabler/icons-react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useSession } from "../../api/session.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
-import { AllProjects } from "./all-projects.tsx";
 import { NewProjectDialog } from "./new-project-dialog.tsx";
-import { OwnProjects } from "./own-projects.tsx";
+import { ProjectFilter, ProjectsList } from "./projects-list.tsx";
+import { findProjects, foundSentence, validateProjectsSearch } from "./search.ts";
 import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
+import { useProjects } from "./use-projects.ts";
+
+/** From this many projects on, they can be searched. */
+const MANY = 8;
 
 /** The projects that the user can see; the operator sees all, and creates them. */
 export function ProjectsPage() {
 	const { account, projects } = useSession();
 	const [creating, create] = useDisclosure(false);
 	const [linking, link] = useDisclosure(false);
+	const { text = "" } = validateProjectsSearch({ ...useSearch({ from: "/signed-in/plain/projects" }) });
+	const list = useProjects(text !== "");
+	const navigate = useNavigate();
+	const find = (next: string) =>
+		void navigate({
+			to: "/projects",
+			search: validateProjectsSearch({ text: next }),
+			replace: true,
+			resetScroll: false,
+		});
 	const newProject = (
 		<Button leftSection={<IconPlus size={16} aria-hidden />} onClick={create.open}>
 			New project
@@ -35,18 +50,19 @@ export function ProjectsPage() {
 					) : null
 				}
 			>
-				{projects.length === 0
-					? "A project is a store, with its events, its webhooks and its members."
-					: account.operator
-						? "As the operator of this instance, you're an owner of every project."
-						: `You're a member of ${plural(projects.length, "project")}.`}
+				{text.trim() !== "" && list.rows !== undefined && !list.hasMore
+					? foundSentence(list.rows.length, findProjects(list.rows, text).length)
+					: projects.length === 0
+						? "A project is a store, with its events, its webhooks and its members."
+						: account.operator
+							? "As the operator of this instance, you're an owner of every project."
+							: `You're a member of ${plural(projects.length, "project")}.`}
 			</PageHeader>
 			{projects.length > 0 ? (
-				account.operator ? (
-					<AllProjects />
-				) : (
-					<OwnProjects />
-				)
+				<>
+					{projects.length > MANY || text !== "" ? <ProjectFilter text={text} onChange={find} /> : null}
+					<ProjectsList projects={list} text={text} onClear={() => find("")} />
+				</>
 			) : account.operator ? (
 				<EmptyState title="Create the first project" icon={<IconFolders size={26} />} action={newProject}>
 					A project has its own events, webhooks, keys and members. Most stores need one, and perhaps a second one for

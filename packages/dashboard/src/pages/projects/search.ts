@@ -1,0 +1,28 @@
+import { formatCount, plural } from "../../lib/text/numbers.ts";
+
+/** What the address bar says about the list of projects. */
+export interface ProjectsSearch {
+	/** In the name or the id. */
+	readonly text?: string;
+}
+
+export function validateProjectsSearch({ text }: Record<string, unknown>): ProjectsSearch {
+	// The router reads a number as such.
+	const sought = typeof text === "string" || typeof text === "number" ? String(text) : "";
+	return sought === "" ? {} : { text: sought };
+}
+
+/** The projects whose name or id has the text, in the order given. */
+export function findProjects<Row extends { readonly id: string; readonly name: string }>(
+	rows: readonly Row[],
+	text: string,
+): readonly Row[] {
+	const sought = text.trim().toLowerCase();
+	return rows.filter(({ id, name }) => name.toLowerCase().includes(sought) || id.includes(sought));
+}
+
+/** `3 of 200 projects match.` */
+export const foundSentence = (all: number, found: number): string =>
+	found === 0
+		? `None of ${plural(all, "project")} matches.`
+		: `${formatCount(found)} of ${plural(all, "project")} ${found === 1 ? "matches" : "match"}.`;
