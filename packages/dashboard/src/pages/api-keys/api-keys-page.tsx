@@ -7,7 +7,7 @@ import { useProjectId } from "../../api/session.ts";
 import { hasExpired } from "../../lib/account/key-scopes.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { serverNow } from "../../lib/text/server-time.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
+import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { KeysTable } from "./keys-table.tsx";
@@ -20,11 +20,9 @@ export function ApiKeysPage() {
 	const [creating, create] = useDisclosure(false);
 	const newKey = (
 		<ForRole needs="developer">
-			{(disabled) => (
-				<Button leftSection={<IconPlus size={16} aria-hidden />} disabled={disabled} onClick={create.open}>
-					New key
-				</Button>
-			)}
+			<Button leftSection={<IconPlus size={16} aria-hidden />} onClick={create.open}>
+				New key
+			</Button>
 		</ForRole>
 	);
 	const keys = data?.data;
@@ -35,6 +33,7 @@ export function ApiKeysPage() {
 			<PageHeader title="API Keys" actions={keys?.length === 0 ? null : newKey}>
 				{valid > 0 ? `${plural(valid, "key")} can use the API. ` : ""}A key works in this project only, within its
 				scopes.
+				<RoleNote needs="developer">create and revoke keys</RoleNote>
 			</PageHeader>
 			{error !== null && keys === undefined ? <ErrorState error={error} onRetry={refetch} /> : null}
 			{keys?.length === 0 ? (

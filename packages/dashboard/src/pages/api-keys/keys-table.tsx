@@ -1,10 +1,9 @@
 import { Badge, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { type ApiKey, revokeApiKey } from "../../api/api-keys.ts";
-import { useProjectId } from "../../api/session.ts";
+import { useProjectId, useRole } from "../../api/session.ts";
 import { hasExpired, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
 import { timeUntil } from "../../lib/text/time.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { Code } from "../../ui/ident.tsx";
@@ -31,6 +30,7 @@ function Expiry({ at }: { at: string }) {
 
 export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 	const projectId = useProjectId();
+	const { may } = useRole();
 	const [revoking, setRevoking] = useState<ApiKey | null>(null);
 	const columns: readonly Column<ApiKey>[] = [
 		{
@@ -90,25 +90,22 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 			align: "right",
 			width: 100,
 			render: (key) => (
-				<ForRole needs="developer">
-					{(disabled) => (
-						<Button
-							variant="default"
-							size="compact-sm"
-							disabled={disabled}
-							aria-label={`Revoke ${key.name}`}
-							onClick={() => setRevoking(key)}
-						>
-							Revoke
-						</Button>
-					)}
-				</ForRole>
+				<Button variant="default" size="compact-sm" aria-label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+					Revoke
+				</Button>
 			),
 		},
 	];
 	return (
 		<>
-			<DataTable label="API keys" columns={columns} rows={keys} rowKey={({ id }) => id} skeletonRows={3} cards />
+			<DataTable
+				label="API keys"
+				columns={may("developer") ? columns : columns.filter(({ key }) => key !== "actions")}
+				rows={keys}
+				rowKey={({ id }) => id}
+				skeletonRows={3}
+				cards
+			/>
 			{revoking === null ? null : (
 				<Confirm
 					opened

@@ -1,4 +1,5 @@
 import { useProject } from "../../api/session.ts";
+import { RoleNote } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { DeveloperCard } from "./developer-card.tsx";
 
@@ -11,6 +12,7 @@ export function AppsPage() {
 				{installed
 					? "Developer is installed. Its pages are in the menu."
 					: "An app adds pages and features to the project. Nothing is sent until Developer is installed."}
+				<RoleNote needs="owner">install and remove apps</RoleNote>
 			</PageHeader>
 			<DeveloperCard />
 		</Page>

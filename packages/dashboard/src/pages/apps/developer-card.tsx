@@ -89,11 +89,9 @@ export function DeveloperCard() {
 							Go to Webhooks
 						</Button>
 						<ForRole needs="owner">
-							{(disabled) => (
-								<Button variant="default" disabled={disabled} onClick={remove.open}>
-									Remove
-								</Button>
-							)}
+							<Button variant="default" onClick={remove.open}>
+								Remove
+							</Button>
 						</ForRole>
 					</>
 				) : (
@@ -102,11 +100,9 @@ export function DeveloperCard() {
 							Nothing is sent until you create a webhook.
 						</Text>
 						<ForRole needs="owner">
-							{(disabled) => (
-								<Button disabled={disabled} loading={busy} onClick={() => void install()}>
-									Install
-								</Button>
-							)}
+							<Button loading={busy} onClick={() => void install()}>
+								Install
+							</Button>
 						</ForRole>
 					</>
 				)}

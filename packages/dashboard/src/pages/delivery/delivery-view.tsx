@@ -11,7 +11,7 @@ import { referencesOf } from "../../lib/attempts/references.ts";
 import { buildTrack } from "../../lib/attempts/track.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
+import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { RetryNow } from "../../ui/deliveries/retry-now.tsx";
 import { Track } from "../../ui/deliveries/track.tsx";
@@ -120,6 +120,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 						<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
 					)}
 				</Group>
+				{delivery === null ? null : <RoleNote needs="developer">send it again or dismiss it</RoleNote>}
 			</Group>
 			<Track
 				lines={lines}
@@ -184,20 +185,18 @@ interface ReplayButtonProps {
 function ReplayButton({ refusal, busy, onReplay }: ReplayButtonProps) {
 	return (
 		<ForRole needs="developer">
-			{(disabled) => (
-				<Tooltip label={refusal} disabled={disabled || refusal === null}>
-					<span>
-						<Button
-							leftSection={<IconReload size={16} aria-hidden />}
-							disabled={disabled || refusal !== null}
-							loading={busy}
-							onClick={onReplay}
-						>
-							Replay
-						</Button>
-					</span>
-				</Tooltip>
-			)}
+			<Tooltip label={refusal} disabled={refusal === null}>
+				<span>
+					<Button
+						leftSection={<IconReload size={16} aria-hidden />}
+						disabled={refusal !== null}
+						loading={busy}
+						onClick={onReplay}
+					>
+						Replay
+					</Button>
+				</span>
+			</Tooltip>
 		</ForRole>
 	);
 }

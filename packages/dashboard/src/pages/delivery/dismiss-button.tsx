@@ -12,11 +12,9 @@ export function DismissButton({ projectId, delivery }: { projectId: string; deli
 	});
 	return (
 		<ForRole needs="developer">
-			{(disabled) => (
-				<Button variant="default" disabled={disabled} loading={busy} onClick={() => void run()}>
-					Dismiss
-				</Button>
-			)}
+			<Button variant="default" loading={busy} onClick={() => void run()}>
+				Dismiss
+			</Button>
 		</ForRole>
 	);
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Searched } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
+import { RoleNote } from "../../ui/account/for-role.tsx";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
@@ -97,6 +98,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 				}
 			>
 				{props.sentence}
+				<RoleNote needs="developer">retry, replay and dismiss</RoleNote>
 			</PageHeader>
 			{nothing && !isFiltered(search) ? null : (
 				<LogFilters

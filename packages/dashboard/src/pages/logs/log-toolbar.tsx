@@ -4,7 +4,6 @@ import type { ReactNode } from "react";
 import { useLive } from "../../api/client/live.tsx";
 import { type DeliveryId, MAX_NAMED } from "../../api/deliveries.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
 import type { Log } from "./attempts/use-log.ts";
 import classes from "./log-toolbar.module.css";
 import type { Selection } from "./use-selection.ts";
@@ -56,19 +55,16 @@ export function LogToolbar({
 			) : (
 				<Group gap={6} wrap="nowrap">
 					{actions.map(({ label, Icon, act }) => (
-						<ForRole key={label} needs="developer">
-							{(disabled) => (
-								<Button
-									size="compact-sm"
-									variant={label === main ? "filled" : "default"}
-									leftSection={<Icon size={14} aria-hidden />}
-									disabled={disabled || tooMany}
-									onClick={() => act(deliveries)}
-								>
-									{label}
-								</Button>
-							)}
-						</ForRole>
+						<Button
+							key={label}
+							size="compact-sm"
+							variant={label === main ? "filled" : "default"}
+							leftSection={<Icon size={14} aria-hidden />}
+							disabled={tooMany}
+							onClick={() => act(deliveries)}
+						>
+							{label}
+						</Button>
 					))}
 					<Button size="compact-sm" variant="default" onClick={() => selection.setAll([])}>
 						Unselect

@@ -6,7 +6,7 @@ import { membersQuery } from "../../api/members.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { ROLE_WORDS, ROLES } from "../../lib/account/roles.ts";
 import { plural } from "../../lib/text/numbers.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
+import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
@@ -27,11 +27,9 @@ export function MembersPage() {
 				title="Members"
 				actions={
 					<ForRole needs="owner">
-						{(disabled) => (
-							<Button leftSection={<IconUserPlus size={16} aria-hidden />} disabled={disabled} onClick={invite.open}>
-								Invite
-							</Button>
-						)}
+						<Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={invite.open}>
+							Invite
+						</Button>
 					</ForRole>
 				}
 			>
@@ -40,6 +38,7 @@ export function MembersPage() {
 					: members.length === 0
 						? "Only the operator has access to this project so far."
 						: `${plural(members.length, "person has", "people have")} access to this project.`}
+				<RoleNote needs="owner">invite and remove others</RoleNote>
 			</PageHeader>
 			{error !== null && members === undefined ? (
 				<ErrorState error={error} onRetry={refetch} />

@@ -41,20 +41,12 @@ export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) 
 		install: <InstallButton projectId={projectId} />,
 		webhook: (
 			<ForRole needs="developer">
-				{(disabled) =>
-					disabled ? (
-						<Button size="xs" disabled>
-							New webhook
-						</Button>
-					) : (
-						<Button
-							size="xs"
-							renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
-						>
-							New webhook
-						</Button>
-					)
-				}
+				<Button
+					size="xs"
+					renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
+				>
+					New webhook
+				</Button>
 			</ForRole>
 		),
 		event:

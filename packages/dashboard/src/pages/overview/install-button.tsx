@@ -22,11 +22,9 @@ export function InstallButton({ projectId }: { projectId: string }) {
 	};
 	return (
 		<ForRole needs="owner">
-			{(disabled) => (
-				<Button size="xs" loading={busy} disabled={disabled} onClick={() => void install()}>
-					Install
-				</Button>
-			)}
+			<Button size="xs" loading={busy} onClick={() => void install()}>
+				Install
+			</Button>
 		</ForRole>
 	);
 }

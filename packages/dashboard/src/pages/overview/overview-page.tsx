@@ -1,4 +1,5 @@
 import { useProject } from "../../api/session.ts";
+import { RoleNote } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { FirstHour } from "./first-hour.tsx";
 import { ProjectOverview } from "./project-overview.tsx";
@@ -14,6 +15,7 @@ export function OverviewPage() {
 			<PageHeader title={name}>
 				{name} can send its events to other systems, such as orders to accounting or refunds to a chat. The Developer
 				app has everything you need for that.
+				<RoleNote needs="owner">install it</RoleNote>
 			</PageHeader>
 			<FirstHour projectId={id} facts={NOTHING} firstWebhookId={null} />
 		</Page>

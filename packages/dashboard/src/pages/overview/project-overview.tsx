@@ -10,6 +10,7 @@ import { projectSentence, webhookName } from "../../lib/health/health.ts";
 import { checklist } from "../../lib/health/health-figures.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
+import { RoleNote } from "../../ui/account/for-role.tsx";
 import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts/charts.tsx";
 import { RANGE_WORDS } from "../../ui/charts/charts-labels.ts";
 import { useIncidents } from "../../ui/hooks/use-incidents.ts";
@@ -89,6 +90,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			) : error === null ? (
 				<Skeleton height={16} width={320} maw="100%" my={4} />
 			) : undefined}
+			<RoleNote needs="developer">create webhooks, retry and replay</RoleNote>
 		</PageHeader>
 	);
 	if (!settled && shown !== projectId && error === null)

@@ -81,16 +81,10 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				)}
 				{health.dead_letters === 0 ? null : (
 					<ForRole needs="developer">
-						{(disabled) => (
-							// While it is failing, a replay fails, too.
-							<Button
-								variant={health.state === "failing" ? "default" : "filled"}
-								onClick={onReplay}
-								disabled={disabled}
-							>
-								Replay {plural(health.dead_letters, "failed event")}
-							</Button>
-						)}
+						{/* While it is failing, a replay fails, too. */}
+						<Button variant={health.state === "failing" ? "default" : "filled"} onClick={onReplay}>
+							Replay {plural(health.dead_letters, "failed event")}
+						</Button>
 					</ForRole>
 				)}
 			</Group>

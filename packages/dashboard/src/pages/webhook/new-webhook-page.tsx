@@ -1,16 +1,16 @@
 import { Button, Grid, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { IconWebhook } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { EventType } from "../../api/model.ts";
-import { useProjectId, useSession } from "../../api/session.ts";
+import { useProjectId, useRole, useSession } from "../../api/session.ts";
 import { createWebhook } from "../../api/webhooks.ts";
 import { keepSecret } from "../../lib/account/kept-secret.ts";
 import { plural } from "../../lib/text/numbers.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
-import { ErrorState } from "../../ui/page/states.tsx";
+import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { EventPicker } from "./fields/event-picker.tsx";
 import { StandardSwitch } from "./fields/standard-switch.tsx";
 import { UrlField } from "./fields/url-field.tsx";
@@ -29,8 +29,23 @@ function firstLine(url: string, events: number): string {
 	return `${plural(events, "event type")} will be sent to ${where}.`;
 }
 
-/** Registers a webhook and then opens its page, which shows its secret, once. */
+/** A new webhook, for those who may create one. */
 export function NewWebhookPage() {
+	const { may } = useRole();
+	if (may("developer")) return <NewWebhook />;
+	return (
+		<Page>
+			<PageHeader title="New webhook" />
+			<EmptyState title="For developers and owners" icon={<IconWebhook size={26} />}>
+				Only the project's developers and owners can create webhooks. Ask one of them to create it or to give you the
+				role.
+			</EmptyState>
+		</Page>
+	);
+}
+
+/** Registers a webhook and then opens its page, which shows its secret, once. */
+function NewWebhook() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();
 	const account = useSession().account.id;
@@ -92,13 +107,9 @@ export function NewWebhookPage() {
 									>
 										Cancel
 									</Button>
-									<ForRole needs="developer">
-										{(disabled) => (
-											<Button type="submit" loading={busy} disabled={disabled}>
-												Create webhook
-											</Button>
-										)}
-									</ForRole>
+									<Button type="submit" loading={busy}>
+										Create webhook
+									</Button>
 								</Group>
 							</Stack>
 						</form>

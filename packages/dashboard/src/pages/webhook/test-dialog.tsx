@@ -149,11 +149,9 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 						{plural(failed, "event")} failed for good.
 					</Text>
 					<ForRole needs="developer">
-						{(disabled) => (
-							<Button variant={retries === 0 ? "filled" : "default"} disabled={disabled} onClick={onReplay}>
-								Replay {plural(failed, "failed event")}
-							</Button>
-						)}
+						<Button variant={retries === 0 ? "filled" : "default"} onClick={onReplay}>
+							Replay {plural(failed, "failed event")}
+						</Button>
 					</ForRole>
 				</Group>
 			)}

@@ -7,7 +7,7 @@ import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { type HelpfulAction, webhookName, webhookSentence } from "../../lib/health/health.ts";
 import { plural } from "../../lib/text/numbers.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
+import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
@@ -126,6 +126,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				</span>
 				{sentence === null ? <Skeleton height={16} width={320} mt={8} mb={2} /> : null}
 				{sentence === null || failing ? null : <div>{sentence.text}</div>}
+				<RoleNote needs="developer">send test events, retry, replay and change settings</RoleNote>
 			</PageHeader>
 			{healthError === null || health !== undefined ? null : <ErrorState error={healthError} />}
 			{failing ? <FailingBanner projectId={projectId} health={health} onReplay={() => setDialog("replay")} /> : null}
@@ -222,33 +223,22 @@ function Actions({ projectId, webhook, action, retries, failed, onAct }: Actions
 	const paused = webhook.status === "paused";
 	return (
 		<ForRole needs="developer">
-			{(disabled) => (
-				<span className={classes.actions}>
-					{paused ? null : (
-						<Button
-							variant={action === "test" ? "filled" : "default"}
-							leftSection={<IconSend size={16} aria-hidden />}
-							disabled={disabled}
-							onClick={() => onAct("test")}
-						>
-							Send test event
-						</Button>
-					)}
-					{paused || retries === 0 ? null : (
-						<RetryAllNow projectId={projectId} webhookId={webhook.id} count={retries} />
-					)}
-					{action === "replay" ? (
-						<Button disabled={disabled} onClick={() => onAct("replay")}>
-							Replay {plural(failed, "failed event")}
-						</Button>
-					) : null}
-					{action === "resume" ? (
-						<Button disabled={disabled} onClick={() => onAct("resume")}>
-							Resume
-						</Button>
-					) : null}
-				</span>
-			)}
+			<span className={classes.actions}>
+				{paused ? null : (
+					<Button
+						variant={action === "test" ? "filled" : "default"}
+						leftSection={<IconSend size={16} aria-hidden />}
+						onClick={() => onAct("test")}
+					>
+						Send test event
+					</Button>
+				)}
+				{paused || retries === 0 ? null : <RetryAllNow projectId={projectId} webhookId={webhook.id} count={retries} />}
+				{action === "replay" ? (
+					<Button onClick={() => onAct("replay")}>Replay {plural(failed, "failed event")}</Button>
+				) : null}
+				{action === "resume" ? <Button onClick={() => onAct("resume")}>Resume</Button> : null}
+			</span>
 		</ForRole>
 	);
 }

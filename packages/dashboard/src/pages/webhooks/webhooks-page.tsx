@@ -6,7 +6,7 @@ import { useMemo, useState } from "react";
 import { healthQuery } from "../../api/health.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { ForRole } from "../../ui/account/for-role.tsx";
+import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { useNarrow } from "../../ui/hooks/use-narrow.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
@@ -67,6 +67,7 @@ export function WebhooksPage() {
 				{rows === undefined || found === undefined
 					? error === null && <Skeleton height={16} width={220} my={4} />
 					: foundSentence(rows, found, search)}
+				<RoleNote needs="developer">create webhooks and publish samples</RoleNote>
 			</PageHeader>
 			{error === null ? null : (
 				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), health.refetch()])} />
@@ -124,11 +125,9 @@ function PublishSample() {
 	return (
 		<>
 			<ForRole needs="developer">
-				{(disabled) => (
-					<Button variant="default" disabled={disabled} onClick={() => setOpened(true)}>
-						Publish a sample
-					</Button>
-				)}
+				<Button variant="default" onClick={() => setOpened(true)}>
+					Publish a sample
+				</Button>
 			</ForRole>
 			<SampleDialog opened={opened} onClose={() => setOpened(false)} />
 		</>
@@ -138,20 +137,12 @@ function PublishSample() {
 function NewWebhook({ projectId }: { projectId: string }) {
 	return (
 		<ForRole needs="developer">
-			{(disabled) =>
-				disabled ? (
-					<Button leftSection={<IconPlus size={16} aria-hidden />} disabled>
-						New webhook
-					</Button>
-				) : (
-					<Button
-						leftSection={<IconPlus size={16} aria-hidden />}
-						renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
-					>
-						New webhook
-					</Button>
-				)
-			}
+			<Button
+				leftSection={<IconPlus size={16} aria-hidden />}
+				renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
+			>
+				New webhook
+			</Button>
 		</ForRole>
 	);
 }

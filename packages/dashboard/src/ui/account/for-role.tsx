@@ -1,23 +1,32 @@
-import { Tooltip } from "@mantine/core";
-import type { ReactElement } from "react";
+import { Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { useRole } from "../../api/session.ts";
-import { ROLE_WORDS, type Role } from "../../lib/account/roles.ts";
+import type { Role } from "../../lib/account/roles.ts";
 
 interface ForRoleProps {
 	needs: Role;
-	/** Renders the control; disabled for users who may not use it. */
-	children: (disabled: boolean) => ReactElement;
+	children: ReactNode;
 }
 
-/** A control that needs a role: for users without it, it is disabled, with the reason on hover and focus. */
+/** Only for users with this role. A `RoleNote` on the page tells others who may. */
 export function ForRole({ needs, children }: ForRoleProps) {
 	const { may } = useRole();
-	if (may(needs)) return children(false);
+	return may(needs) ? children : null;
+}
+
+const WHO: Readonly<Record<Role, string>> = {
+	viewer: "members",
+	developer: "developers and owners",
+	owner: "owners",
+};
+
+/** For users without this role: who can do what the page would otherwise offer, such as "create webhooks". */
+export function RoleNote({ needs, children }: ForRoleProps) {
+	const { may } = useRole();
+	if (may(needs)) return null;
 	return (
-		<Tooltip
-			label={`Only for ${ROLE_WORDS[needs].label.toLowerCase()}s${needs === "owner" ? "" : " and owners"} of the project`}
-		>
-			<span>{children(true)}</span>
-		</Tooltip>
+		<Text size="sm" c="dimmed" mt={2}>
+			Only the project's {WHO[needs]} can {children}.
+		</Text>
 	);
 }

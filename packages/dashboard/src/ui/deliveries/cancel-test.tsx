@@ -22,29 +22,26 @@ export function CancelTest({ projectId, delivery, inRowOf, onDone }: CancelTestP
 	});
 	return (
 		<ForRole needs="developer">
-			{(disabled) =>
-				inRowOf === undefined ? (
-					<Button variant="default" disabled={disabled} loading={busy} onClick={() => void run()}>
-						Cancel test
-					</Button>
-				) : (
-					<Tooltip label="Cancel this test" disabled={disabled}>
-						<ActionIcon
-							size={22}
-							variant="default"
-							aria-label={`Cancel the test: ${inRowOf}`}
-							disabled={disabled}
-							loading={busy}
-							onClick={(event) => {
-								event.stopPropagation();
-								void run();
-							}}
-						>
-							<IconX size={14} aria-hidden />
-						</ActionIcon>
-					</Tooltip>
-				)
-			}
+			{inRowOf === undefined ? (
+				<Button variant="default" loading={busy} onClick={() => void run()}>
+					Cancel test
+				</Button>
+			) : (
+				<Tooltip label="Cancel this test">
+					<ActionIcon
+						size={22}
+						variant="default"
+						aria-label={`Cancel the test: ${inRowOf}`}
+						loading={busy}
+						onClick={(event) => {
+							event.stopPropagation();
+							void run();
+						}}
+					>
+						<IconX size={14} aria-hidden />
+					</ActionIcon>
+				</Tooltip>
+			)}
 		</ForRole>
 	);
 }

@@ -25,22 +25,19 @@ export function RetryNow({ projectId, delivery, inRow = false, what, onDone }: R
 	});
 	return (
 		<ForRole needs="developer">
-			{(disabled) => (
-				<Button
-					size={inRow ? "compact-xs" : "sm"}
-					variant={inRow ? "default" : "filled"}
-					{...(inRow ? {} : { leftSection: <IconPlayerTrackNext size={16} aria-hidden /> })}
-					{...(what === undefined ? {} : { "aria-label": `Retry now: ${what}` })}
-					disabled={disabled}
-					loading={busy}
-					onClick={(event) => {
-						event.stopPropagation();
-						void run();
-					}}
-				>
-					{inRow ? "Retry" : "Retry now"}
-				</Button>
-			)}
+			<Button
+				size={inRow ? "compact-xs" : "sm"}
+				variant={inRow ? "default" : "filled"}
+				{...(inRow ? {} : { leftSection: <IconPlayerTrackNext size={16} aria-hidden /> })}
+				{...(what === undefined ? {} : { "aria-label": `Retry now: ${what}` })}
+				loading={busy}
+				onClick={(event) => {
+					event.stopPropagation();
+					void run();
+				}}
+			>
+				{inRow ? "Retry" : "Retry now"}
+			</Button>
 		</ForRole>
 	);
 }
@@ -62,18 +59,15 @@ export function RetryAllNow({ projectId, webhookId, count, variant = "default", 
 	});
 	return (
 		<ForRole needs="developer">
-			{(disabled) => (
-				<Button
-					variant={variant}
-					size={size}
-					leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
-					disabled={disabled}
-					loading={busy}
-					onClick={() => void run()}
-				>
-					{count === 1 ? "Retry it now" : `Retry all ${plural(count, "event")} now`}
-				</Button>
-			)}
+			<Button
+				variant={variant}
+				size={size}
+				leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
+				loading={busy}
+				onClick={() => void run()}
+			>
+				{count === 1 ? "Retry it now" : `Retry all ${plural(count, "event")} now`}
+			</Button>
 		</ForRole>
 	);
 }

@@ -63,23 +63,16 @@ function Buttons({ projectId, search, onAsk }: ButtonsProps) {
 		// If there isn't room for both next to the views, they go to the next line together.
 		<Group gap={10} wrap="nowrap">
 			<ForRole needs="developer">
-				{(disabled) => (
-					<Button
-						variant="default"
-						leftSection={<IconReload size={16} aria-hidden />}
-						disabled={disabled}
-						onClick={() => onAsk("replay")}
-					>
-						{/* On phones, all actions fit into one line. */}
-						<span>
-							Replay all
-							<Box component="span" visibleFrom="xs">
-								{" "}
-								matching
-							</Box>
-						</span>
-					</Button>
-				)}
+				<Button variant="default" leftSection={<IconReload size={16} aria-hidden />} onClick={() => onAsk("replay")}>
+					{/* On phones, all actions fit into one line. */}
+					<span>
+						Replay all
+						<Box component="span" visibleFrom="xs">
+							{" "}
+							matching
+						</Box>
+					</span>
+				</Button>
 			</ForRole>
 			<Menu position="bottom-end">
 				<Menu.Target>

@@ -2,6 +2,7 @@ import { memo } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { useListKeys } from "../../../ui/hooks/use-list-keys.ts";
@@ -57,9 +58,11 @@ const CardBody = memo(function CardBody({ row, name, webhook, checked, onSet }: 
 	return (
 		<>
 			<div className={classes.cardHead}>
-				<span className={classes.cardSelect}>
-					<SelectBox row={row} checked={checked} onSet={onSet} />
-				</span>
+				<ForRole needs="developer">
+					<span className={classes.cardSelect}>
+						<SelectBox row={row} checked={checked} onSet={onSet} />
+					</span>
+				</ForRole>
 				<Outcome kind={attemptOutcome(row.status, row.followed)} />
 				<span className={classes.cardTime}>
 					<When at={row.started_at} />

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
+import { useRole } from "../../../api/session.ts";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
@@ -41,10 +42,12 @@ export function AttemptsTable({
 	hrefOf,
 	keys,
 }: AttemptsProps) {
-	const stable = useMemo(() => columnsOf(nameOf, stateOf), [nameOf, stateOf]);
+	// There is nothing that others could do with a selection.
+	const selects = useRole().may("developer");
+	const stable = useMemo(() => columnsOf(nameOf, stateOf, selects), [nameOf, stateOf, selects]);
 	const columns = useMemo(
-		() => [selectColumn(rows ?? [], selection, (row) => row), ...stable],
-		[rows, selection, stable],
+		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row), ...stable] : stable),
+		[rows, selects, selection, stable],
 	);
 	return (
 		<DataTable
@@ -66,8 +69,12 @@ export function AttemptsTable({
 }
 
 /** All columns except the one for selecting, which changes far more often. */
-const columnsOf = (nameOf: NameOf, stateOf: AttemptsProps["stateOf"]): readonly Column<ListedAttempt>[] => [
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 94 },
+const columnsOf = (
+	nameOf: NameOf,
+	stateOf: AttemptsProps["stateOf"],
+	selects: boolean,
+): readonly Column<ListedAttempt>[] => [
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: selects ? 94 : 104 },
 	{
 		key: "outcome",
 		header: "Outcome",

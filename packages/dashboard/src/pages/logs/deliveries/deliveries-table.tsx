@@ -1,9 +1,8 @@
 import { Button } from "@mantine/core";
 import { useMemo } from "react";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
-import { useProjectId } from "../../../api/session.ts";
+import { useProjectId, useRole } from "../../../api/session.ts";
 import { dueWords } from "../../../lib/text/time.ts";
-import { ForRole } from "../../../ui/account/for-role.tsx";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
@@ -53,13 +52,15 @@ export function DeliveriesTable({
 	onRetried,
 	...rest
 }: DeliveriesProps) {
+	// There is nothing that others could do with a selection.
+	const selects = useRole().may("developer");
 	const stable = useMemo(
-		() => columnsOf(nameOf, stateOf, { onReplay, onRetried }),
-		[nameOf, stateOf, onReplay, onRetried],
+		() => columnsOf(nameOf, stateOf, { onReplay, onRetried }, selects),
+		[nameOf, stateOf, onReplay, onRetried, selects],
 	);
 	const columns = useMemo(
-		() => [selectColumn(rows ?? [], selection, (row) => row.last_attempt), ...stable],
-		[rows, selection, stable],
+		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row.last_attempt), ...stable] : stable),
+		[rows, selects, selection, stable],
 	);
 	return (
 		<DataTable
@@ -82,13 +83,14 @@ const columnsOf = (
 	nameOf: NameOf,
 	stateOf: (id: string) => SendState,
 	actions: RowActions,
+	selects: boolean,
 ): readonly Column<DeliverySummary>[] => [
 	{
 		key: "time",
 		header: "Last attempt",
 		render: ({ last_attempt }) =>
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
-		width: 94,
+		width: selects ? 94 : 104,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 110 },
 	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 180 },
@@ -156,12 +158,14 @@ export const isOpen = ({ state, handled, last_attempt }: DeliverySummary) =>
 /** When the next retry is due, and the action that sends it earlier or again. */
 export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetryProps) {
 	const projectId = useProjectId();
+	const { may } = useRole();
 	const { state, next_retry_at, event_type, last_attempt } = row;
 	const what = `${event_type} to ${name}`;
 	const paused = webhook === "paused";
 	// A deleted webhook gets no more requests.
 	if (webhook === "deleted") return <span className={classes.quiet}>–</span>;
-	if (state === "failed" && isOpen(row)) return <ReplayInRow what={what} onReplay={() => onReplay(row)} />;
+	if (state === "failed" && isOpen(row) && may("developer"))
+		return <ReplayInRow what={what} onReplay={() => onReplay(row)} />;
 	if (state !== "waiting" || next_retry_at === null) return <span className={classes.quiet}>–</span>;
 	return (
 		<span className={classes.next}>
@@ -177,22 +181,17 @@ export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetry
 function ReplayInRow({ what, onReplay }: { what: string; onReplay: () => void }) {
 	return (
 		<span className={classes.next}>
-			<ForRole needs="developer">
-				{(disabled) => (
-					<Button
-						size="compact-xs"
-						variant="default"
-						aria-label={`Replay: ${what}`}
-						disabled={disabled}
-						onClick={(event) => {
-							event.stopPropagation();
-							onReplay();
-						}}
-					>
-						Replay
-					</Button>
-				)}
-			</ForRole>
+			<Button
+				size="compact-xs"
+				variant="default"
+				aria-label={`Replay: ${what}`}
+				onClick={(event) => {
+					event.stopPropagation();
+					onReplay();
+				}}
+			>
+				Replay
+			</Button>
 		</span>
 	);
 }

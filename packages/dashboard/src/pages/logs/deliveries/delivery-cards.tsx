@@ -1,4 +1,5 @@
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { useListKeys } from "../../../ui/hooks/use-list-keys.ts";
 import { SkeletonRows } from "../../../ui/page/states.tsx";
@@ -31,11 +32,13 @@ export function DeliveryCards(props: DeliveriesProps) {
 						tabIndex={index === (active ?? 0) ? 0 : -1}
 					>
 						<div className={classes.cardHead}>
-							<span className={classes.cardSelect}>
-								{last_attempt === null ? null : (
-									<SelectBox row={last_attempt} checked={selection.has(last_attempt.id)} onSet={selection.set} />
-								)}
-							</span>
+							<ForRole needs="developer">
+								<span className={classes.cardSelect}>
+									{last_attempt === null ? null : (
+										<SelectBox row={last_attempt} checked={selection.has(last_attempt.id)} onSet={selection.set} />
+									)}
+								</span>
+							</ForRole>
 							<DeliveryState row={row} />
 							<span className={classes.cardTime}>
 								{last_attempt === null ? "no attempt yet" : <When at={last_attempt.started_at} />}

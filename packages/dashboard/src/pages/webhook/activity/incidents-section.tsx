@@ -124,11 +124,9 @@ function Closing({ page, projectId, incident, webhook, waiting, onReplay }: Clos
 		if (page !== undefined && !capped && page.replays === failed) return null;
 		return (
 			<ForRole needs="developer">
-				{(disabled) => (
-					<Button size="xs" variant="default" disabled={disabled} onClick={onReplay}>
-						{capped ? "Replay failed deliveries" : `Replay ${plural(failed, "failed delivery", "failed deliveries")}`}
-					</Button>
-				)}
+				<Button size="xs" variant="default" onClick={onReplay}>
+					{capped ? "Replay failed deliveries" : `Replay ${plural(failed, "failed delivery", "failed deliveries")}`}
+				</Button>
 			</ForRole>
 		);
 	}

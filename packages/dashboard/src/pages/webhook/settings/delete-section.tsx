@@ -6,7 +6,6 @@ import { webhookHealthQuery } from "../../../api/health.ts";
 import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { webhookName } from "../../../lib/health/health.ts";
-import { ForRole } from "../../../ui/account/for-role.tsx";
 import { ConfirmByName } from "../../../ui/confirm.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -32,13 +31,9 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 				<Text size="sm" c="dimmed" flex="1 1 300px">
 					Deletes this webhook and its secret. Its attempts stay in the log.
 				</Text>
-				<ForRole needs="developer">
-					{(disabled) => (
-						<Button variant="outline" color="red" disabled={disabled} onClick={() => setAsking(true)}>
-							Delete webhook
-						</Button>
-					)}
-				</ForRole>
+				<Button variant="outline" color="red" onClick={() => setAsking(true)}>
+					Delete webhook
+				</Button>
 			</Group>
 			<ConfirmByName
 				opened={asking}

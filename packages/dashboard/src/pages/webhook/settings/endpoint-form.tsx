@@ -76,18 +76,17 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 						disabled={readOnly}
 					/>
 					{problem === null ? null : <ErrorState error={problem} />}
-					<Group justify="flex-end" gap="xs">
-						<Button variant="default" disabled={!dirty || busy} onClick={() => form.reset()}>
-							Discard
-						</Button>
-						<ForRole needs="developer">
-							{(disabled) => (
-								<Button type="submit" loading={busy} disabled={disabled || !dirty}>
-									Save
-								</Button>
-							)}
-						</ForRole>
-					</Group>
+					<ForRole needs="developer">
+						<Group justify="flex-end" gap="xs">
+							<Button variant="default" disabled={!dirty || busy} onClick={() => form.reset()}>
+								Discard
+							</Button>
+
+							<Button type="submit" loading={busy} disabled={!dirty}>
+								Save
+							</Button>
+						</Group>
+					</ForRole>
 				</Stack>
 			</form>
 		</Section>

@@ -55,15 +55,14 @@ export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps
 							onChange={(value) => form.setFieldValue("max_in_flight", Number(value))}
 							error={form.errors.max_in_flight}
 						/>
-						<Button variant="default" disabled={!dirty || busy} onClick={() => form.reset()}>
-							Discard
-						</Button>
 						<ForRole needs="developer">
-							{(disabled) => (
-								<Button type="submit" loading={busy} disabled={disabled || !dirty}>
-									Save
-								</Button>
-							)}
+							<Button variant="default" disabled={!dirty || busy} onClick={() => form.reset()}>
+								Discard
+							</Button>
+
+							<Button type="submit" loading={busy} disabled={!dirty}>
+								Save
+							</Button>
 						</ForRole>
 					</Group>
 					<Text size="sm" c="dimmed" mih={63} aria-live="polite">

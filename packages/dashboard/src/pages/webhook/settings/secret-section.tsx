@@ -4,7 +4,6 @@ import { useSession } from "../../../api/session.ts";
 import { rotateSecret } from "../../../api/webhooks.ts";
 import { retrySpan } from "../../../lib/attempts/track.ts";
 import { webhookName } from "../../../lib/health/health.ts";
-import { ForRole } from "../../../ui/account/for-role.tsx";
 import { useShownSecret } from "../../../ui/account/shown-secret.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -23,13 +22,9 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 					Your receiver uses it to verify our requests. Secrets are shown once and stored sealed. If you lost it or
 					someone else saw it, rotate it.
 				</Text>
-				<ForRole needs="developer">
-					{(disabled) => (
-						<Button variant="default" disabled={disabled} onClick={() => setAsking(true)}>
-							Rotate signing secret
-						</Button>
-					)}
-				</ForRole>
+				<Button variant="default" onClick={() => setAsking(true)}>
+					Rotate signing secret
+				</Button>
 			</Group>
 			<Confirm
 				opened={asking}

@@ -1,7 +1,8 @@
-import { Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useRole } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
+import { ForRole } from "../../../ui/account/for-role.tsx";
 import { DeleteSection } from "./delete-section.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { OrderForm } from "./order-form.tsx";
@@ -25,16 +26,13 @@ export function SettingsTab({ projectId, webhook, onUnsaved }: SettingsTabProps)
 	const props = { projectId, webhook, readOnly: !may("developer") };
 	return (
 		<Stack gap="lg" maw={780}>
-			{props.readOnly ? (
-				<Text size="sm" c="dimmed">
-					You can see the settings, but only the project's developers and owners can change them.
-				</Text>
-			) : null}
 			<EndpointForm {...props} onUnsaved={setEndpoint} />
 			<OrderForm {...props} onUnsaved={setOrder} />
-			<StateSection {...props} />
-			<SecretSection {...props} />
-			<DeleteSection {...props} />
+			<ForRole needs="developer">
+				<StateSection {...props} />
+				<SecretSection {...props} />
+				<DeleteSection {...props} />
+			</ForRole>
 		</Stack>
 	);
 }

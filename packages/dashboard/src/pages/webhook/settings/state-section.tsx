@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { webhookHealthQuery } from "../../../api/health.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
-import { ForRole } from "../../../ui/account/for-role.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { PauseDialog, ResumeDialog } from "../resume-dialog.tsx";
 import type { SettingsProps } from "./settings-props.ts";
@@ -23,13 +22,9 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 						? `Nothing is sent. ${waiting.total === 0 ? "Nothing is waiting." : `${pendingWords(waiting)} ${waiting.total === 1 ? "is" : "are"} waiting.`}`
 						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
 				</Text>
-				<ForRole needs="developer">
-					{(disabled) => (
-						<Button variant="default" disabled={disabled} onClick={() => setOpened(true)}>
-							{paused ? "Resume" : "Pause"}
-						</Button>
-					)}
-				</ForRole>
+				<Button variant="default" onClick={() => setOpened(true)}>
+					{paused ? "Resume" : "Pause"}
+				</Button>
 			</Group>
 			{paused ? <ResumeDialog {...dialog} health={health} /> : <PauseDialog {...dialog} />}
 		</Section>

@@ -17,7 +17,6 @@ import { useState } from "react";
 import { checkSignature, type Diagnosis, newestAttemptsQuery, type SignatureSeen } from "../../../api/attempts.ts";
 import { responseWords, wasSent } from "../../../lib/attempts/attempt-words.ts";
 import { shortTime } from "../../../lib/text/time.ts";
-import { ForRole } from "../../../ui/account/for-role.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
@@ -142,13 +141,9 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 						{problem === null ? null : <ErrorState error={problem} />}
 						<div aria-live="polite">{findings === null ? null : <Findings findings={findings} />}</div>
 						<Group justify="flex-end">
-							<ForRole needs="developer">
-								{(disabled) => (
-									<Button type="submit" loading={busy} disabled={disabled || isEmpty || !isClockRight}>
-										Find out
-									</Button>
-								)}
-							</ForRole>
+							<Button type="submit" loading={busy} disabled={isEmpty || !isClockRight}>
+								Find out
+							</Button>
 						</Group>
 					</Stack>
 				</form>

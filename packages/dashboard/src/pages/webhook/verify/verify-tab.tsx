@@ -1,4 +1,5 @@
 import { Stack, Text } from "@mantine/core";
+import { ForRole } from "../../../ui/account/for-role.tsx";
 import { Code } from "../../../ui/ident.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ReceiverCode } from "../receiver-code.tsx";
@@ -32,7 +33,9 @@ export function VerifyTab({ projectId, webhookId }: VerifyTabProps) {
 					</Text>
 				</Stack>
 			</Section>
-			<SignatureCheck projectId={projectId} webhookId={webhookId} />
+			<ForRole needs="developer">
+				<SignatureCheck projectId={projectId} webhookId={webhookId} />
+			</ForRole>
 		</Stack>
 	);
 }
