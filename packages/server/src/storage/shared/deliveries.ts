@@ -118,10 +118,10 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
-/** An entry of a list. `order_body` is the event's body, or null if it isn't to be read. */
+/** An entry of a list. `order_body` is the text of the event's body, or null if it isn't to be read. */
 export function listedOf(summary: AttemptSummary, row: AttemptRow, { orderIdBytes }: ListPage): ListedAttempt {
 	if (orderIdBytes === undefined) return summary;
-	return { ...summary, orderId: row.order_body === null ? null : orderIdIn(row.order_body as Uint8Array) };
+	return { ...summary, orderId: row.order_body === null ? null : orderIdIn(row.order_body as string) };
 }
 
 /**

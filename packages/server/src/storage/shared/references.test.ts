@@ -36,7 +36,7 @@ test.for([
 	[`{"order_id":"${"🛒".repeat(MAX_REFERENCE_LENGTH)}"}`, null],
 ] as const)("reads the order id of %s", ([data, expected]) => {
 	expect(parsed(data)).toBe(expected);
-	expect(orderIdIn(envelope(data))).toBe(expected);
+	expect(orderIdIn(Buffer.from(envelope(data)).toString())).toBe(expected);
 });
 
 test("finds what parsing the whole body finds", () => {
@@ -50,7 +50,7 @@ test("finds what parsing the whole body finds", () => {
 	fc.assert(
 		fc.property(fc.dictionary(name, value), space, (object, indent) => {
 			const data = JSON.stringify(object, null, indent);
-			expect(orderIdIn(envelope(data))).toBe(parsed(data));
+			expect(orderIdIn(Buffer.from(envelope(data)).toString())).toBe(parsed(data));
 		}),
 		{ numRuns: 1_000 },
 	);

@@ -37,46 +37,44 @@ export function referencesIn(projectId: string, body: Uint8Array): number[] {
 }
 
 /** The order id in an envelope's data, as the index knows it; null if it has none. */
-export function orderIdIn(body: Uint8Array): string | null {
-	const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-	const hasEscapes = bytes.includes(ESCAPE);
-	const at = bytes.indexOf(ORDER_ID);
+export function orderIdIn(body: string): string | null {
+	const hasEscapes = body.includes("\\u");
+	const at = body.indexOf(ORDER_ID);
 	if (at === -1 && !hasEscapes) return null;
-	if (!hasEscapes && bytes.indexOf(ORDER_ID, at + 1) === -1 && isNameInData(bytes, at)) {
-		const [, text, number] = VALUE.exec(bytes.toString("utf8", at + ORDER_ID.length, at + VALUE_BYTES)) ?? [];
+	if (!hasEscapes && body.indexOf(ORDER_ID, at + 1) === -1 && isNameInData(body, at)) {
+		const [, text, number] = VALUE.exec(body.slice(at + ORDER_ID.length, at + VALUE_LENGTH)) ?? [];
 		if (text !== undefined) return textOf(text);
 		if (number !== undefined) return textOf(Number(number));
 	}
-	const { data } = JSON.parse(bytes.toString()) as { readonly data?: { readonly order_id?: unknown } | null };
+	const { data } = JSON.parse(body) as { readonly data?: { readonly order_id?: unknown } | null };
 	return textOf(data?.order_id);
 }
 
-const ORDER_ID = MENTIONED[0]!;
-const DATA = Buffer.from('"data":');
+const ORDER_ID = '"order_id"';
+const DATA = '"data":';
 /** A text without escapes or an integer, as the value of a member. */
 const VALUE = /^[ \t\n\r]*:[ \t\n\r]*(?:"([^"\\]*)"|(-?\d+)[ \t\n\r]*[,}])/;
 /** A value that may be kept is shorter. */
-const VALUE_BYTES = 4 * MAX_REFERENCE_LENGTH;
-const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...Buffer.from('"\\{}[]')];
+const VALUE_LENGTH = 4 * MAX_REFERENCE_LENGTH;
 
 /**
  * Whether what begins at `end` is directly within an envelope's data, rather than in a text or deeper. Parsing a large body
  * takes far longer than reading as far as its order id.
  */
-function isNameInData(bytes: Buffer, end: number): boolean {
+function isNameInData(body: string, end: number): boolean {
 	let depth = 0;
 	let opened = 0;
 	for (let i = 0; i < end; i++) {
-		const byte = bytes[i];
-		if (byte === QUOTE) {
-			for (i++; i < end && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
+		const char = body[i];
+		if (char === '"') {
+			for (i++; i < end && body[i] !== '"'; i++) if (body[i] === "\\") i++;
 			if (i >= end) return false;
-		} else if (byte === OPEN || byte === OPEN_LIST) {
+		} else if (char === "{" || char === "[") {
 			depth++;
-			if (depth === 2) opened = byte === OPEN ? i : -1;
-		} else if (byte === CLOSE || byte === CLOSE_LIST) depth--;
+			if (depth === 2) opened = char === "{" ? i : -1;
+		} else if (char === "}" || char === "]") depth--;
 	}
-	return depth === 2 && opened >= DATA.length && bytes.subarray(opened - DATA.length, opened).equals(DATA);
+	return depth === 2 && body.endsWith(DATA, opened);
 }
 
 /** Ids may also be numbers. */

@@ -8,8 +8,13 @@ const suite = new RecordedSuite(describeColdVerbs);
 describe("the statements of all verbs", () => {
 	/** The steps of each plan, by the text of its statement. */
 	let plans: ReadonlyMap<string, readonly string[]>;
+	let preparedAgain: number;
 	beforeAll(async () => {
-		plans = await explainEveryOperation(suite);
+		({ plans, preparedAgain } = await explainEveryOperation(suite));
+	});
+
+	test("none is prepared again before it runs, which takes longer than most of them", () => {
+		expect(preparedAgain).toBe(0);
 	});
 
 	/**

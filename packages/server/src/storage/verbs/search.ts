@@ -34,6 +34,8 @@ interface Range {
 const [given, endGiven] = recordsOf("no", "seq");
 
 const GIVEN_EVENT = joinByKey("events e", "e.project_no = g.no AND e.seq = g.seq");
+/** The body of an event `e`. */
+const BODY_TEXT = new Fragment({ postgres: "convert_from(e.body, 'UTF8')", sqlite: "CAST(e.body AS TEXT)" });
 const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");
 
 const PER_BUCKET = fragment(String(BUCKET));
@@ -221,8 +223,8 @@ export function* readOrderIds({
 }: ProjectRef & { readonly seqs: readonly number[]; readonly maxBytes: number }): Steps<EventOrder[]> {
 	const project = yield* findProject(projectId);
 	if (project === null || seqs.length === 0) return [];
-	const found = yield* rows<{ seq: number; body: Uint8Array }>(sql`
-		SELECT e.seq, e.body FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT}
+	const found = yield* rows<{ seq: number; body: string }>(sql`
+		SELECT e.seq, ${BODY_TEXT} AS body FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT}
 		WHERE length(e.body) <= ${maxBytes}`);
 	return found.flatMap(({ seq, body }) => {
 		const orderId = orderIdIn(body);

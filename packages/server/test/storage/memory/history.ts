@@ -78,7 +78,10 @@ function toListed(node: MemoryNode, row: AttemptRow, { orderIdBytes }: ListPage)
 	if (orderIdBytes === undefined) return summary;
 	const { projectNo, seq } = row;
 	const { body } = node.tables.events.by.seq.get({ projectNo, seq })!;
-	return { ...summary, orderId: seq > 0 && body.length <= orderIdBytes ? orderIdIn(body) : null };
+	return {
+		...summary,
+		orderId: seq > 0 && body.length <= orderIdBytes ? orderIdIn(Buffer.from(body).toString()) : null,
+	};
 }
 
 /** A page, newest first, plus one extra row. */

@@ -89,7 +89,7 @@ export function readOrderIds(node: MemoryNode, { projectId, seqs, maxBytes }: Pa
 	return seqs.flatMap((seq) => {
 		const event = project && node.tables.events.by.seq.get({ projectNo: project.no, seq });
 		if (event === undefined || event.body.length > maxBytes) return [];
-		const orderId = orderIdIn(event.body);
+		const orderId = orderIdIn(Buffer.from(event.body).toString());
 		return orderId === null ? [] : [{ seq, orderId }];
 	});
 }

@@ -2,19 +2,39 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { constants } from "node:sqlite";
 import { Connection, openWriter } from "../../../src/storage/sqlite/connection/connection.ts";
 import { migrate } from "../../../src/storage/sqlite/migrations/index.ts";
 import type { RecordedSuite } from "../conformance/recorded.ts";
 import { verbsOn } from "./verbs-on.ts";
 
-/** The steps of each plan, by the text of its statement. */
-export async function explainEveryOperation(suite: RecordedSuite): Promise<ReadonlyMap<string, readonly string[]>> {
+interface Explained {
+	/** The steps of each plan, by the text of its statement. */
+	readonly plans: ReadonlyMap<string, readonly string[]>;
+	/** How often SQLite prepared a statement again before it ran it. */
+	readonly preparedAgain: number;
+}
+
+export async function explainEveryOperation(suite: RecordedSuite): Promise<Explained> {
 	const plans = new Map<string, readonly string[]>();
+	let preparing = false;
+	let preparedAgain = 0;
 	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
 	const path = join(directory, "posthorn.db");
 	const db = openWriter(path);
 	migrate(db, path);
-	const prepare = db.prepare.bind(db);
+	// SQLite asks it for each thing that a statement uses, whenever it prepares one.
+	db.setAuthorizer(() => {
+		if (!preparing) preparedAgain++;
+		return constants.SQLITE_OK;
+	});
+	const prepareOnce = db.prepare.bind(db);
+	const prepare: typeof prepareOnce = (text) => {
+		preparing = true;
+		const statement = prepareOnce(text);
+		preparing = false;
+		return statement;
+	};
 	db.prepare = (text) => {
 		if (isQuery(text)) {
 			const steps = prepare(`EXPLAIN QUERY PLAN ${text}`).all();
@@ -34,7 +54,7 @@ export async function explainEveryOperation(suite: RecordedSuite): Promise<Reado
 		connection.close();
 		await rm(directory, { recursive: true });
 	}
-	return plans;
+	return { plans, preparedAgain };
 }
 
 const isQuery = (text: string): boolean => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/.test(text);

@@ -122,7 +122,7 @@ export async function listAttempts(
 
 /** The bodies to read order ids from: of at most this parameter's bytes. */
 const orderBody = (maxBytes: string) =>
-	`, CASE WHEN a.seq > 0 AND octet_length(e.body) <= ${maxBytes}::integer THEN e.body END AS order_body`;
+	`, CASE WHEN a.seq > 0 AND octet_length(e.body) <= ${maxBytes}::integer THEN convert_from(e.body, 'UTF8') END AS order_body`;
 
 /** How a list without bodies is read. */
 interface List<R> {

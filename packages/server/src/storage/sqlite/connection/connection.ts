@@ -81,6 +81,12 @@ export function mergedRanges(ranges: readonly string[], orderBy: string): string
 /** Delivery log statements come in many variants (filters, types); beyond this many, the oldest is dropped. */
 const MAX_STATEMENTS = 300;
 
+/**
+ * A statement in which a parameter is the limit is planned for that value, so SQLite prepares it again each time it is
+ * bound, which takes longer than reading a page. It doesn't look into expressions.
+ */
+const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g, "$& + 0");
+
 /** Prepares each statement once. */
 class Statements {
 	readonly #db: DatabaseSync;
@@ -93,7 +99,7 @@ class Statements {
 	get(text: string): StatementSync {
 		const known = this.#statements.get(text);
 		if (known !== undefined) return known;
-		const statement = this.#db.prepare(text);
+		const statement = this.#db.prepare(withAnyLimit(text));
 		if (this.#statements.size >= MAX_STATEMENTS) {
 			const [oldest] = this.#statements.keys();
 			if (oldest !== undefined) this.#statements.delete(oldest);

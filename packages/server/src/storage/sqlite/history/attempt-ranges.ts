@@ -1,5 +1,5 @@
 import { type CodeRange, NO_RESPONSE } from "../../port.ts";
-import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
+import { type AttemptKind, type IdRange, STATUSES, statusesOf } from "../../shared/deliveries.ts";
 import { type Connection, mergedRanges } from "../connection/connection.ts";
 import { findSeq } from "../log/log.ts";
 
@@ -89,7 +89,8 @@ function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges |
 			FROM attempts INDEXED BY attempts_by_delivery
 			WHERE project_no = ?1 AND seq IN (SELECT value FROM json_each(?4))
 				${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?5))"} AND id >= ?2 AND id < ?3
-				AND status IN (${statuses}) AND type IN (${types})`;
+				${statuses.length === STATUSES.length ? "" : `AND status IN (${statuses})`}
+				${names === undefined ? "" : `AND type IN (${types})`}`;
 		return {
 			selections: [selection],
 			more: [JSON.stringify(seqs), ...(webhooks === null ? [] : [JSON.stringify(webhooks)])],

@@ -33,7 +33,7 @@ const SUMMARY = `
 	a.id, a.webhook_no, a.seq, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
 	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
 /** The bodies to read order ids from: of at most the first parameter's bytes. */
-const ORDER_BODY = "CASE WHEN a.seq > 0 AND length(e.body) <= ? THEN e.body END AS order_body";
+const ORDER_BODY = "CASE WHEN a.seq > 0 AND length(e.body) <= ? THEN CAST(e.body AS TEXT) END AS order_body";
 /** Entries by their row numbers, a JSON array, in its order. */
 const GIVEN = `
 	FROM json_each(?) CROSS JOIN attempts a ON a.no = value
