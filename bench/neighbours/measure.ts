@@ -37,7 +37,7 @@ const MANY_PROJECTS = 100;
 const MOST_TIMES = 3;
 const MOST_MS = 50;
 /** The memory that docs/operations recommend for a node, MB. */
-export const ALLOWED_MB = 768;
+const ALLOWED_MB = 768;
 
 export async function measureNeighbours(
 	workspace: Workspace,

@@ -12,7 +12,7 @@ export interface Held {
 }
 
 /** Reads each project's lease holder from the database, by project id. */
-export async function readLeases(server: PostgresServer, database: string): Promise<Map<string, Held>> {
+async function readLeases(server: PostgresServer, database: string): Promise<Map<string, Held>> {
 	const rows = await server.execute(
 		`SELECT p.id, l.holder, l.generation::float8, l.until::float8
 		FROM posthorn.leases l JOIN posthorn.projects p ON p.no = l.project_no WHERE l.until IS NOT NULL`,

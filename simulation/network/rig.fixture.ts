@@ -26,7 +26,7 @@ interface Due {
 }
 
 /** A short list of what is to come, in order. Slow for long ones. */
-export class TestTime implements Time {
+class TestTime implements Time {
 	#now = 0;
 	readonly #due: Due[] = [];
 
@@ -80,7 +80,7 @@ export class TestTime implements Time {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A process that can stand still and die. */
-export class TestProcess implements Process {
+class TestProcess implements Process {
 	readonly name: string;
 	state: "running" | "frozen" | "dead" = "running";
 	readonly #waiting: (() => void)[] = [];

@@ -53,7 +53,7 @@ export interface paths {
         readonly get?: never;
         /**
          * Install the Developer app
-         * @description Opens the routes for webhooks, API keys and attempts. Paused webhooks stay paused.
+         * @description Enables the routes for webhooks, API keys and attempts. Paused webhooks stay paused.
          */
         readonly put: operations["installDeveloperApp"];
         readonly post?: never;
@@ -634,7 +634,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Newest first, by the last attempt, which the filters by response and time are about. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listDeliveries"];
         readonly put?: never;
@@ -1014,7 +1014,7 @@ export interface paths {
         };
         /**
          * List incidents
-         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Only the 20 webhooks that failed last are examined.
+         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Only the 20 webhooks that failed most recently are examined.
          */
         readonly get: operations["listIncidents"];
         readonly put?: never;
@@ -3874,7 +3874,7 @@ export interface components {
             readonly deliveries: {
                 /** @description How many had a failed attempt in the incident. The counts below add up to it. */
                 readonly count: number;
-                /** @description Whether there are more: of each incident, the newest 200 deliveries are examined. */
+                /** @description Whether there are more: only the newest 200 deliveries of an incident are examined. */
                 readonly capped: boolean;
                 /** @description Delivered by now. */
                 readonly delivered: number;
@@ -7182,7 +7182,7 @@ export interface operations {
     readonly listWebhookHealth: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only these webhooks; ids of none are ignored. Repeat the parameter or separate values with commas. */
+                /** @description Only these webhooks; unknown ids are ignored. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
                 /** @description `false` leaves `hours` empty, which makes the response much smaller. The default is `true`. */
                 readonly hours?: "true" | "false";

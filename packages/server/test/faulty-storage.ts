@@ -118,7 +118,7 @@ export class FaultyStorage {
 }
 
 /** A call that returns only when the test releases it, or when it ends. */
-export class HeldCall implements Disposable {
+class HeldCall implements Disposable {
 	readonly what: "call" | "answer";
 	readonly #reached = Promise.withResolvers<void>();
 	readonly #released = Promise.withResolvers<void>();

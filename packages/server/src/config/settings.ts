@@ -117,7 +117,7 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "level",
 		default: "info",
-		meaning: "How much the service writes to its own log. Every attempt is logged at debug.",
+		meaning: "How much the service writes to its own log. At info, it logs failed attempts; at debug, all of them.",
 		parse: parse.logLevel,
 	}),
 	brand: setting({
@@ -161,7 +161,7 @@ export const SETTINGS = {
 		default: "",
 		defaultText: "none",
 		meaning:
-			"Address ranges that deliveries may go to in addition to public ones, for tests and private networks. Only they open this machine's own addresses.",
+			"Address ranges that deliveries may go to in addition to public ones, for tests and private networks. This machine's own addresses are only allowed if named here.",
 		parse: parse.cidrs,
 	}),
 	egressDeny: setting({

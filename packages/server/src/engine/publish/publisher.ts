@@ -244,7 +244,7 @@ function answerOf(events: readonly EncodedEvent[], result: AppendResult): Publis
 }
 
 /** An event from encoding until it is sent: a single object, because very many exist at once. */
-export class EncodedEvent implements NewEvent, LogEvent {
+class EncodedEvent implements NewEvent, LogEvent {
 	readonly id: string;
 	readonly type: string;
 	createdAt: number;

@@ -18,7 +18,7 @@ import * as search from "./search.ts";
 import * as stats from "./stats.ts";
 
 /** Verbs that don't wait for a project's lock. */
-export const FREE_VERBS = {
+const FREE_VERBS = {
 	acquireLeases: leases.acquireLeases,
 	countAttempts: history.countAttempts,
 	countMatching: replay.countMatching,
@@ -69,7 +69,7 @@ export const FREE_VERBS = {
 };
 
 /** Verbs that hold their project, and wait while another session holds it. */
-export const HOLDING_VERBS = {
+const HOLDING_VERBS = {
 	abandonBaskets: baskets.abandonBaskets,
 	appendTestEvent: replay.appendTestEvent,
 	cancelSubscription: facts.cancelSubscription,

@@ -114,7 +114,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 		}),
 		route("PUT", `${path}/{project_id}/apps/developer`, "installDeveloperApp", {
 			summary: "Install the Developer app",
-			description: "Opens the routes for webhooks, API keys and attempts. Paused webhooks stay paused.",
+			description: "Enables the routes for webhooks, API keys and attempts. Paused webhooks stay paused.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,

@@ -31,7 +31,7 @@ export const Incident = Type.Object(
 			{
 				count: count("How many had a failed attempt in the incident. The counts below add up to it."),
 				capped: Type.Boolean({
-					description: `Whether there are more: of each incident, the newest ${LIMITS.deliveries} deliveries are examined.`,
+					description: `Whether there are more: only the newest ${LIMITS.deliveries} deliveries of an incident are examined.`,
 				}),
 				delivered: count("Delivered by now."),
 				waiting: count("Waiting for a retry or a replay."),
@@ -82,7 +82,7 @@ export function incidentRoutes({
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",
-			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed last are examined.`,
+			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
 			access: "developer",
 			query: IncidentQuery,
 			heavy: true,

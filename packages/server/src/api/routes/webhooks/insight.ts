@@ -240,7 +240,7 @@ const HealthQuery = Type.Object(
 			Type.Array(soughtId("A webhook."), {
 				minItems: 1,
 				maxItems: MAX_SOUGHT,
-				description: `Only these webhooks; ids of none are ignored. ${SEVERAL}`,
+				description: `Only these webhooks; unknown ids are ignored. ${SEVERAL}`,
 			}),
 		),
 		hours: Type.Optional(
