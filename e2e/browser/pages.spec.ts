@@ -80,6 +80,9 @@ test.describe("with no other project", () => {
 		const card = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 		await expect(card.getByText(/^Accounting/)).toBeInViewport({ ratio: 1 });
 		await expect(card.getByText("200")).toBeInViewport({ ratio: 1 });
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const recent = page.getByRole("list", { name: "Recent attempts" });
+		await expect(recent.getByText(/^200, /)).toBeVisible();
 		// The menu once had a line for itself.
 		await page.setViewportSize({ width: 320, height: 740 });
 		await page.goto(dashboard.project("/logs"));

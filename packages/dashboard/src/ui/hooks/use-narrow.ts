@@ -5,6 +5,3 @@ const NARROW = "screen and (max-width: 62em), (max-width: 48em)";
 
 /** Whether wide tables are shown as cards. */
 export const useNarrow = () => useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-
-/** Whether the screen is so narrow that even a small table would scroll. */
-export const usePhone = () => useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });

@@ -9,11 +9,12 @@ import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
-import { usePhone } from "../../../ui/hooks/use-narrow.ts";
+import { useNarrow } from "../../../ui/hooks/use-narrow.ts";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { When } from "../../../ui/when.tsx";
+import classes from "./recent-attempts.module.css";
 import { RecentRows } from "./recent-rows.tsx";
 
 const SHOWN = 8;
@@ -27,24 +28,23 @@ const COLUMNS: readonly Column<ListedAttempt>[] = [
 		width: 130,
 	},
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
-	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 110 },
 	{
 		key: "attempt",
 		header: "Attempt",
 		render: (attempt) => <AttemptNumber attempt={attempt} />,
-		from: "md",
 	},
 	{
 		key: "duration",
 		header: "Duration",
-		render: ({ response_ms }) => formatMs(response_ms),
+		render: ({ response_ms }) => <span className={classes.figure}>{formatMs(response_ms)}</span>,
 		align: "right",
 		width: 100,
 	},
 ];
 
 const EventType = ({ attempt: { event_id, event_type, order_id, test } }: { attempt: ListedAttempt }) => (
-	<Group gap={8} wrap="nowrap" align="baseline" style={{ whiteSpace: "nowrap" }}>
+	<Group gap="0 8px" align="baseline" style={{ whiteSpace: "nowrap" }}>
 		<Code>{event_type}</Code>
 		<EventMark event={{ event_id, test }} />
 		<OrderId id={order_id} />
@@ -67,7 +67,7 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
 	const navigate = useNavigate();
 	const router = useRouter();
-	const phone = usePhone();
+	const narrow = useNarrow();
 	const placeOf = ({ id }: ListedAttempt) => ({
 		to: "/p/$projectId/logs/$attemptId" as const,
 		params: { projectId, attemptId: id },
@@ -89,7 +89,7 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 			</Text>
 		);
 	}
-	if (phone) return <RecentRows rows={data} skeletons={SHOWN} placeOf={placeOf} />;
+	if (narrow) return <RecentRows rows={data} skeletons={SHOWN} placeOf={placeOf} />;
 	return (
 		<DataTable
 			label="Recent attempts"
@@ -97,7 +97,6 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 			rows={data}
 			rowKey={({ id }) => id}
 			skeletonRows={SHOWN}
-			minWidth={500}
 			onOpen={(row) => void navigate(placeOf(row))}
 			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>

@@ -7,7 +7,7 @@ import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { When } from "../../../ui/when.tsx";
-import classes from "./recent-rows.module.css";
+import classes from "./recent-attempts.module.css";
 
 interface RecentRowsProps {
 	/** Undefined while they load. */
@@ -17,7 +17,7 @@ interface RecentRowsProps {
 	placeOf: (row: ListedAttempt) => Pick<LinkProps, "to" | "params" | "search">;
 }
 
-/** The newest attempts in two lines each, for phones. */
+/** The newest attempts in two lines each, for narrow screens. */
 export function RecentRows({ rows, skeletons, placeOf }: RecentRowsProps) {
 	return (
 		<ul className={classes.list} aria-label="Recent attempts" aria-busy={rows === undefined}>
