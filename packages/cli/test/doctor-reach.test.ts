@@ -71,13 +71,13 @@ test("reports an invalid certificate in the words of the delivery log", async ()
 	expectReceiver(
 		await reach(sound.url("/token"), withoutCa),
 		"fault",
-		/: The receiver's certificate is not trusted\. Use .* Issued to: .*; Issued by: CN=.*; For hosts: .*localhost.*; Valid from: \d{4}-/,
+		/: The receiver's certificate isn't trusted\. Use .* Issued to: .*; Issued by: CN=.*; For hosts: .*localhost.*; Valid from: \d{4}-/,
 	);
 	const expired = await open(startRawReceiver({ authority: await issueExpired(authority), onConnection }));
 	expectReceiver(
 		await reach(expired.url("/token")),
 		"fault",
-		/has expired or is not valid yet.*Valid to: [-\d: ]+ UTC\.$/,
+		/has expired or isn't valid yet.*Valid to: [-\d: ]+ UTC\.$/,
 	);
 	const wrongHost = await open(startRawReceiver({ authority: await issueForWrongHost(authority), onConnection }));
 	expectReceiver(await reach(wrongHost.url("/token")), "fault", /is for another host name/);

@@ -78,7 +78,7 @@ export const SETTINGS = {
 		placeholder: "url",
 		default: "sqlite:./data/posthorn.db",
 		meaning:
-			"Where all data is stored: sqlite:PATH for one machine, postgres://… for several. With a password, not as a flag.",
+			"Where all data is stored: sqlite:PATH for one machine, postgres://… for several. A URL with a password can't be a flag.",
 		secret: parse.hasPassword,
 		parse: parse.database,
 	}),

@@ -92,36 +92,37 @@ export type Reason = FailureReason | ClosingReason;
 /** One sentence for each reason: what happened and what to do. Contains no address, so that none can leak. */
 const REASON_TEXT: Record<Reason, string> = {
 	timeout:
-		"Timed out: the receiver did not answer in time. If the work takes long, store the event, answer 2xx, and do the work afterwards.",
-	dns_not_found: "The receiver's host name does not exist (DNS). Check the URL's spelling and its DNS records.",
-	dns_failed: "The receiver's host name could not be resolved (DNS). Check that its name servers answer.",
+		"Timed out: the receiver didn't respond in time. If the work takes long, store the event, respond with 2xx, and do the work afterwards.",
+	dns_not_found: "The receiver's host name doesn't exist (DNS). Check the URL's spelling and its DNS records.",
+	dns_failed: "The receiver's host name couldn't be resolved (DNS). Check that its name servers respond.",
 	address_not_public:
-		"The receiver's address is not public, so nothing was sent. Use a publicly reachable host; for local development, a tunnel.",
+		"The receiver's address isn't public, so nothing was sent. Use a publicly reachable host or, for local development, a tunnel.",
 	address_not_allowed:
 		"The operator of this service doesn't allow requests to the receiver's address, so nothing was sent. Use another host, or ask the operator.",
 	port_not_allowed:
 		"The operator of this service doesn't allow requests to the URL's port, so nothing was sent. Use another port, such as 443, and change the webhook's URL.",
 	connection_refused: "The connection was refused. Check that the receiver is running and its port is open.",
-	connection_reset: "The receiver closed the connection before it answered. Its own log may say why.",
-	host_unreachable: "The receiver's host could not be reached. Check its network and firewall.",
+	connection_reset: "The receiver closed the connection without a response. Its own log may say why.",
+	host_unreachable: "The receiver's host couldn't be reached. Check its network and firewall.",
 	tls_untrusted:
-		"The receiver's certificate is not trusted. Use one from a public authority and serve its full chain. The operator can trust another authority with POSTHORN_EGRESS_CA_FILE.",
-	tls_expired: "The receiver's certificate has expired or is not valid yet. Renew it.",
+		"The receiver's certificate isn't trusted. Use one from a public authority and serve its full chain. The operator can trust another authority with POSTHORN_EGRESS_CA_FILE.",
+	tls_expired: "The receiver's certificate has expired or isn't valid yet. Renew it.",
 	tls_wrong_host: "The receiver's certificate is for another host name. Use one that names the URL's host.",
 	tls_costly:
 		"The receiver's TLS handshake takes too much work. Use a certificate with common keys and a short chain. Until then, other new receivers of the project wait, too.",
-	tls_failed: "No secure connection could be made (TLS). Check that the receiver speaks TLS 1.2 or later on this port.",
-	malformed_response: "The receiver's answer is not valid HTTP. Check what listens on this port.",
-	sender_failed: "The request could not be sent because of a fault on our side. It will be tried again.",
+	tls_failed:
+		"No secure connection could be established (TLS). Check that the receiver speaks TLS 1.2 or later on this port.",
+	malformed_response: "The receiver's response isn't valid HTTP. Check what listens on this port.",
+	sender_failed: "The request couldn't be sent because of an error on our side, not the receiver's.",
 	expired: "Expired: the event's retention ended before it could be delivered.",
-	unsubscribed: "Unsubscribed: the webhook no longer takes this event type, so it was not tried again.",
-	deleted: "Deleted: the webhook was deleted before this attempt was due, so it was not made.",
-	test_cancelled: "Cancelled: the test event was cancelled before this attempt, so it was not made.",
-	skipped: "Skipped: the webhook was resumed from now, leaving out what had waited.",
+	unsubscribed: "Unsubscribed: the webhook no longer subscribes to this event type, so it wasn't retried.",
+	deleted: "Deleted: the webhook was deleted before this attempt was due, so it wasn't made.",
+	test_cancelled: "Cancelled: the test event was cancelled before this attempt, so it wasn't made.",
+	skipped: "Skipped: the webhook was resumed from now, which skips its backlog and pending retries.",
 };
 
 /** The text for redirects, which count as responses and are never followed. */
-const REDIRECT_TEXT = "The receiver answered with a redirect, which is never followed. Register the final URL.";
+const REDIRECT_TEXT = "The receiver responded with a redirect, which is never followed. Register the final URL.";
 
 export const reasonText = (reason: Reason): string => REASON_TEXT[reason];
 
