@@ -295,7 +295,7 @@ describe("ranges that the operator allows", () => {
 	});
 });
 
-// Webhooks reached the machine's own public address from the inside, past the firewall (the review's M5).
+// Webhooks reached the machine's own public address from the inside, past the firewall.
 describe("this machine's own addresses", () => {
 	test.each(["9.8.7.6", "2a01:4f8::7", "2A01:04F8:0::0007"])("%s is refused, unless a range names it", (own) => {
 		expect(guard.refusal(own)).toBe("address_not_allowed");

@@ -9,6 +9,11 @@ export interface ProblemWords {
 
 type Wording = (error: ApiError) => Partial<ProblemWords>;
 
+const NOT_UNDERSTOOD: ProblemWords = {
+	title: "The service didn't understand the request",
+	detail: "Reload the page and try again.",
+};
+
 /** Where the API's own words are meant for programs, by code. */
 const WORDS: Readonly<Record<string, Wording>> = {
 	unauthorized: ({ detail }) =>
@@ -30,14 +35,8 @@ const WORDS: Readonly<Record<string, Wording>> = {
 		title: "That can't be saved",
 		detail: errors.length === 0 ? "Some of the values aren't allowed." : errors.map(({ detail }) => detail).join(" "),
 	}),
-	"malformed-request": () => ({
-		title: "The service didn't understand the request",
-		detail: "Reload the page and try again.",
-	}),
-	"unsupported-media-type": () => ({
-		title: "The service didn't understand the request",
-		detail: "Reload the page and try again.",
-	}),
+	"malformed-request": () => NOT_UNDERSTOOD,
+	"unsupported-media-type": () => NOT_UNDERSTOOD,
 	"method-not-allowed": () => ({
 		title: "The dashboard and the service don't match",
 		detail: "One of them may just have been upgraded. Reload the page and try again.",

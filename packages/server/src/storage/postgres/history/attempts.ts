@@ -155,9 +155,9 @@ export function listAttemptSummaries(
 }
 
 /**
- * Attempts with what has become of their deliveries. What followed is sought by one step in the index of each day, however
- * often a delivery was replayed, from a day before the first attempt on, in case clocks differ. A deleted webhook has no
- * lane. Pending attempts are found by bounds and in an order that only the primary key has.
+ * Attempts with what has become of their deliveries. What followed is found by one lookup in the index of each day,
+ * however often a delivery was replayed, starting a day before the first attempt, in case clocks differ. A deleted
+ * webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
  *
  * @param summaries a SELECT of their summaries and these further columns
  * @param since the lowest id of what may have followed
