@@ -257,7 +257,7 @@ function watchStorage(registry: Registry, { storage, storageCheck, clock, logger
 		registers: [registry],
 		async collect() {
 			const [gauges, state] = await Promise.all([read(), storageCheck.read()]);
-			this.set(gauges !== null && state === "well" ? 1 : 0);
+			this.set(gauges !== null && state === "ok" ? 1 : 0);
 		},
 	});
 	gauge("posthorn_projects", "Projects.", ({ projects }) => projects);

@@ -4,11 +4,11 @@ import { type Storage, StorageError } from "../storage/port.ts";
 
 /** Storage must respond within this time. */
 const PING_MS = 2_000;
-/** How long an answer counts: anyone may ask, and each answer costs a commit or a line in the log. */
+/** How long a result is reused: anyone may ask, and each check costs a commit or a line in the log. */
 const COUNTS_MS = 1_000;
 
 /** `full`: it reads, but has no room for what is published. `silent`: it fails, or doesn't respond in time. */
-export type StorageState = "well" | "full" | "silent";
+export type StorageState = "ok" | "full" | "silent";
 
 interface StorageCheckParts {
 	readonly storage: Pick<Storage, "ping">;
@@ -16,7 +16,7 @@ interface StorageCheckParts {
 	readonly logger: Logger;
 }
 
-/** Whether storage reads and commits. It is asked at most once a second, and once at a time, however many ask. */
+/** Whether storage reads and commits. Checked at most once a second, one check at a time, however many callers ask. */
 export class StorageCheck {
 	readonly #storage: Pick<Storage, "ping">;
 	readonly #clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
@@ -55,7 +55,7 @@ export class StorageCheck {
 	async #ping(): Promise<StorageState> {
 		try {
 			await this.#storage.ping();
-			return "well";
+			return "ok";
 		} catch (error) {
 			this.#logger.warn({ err: error }, "storage did not read and commit");
 			return error instanceof StorageError && error.code === "full" ? "full" : "silent";

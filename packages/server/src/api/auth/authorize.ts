@@ -18,7 +18,7 @@ import {
 import { isId } from "../../base/ids.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { type KeyScope, mayAs, type Role, type Storage } from "../../storage/port.ts";
-import { comeAgain, notFound, Problem } from "../http/problem.ts";
+import { notFound, Problem, retryLater } from "../http/problem.ts";
 import { type Route, roleFor, scopeFor } from "../route.ts";
 import { unauthenticatedOwner } from "./callers.ts";
 
@@ -242,7 +242,7 @@ async function counted<T>(
 		return found;
 	} catch (error) {
 		if (!(error instanceof TooManyGuesses)) throw error;
-		throw comeAgain("own", "Too many invalid API keys or sessions came from this network.", error.wait);
+		throw retryLater("own", "Too many invalid API keys or sessions came from this network.", error.wait);
 	}
 }
 

@@ -10,7 +10,7 @@ import { FairQueue } from "../../base/turns.ts";
 import { principalOf } from "../auth/authorize.ts";
 import { payerOf, principalName, readerOf } from "../auth/callers.ts";
 import { type Route, ratesOf } from "../route.ts";
-import { comeAgain, Problem } from "./problem.ts";
+import { Problem, retryLater } from "./problem.ts";
 
 declare module "fastify" {
 	interface FastifyRequest {
@@ -77,7 +77,7 @@ export class Admission {
 			return;
 		}
 		const { whose, wait } = tooSoon;
-		throw comeAgain(whose, whose === "own" ? tooMany(name) : tooManyOnNode(name), wait);
+		throw retryLater(whose, whose === "own" ? tooMany(name) : tooManyOnNode(name), wait);
 	}
 
 	/**
@@ -97,7 +97,7 @@ export class Admission {
 		};
 		const made = this.#reads.run(owner, () => this.#readsByProject.run(project, read)!);
 		if (made === null)
-			throw comeAgain(
+			throw retryLater(
 				"own",
 				`${RESPONSES.readsWaiting} of your requests for lists and statistics are already waiting, and ${RESPONSES.readsPerPrincipal} are processed at a time. Send fewer at a time.`,
 			);
@@ -159,17 +159,17 @@ export class Admission {
 		this.budget.refuse();
 		const { used, limit, perOwner } = budget;
 		if (bytes > RESPONSES.bytesPerProject)
-			return comeAgain(
+			return retryLater(
 				"own",
 				`The response has ${grouped(bytes)} bytes, and may have at most ${grouped(RESPONSES.bytesPerProject)}. Request less at a time.`,
 			);
 		if (full)
-			return comeAgain(
+			return retryLater(
 				"node",
 				`Responses that clients have not read yet hold ${grouped(used)} of ${grouped(limit)} bytes: there is no room for another.`,
 			);
 		const whose = budget === this.budget ? "you have" : "clients of this project have";
-		return comeAgain(
+		return retryLater(
 			"own",
 			`Responses that ${whose} not read yet hold ${grouped(budget.heldBy(owner))} of ${grouped(perOwner)} bytes: there is no room for another. Read them first.`,
 		);

@@ -8,7 +8,7 @@ import { payerOf, unauthenticatedOwner } from "../auth/callers.ts";
 import type { Route } from "../route.ts";
 import { letContinue } from "./connections.ts";
 import { parseBody } from "./json-body.ts";
-import { comeAgain, invalid, Problem } from "./problem.ts";
+import { invalid, Problem, retryLater } from "./problem.ts";
 import { faultsBySchema, isObject } from "./validate.ts";
 
 declare module "fastify" {
@@ -45,7 +45,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 		try {
 			if (bytes.length > REQUESTS.sliceBytes) {
 				if (!(await largeBodies.enter(request, turnOf(request))))
-					throw comeAgain("own", "Other large requests of this project take too long. Send one at a time.");
+					throw retryLater("own", "Other large requests of this project take too long. Send one at a time.");
 				await turns.take(turnOf(request));
 				// The client may have left in the meantime; no one would read the response.
 				if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
@@ -272,11 +272,11 @@ function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, 
 			`The body has ${grouped(bytes)} bytes; all bodies of ${whose} that are in flight may have ${grouped(budget.perOwner)}. Send less in one request.`,
 		);
 	if (refusal === "own")
-		return comeAgain(
+		return retryLater(
 			"own",
 			`Request bodies of ${whose} hold ${grouped(held)} bytes, and this one needs ${grouped(bytes)} more; the limit is ${grouped(budget.perOwner)}. Send fewer at a time.`,
 		);
-	return comeAgain(
+	return retryLater(
 		"node",
 		`All request bodies in flight hold ${grouped(budget.used)} bytes, and this one needs ${grouped(bytes)} more; the limit is ${grouped(budget.limit)}.`,
 	);

@@ -208,7 +208,7 @@ const OVER_ITS_SHARE = "This project publishes faster than its events can be wri
  *
  * @param why complete sentences
  */
-export function comeAgain(whose: Whose, why: string, seconds: number = RETRY_S.soon): Problem {
+export function retryLater(whose: Whose, why: string, seconds: number = RETRY_S.soon): Problem {
 	const kind = whose === "own" ? "too-many-requests" : "unavailable";
 	return new Problem(kind, `${why} Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`, {
 		headers: { "Retry-After": String(seconds) },
@@ -218,12 +218,12 @@ export function comeAgain(whose: Whose, why: string, seconds: number = RETRY_S.s
 /** Events, or facts with theirs, that the log can't take now. */
 export function notWritten(refused: Busy | { readonly kind: "locked" }): Problem {
 	if (refused.kind === "locked")
-		return comeAgain(
+		return retryLater(
 			"node",
 			"A long transaction in the store's database holds this project's log. Nothing was written.",
 			RETRY_S.later,
 		);
-	return comeAgain(
+	return retryLater(
 		refused.whose,
 		refused.whose === "own" ? OVER_ITS_SHARE : "The node's queue to the log is full. Nothing was written.",
 	);
@@ -288,9 +288,9 @@ function hasBody({ headers }: FastifyRequest): boolean {
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
 	if (error instanceof StorageError && error.code === "busy")
-		return comeAgain("own", `${error.message} Nothing was changed.`);
+		return retryLater("own", `${error.message} Nothing was changed.`);
 	if (error instanceof StorageError)
-		return comeAgain("node", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, RETRY_S.later);
+		return retryLater("node", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, RETRY_S.later);
 	const { code, statusCode } = error as { code?: string; statusCode?: number };
 	const [kind, detail] = OF_FASTIFY[code ?? ""] ?? [];
 	if (kind && detail) return new Problem(kind, detail);

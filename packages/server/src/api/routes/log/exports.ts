@@ -5,7 +5,7 @@ import { EXPORTS } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import { principalName } from "../../auth/callers.ts";
-import { comeAgain, found, Problem } from "../../http/problem.ts";
+import { found, Problem, retryLater } from "../../http/problem.ts";
 import { parseTime } from "../../http/validate.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Type } from "../../schema.ts";
@@ -192,7 +192,7 @@ export function exportRoutes({ storage, references, clock, logger }: ExportParts
 	function begin(principal: string, project: string): () => void {
 		const refused = byPrincipal.refusal(principal, 1) ?? byProject.refusal(project, 1);
 		if (refused !== null)
-			throw comeAgain(
+			throw retryLater(
 				refused === "node" ? "node" : "own",
 				refused === "node"
 					? "This node is exporting as much as it can."

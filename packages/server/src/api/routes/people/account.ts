@@ -10,7 +10,7 @@ import {
 } from "../../../accounts/index.ts";
 import { trimmed } from "../../../base/text.ts";
 import type * as port from "../../../storage/port.ts";
-import { comeAgain, found, invalid, Problem, RETRY_S } from "../../http/problem.ts";
+import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, NewName, Time, Type } from "../../schema.ts";
 
@@ -22,7 +22,7 @@ export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
 		return await work();
 	} catch (error) {
 		if (!(error instanceof PasswordsBusy)) throw error;
-		throw comeAgain("node", "Too many sign-ins are in progress.", RETRY_S.passwords);
+		throw retryLater("node", "Too many sign-ins are in progress.", RETRY_S.passwords);
 	}
 }
 
@@ -140,7 +140,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 					case "invalid":
 						throw invalid(result.faults);
 					case "throttled":
-						throw comeAgain("own", "There were too many wrong passwords.", result.wait);
+						throw retryLater("own", "There were too many wrong passwords.", result.wait);
 					case "wrong":
 						throw invalid([{ pointer: "/current", detail: "is not your current password" }]);
 					case "current_needed":

@@ -6,7 +6,7 @@ import type * as port from "../../../storage/port.ts";
 import type { Accepting, Account, Membership, NewAccount } from "../../../storage/port.ts";
 import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
-import { comeAgain, found, invalid, notFound, Problem } from "../../http/problem.ts";
+import { found, invalid, notFound, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, list, Name, NewName, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
@@ -110,7 +110,7 @@ const forSomeoneElse = ({ email }: port.Invitation, account: Account): Problem =
 
 function checkWait(wait: number | null): void {
 	if (wait !== null)
-		throw comeAgain("own", "Too many wrong tries with this link, or wrong links from this network.", wait);
+		throw retryLater("own", "Too many wrong tries with this link, or wrong links from this network.", wait);
 }
 
 export function invitationRoutes(parts: InvitationParts): Route[] {

@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { accountFaults, type Client, type Person } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
-import { comeAgain, found, invalid, Problem } from "../../http/problem.ts";
+import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { closed, id, Name, NewName, PAGE_LIMIT, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
@@ -93,7 +93,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 						? people.signInByToken(body.token, unauthenticatedOwner(request))
 						: people.signIn(body.email, body.password, unauthenticatedOwner(request)),
 				);
-				if (result.kind === "throttled") throw comeAgain("own", "There were too many wrong tries.", result.wait);
+				if (result.kind === "throttled") throw retryLater("own", "There were too many wrong tries.", result.wait);
 				if (result.kind === "signed_in")
 					return beginSession(result.account, "token" in body, request, reply, parts, result.passwordHash);
 				throw new Problem("unauthorized", "token" in body ? LINK_OVER : WRONG_PASSWORD);
@@ -175,7 +175,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 					case "invalid":
 						throw invalid(result.faults);
 					case "throttled":
-						throw comeAgain("own", "Too many wrong links came from this network.", result.wait);
+						throw retryLater("own", "Too many wrong links came from this network.", result.wait);
 					case "wrong_token":
 						throw new Problem("forbidden", WRONG_LINK);
 					case "taken":

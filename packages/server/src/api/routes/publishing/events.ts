@@ -7,7 +7,16 @@ import type { Pause } from "../../../base/turns.ts";
 import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
 import type { WaitEnd } from "../../changes.ts";
 import { forgetBody } from "../../http/body.ts";
-import { comeAgain, found, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../../http/problem.ts";
+import {
+	found,
+	invalid,
+	LOG_PROBLEMS,
+	notFound,
+	notWritten,
+	Problem,
+	RETRY_S,
+	retryLater,
+} from "../../http/problem.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
@@ -279,7 +288,7 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: Event
 			const wait = longPolls.wait(projectId, types, Math.max(0, left), account);
 			if (wait === null) {
 				const most = account !== null ? `${WAITERS.callsOfPeople} calls of signed-in users` : `${WAITERS.calls} calls`;
-				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
+				throw retryLater("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
 			}
 			raw.socket.once("close", wait.cancel);
 			try {

@@ -31,7 +31,7 @@ export const Health = Type.Object(
 	{ title: "Health" },
 );
 
-const STORAGE_TEXT: Record<Exclude<StorageState, "well">, string> = {
+const STORAGE_TEXT: Record<Exclude<StorageState, "ok">, string> = {
 	full: "Storage has no space left, so events are refused: free some. This node is ready again within seconds of that.",
 	silent: "Storage doesn't respond. Check the database; the service's log has the details.",
 };
@@ -75,7 +75,7 @@ export function systemRoutes(parts: SystemParts): Route[] {
 			async handler() {
 				if (!ready()) throw new Problem("unavailable", "The engine doesn't accept work: it is starting or stopping.");
 				const state = await storageCheck.read();
-				if (state !== "well") throw new Problem("unavailable", STORAGE_TEXT[state]);
+				if (state !== "ok") throw new Problem("unavailable", STORAGE_TEXT[state]);
 				const shortage = shortages?.current ?? null;
 				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };

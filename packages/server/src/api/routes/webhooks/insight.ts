@@ -11,7 +11,7 @@ import type * as port from "../../../storage/port.ts";
 import { MAX_FAILED_IN_A_ROW } from "../../../storage/port.ts";
 import { principalName } from "../../auth/callers.ts";
 import { EVENT_STREAM } from "../../changes.ts";
-import { comeAgain, notFound, RETRY_S } from "../../http/problem.ts";
+import { notFound, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { EventTypeName, id, Limit, PAGE_LIMIT, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
@@ -346,9 +346,9 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
 				const stream = changes.listen(projectId, principalName(principal), isStillAllowed, endOfRights(principal));
 				if (stream === "listener")
-					throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
+					throw retryLater("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
 				if (stream === "project")
-					throw comeAgain(
+					throw retryLater(
 						"own",
 						`${WAITERS.streamsOfProject} streams of this project are already open.`,
 						RETRY_S.streams,
