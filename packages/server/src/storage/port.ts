@@ -3,7 +3,7 @@
  * implements {@link Storage} and passes the suite in `test/storage/conformance/`. Engines differ only in their
  * {@link Capabilities}.
  *
- * *Publish* calls `appendEvents`, *settle* calls `settle`, and only *actor* changes leases. Users' changes (webhooks,
+ * *Publish* calls `appendEvents`, *settle* calls `settle`, and only *cluster* changes leases. Users' changes (webhooks,
  * keys, replays) come through the registry and the API. A change that gives a project work sets its alarm in the same
  * transaction.
  *

@@ -3,7 +3,7 @@ import type { Bag } from "../../base/collections.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Shortages } from "../../net/shortages.ts";
-import type { LoadedLanes, LogEvent, NewAttempt, RetryQueue as QueueName, Retry, Storage } from "../../storage/port.ts";
+import type { LoadedLanes, LogEvent, NewAttempt, QueueName, Retry, Storage } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Chunk, LogReader, WindowBudget } from "../lanes/log-reader.ts";
 import type { Cancelled, Deferred, Outcome, Sender } from "../send/outcome.ts";

@@ -1,5 +1,5 @@
 import { SENDS } from "../../base/budgets.ts";
-import { cancelledMark, type LogEvent, type RetryQueue as QueueName, type Retry } from "../../storage/port.ts";
+import { cancelledMark, type LogEvent, type QueueName, type Retry } from "../../storage/port.ts";
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
@@ -20,9 +20,9 @@ export class QueueDispatcher {
 	readonly #attempts: Attempts;
 	#wanted: Wanted[] = [];
 
-	constructor(work: ProjectWork, room: Backpressure, attempts: Attempts) {
+	constructor(work: ProjectWork, backpressure: Backpressure, attempts: Attempts) {
 		this.#work = work;
-		this.#backpressure = room;
+		this.#backpressure = backpressure;
 		this.#attempts = attempts;
 	}
 

@@ -1,14 +1,7 @@
 import type { SigningKey } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
-import type {
-	HandedOver,
-	LaneProgress,
-	LaneState,
-	LogEvent,
-	RetryQueue as QueueName,
-	Retry,
-} from "../../storage/port.ts";
+import type { HandedOver, LaneProgress, LaneState, LogEvent, QueueName, Retry } from "../../storage/port.ts";
 import type { Target } from "../send/outcome.ts";
 import { ANY_READ, type Chunk, type LogEnd } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
@@ -17,7 +10,7 @@ import { RetryQueue } from "./retry-queue.ts";
 /** All queues. User requests come first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 
-/** A lane that only skips events stores its position once it is this far ahead. */
+/** A lane that only skips events stores its position once it is this many events ahead. */
 const MAX_LAG = 2_000;
 
 /**

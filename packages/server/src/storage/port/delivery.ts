@@ -40,7 +40,7 @@ export interface LaneState {
 }
 
 /** The queue of a lane that a pending attempt is in. */
-export type RetryQueue =
+export type QueueName =
 	/** Next attempts of failed deliveries: by time. */
 	| "retry"
 	/** First attempts of replays in bulk: by time, then in the order of the log. */
@@ -52,7 +52,7 @@ export type RetryQueue =
 export interface Retry {
 	readonly webhookId: string;
 	readonly seq: number;
-	readonly queue: RetryQueue;
+	readonly queue: QueueName;
 	/** 0 for the first series, then 1, 2 … for each replay. */
 	readonly replay: number;
 	/** The number of the pending attempt, from 1. */
@@ -161,7 +161,7 @@ export interface HandedOver {
 	readonly seq: number;
 	readonly replay: number;
 	/** The queue that it came from; null for a first attempt from the log. */
-	readonly queue: RetryQueue | null;
+	readonly queue: QueueName | null;
 	/** When it expires, by the reader's clock (milliseconds since the Unix epoch). */
 	readonly until: number;
 }
@@ -260,7 +260,7 @@ export interface DeliveryStorage {
 	readBacklogs(p: ProjectRef & { readonly webhookIds: readonly string[] }): Promise<Map<string, Backlog>>;
 	/** A window of one lane's queue after `after`, ordered by (dueAt, seq). */
 	readRetries(
-		p: WebhookRef & { readonly queue: RetryQueue; readonly limit: number; readonly after?: RetryPosition | undefined },
+		p: WebhookRef & { readonly queue: QueueName; readonly limit: number; readonly after?: RetryPosition | undefined },
 	): Promise<Retry[]>;
 
 	/**

@@ -1,4 +1,4 @@
-import type { AttemptStatus, NewAttempt, RetryQueue } from "./delivery.ts";
+import type { AttemptStatus, NewAttempt, QueueName } from "./delivery.ts";
 import type { ProjectRef } from "./registry.ts";
 
 /** An entry of the delivery log with the event that it delivered. */
@@ -256,7 +256,7 @@ export interface WaitingRetry {
 	readonly seq: number;
 	readonly eventId: string;
 	readonly eventType: string;
-	readonly queue: RetryQueue;
+	readonly queue: QueueName;
 	readonly attempt: number;
 	readonly replay: number;
 	readonly dueAt: number;

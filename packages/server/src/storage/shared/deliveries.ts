@@ -14,8 +14,8 @@ import {
 	type ListPage,
 	type MatchingReplays,
 	type NewAttempt,
+	type QueueName,
 	type Retry,
-	type RetryQueue,
 	StorageError,
 	type WaitingRetry,
 } from "../port.ts";
@@ -32,9 +32,9 @@ export function statusOf(code: unknown): AttemptStatus {
 }
 
 /** How queues are stored. */
-export const QUEUE_CODE = { retry: 0, replay: 1, requested: 2 } as const satisfies Record<RetryQueue, number>;
-export const QUEUES = ["retry", "replay", "requested"] as const satisfies readonly RetryQueue[];
-export const queueOf = (code: unknown): RetryQueue => QUEUES[code as number]!;
+export const QUEUE_CODE = { retry: 0, replay: 1, requested: 2 } as const satisfies Record<QueueName, number>;
+export const QUEUES = ["retry", "replay", "requested"] as const satisfies readonly QueueName[];
+export const queueOf = (code: unknown): QueueName => QUEUES[code as number]!;
 
 const ATTEMPT_PREFIX = "att_";
 
@@ -249,7 +249,7 @@ export const laneOf = (
 });
 
 /** @param dueAt on the node's clock */
-export const retryOf = (row: AttemptRow, webhookId: string, queue: RetryQueue, dueAt: number): Retry => ({
+export const retryOf = (row: AttemptRow, webhookId: string, queue: QueueName, dueAt: number): Retry => ({
 	...{ webhookId, seq: row.seq as number, queue, replay: row.replay as number, attempt: row.attempt as number, dueAt },
 });
 

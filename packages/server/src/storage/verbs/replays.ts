@@ -1,5 +1,5 @@
 /** What has become of a delivery, and new series of attempts: those of test events, and replays. */
-import type { DeliveryKey, ReplayResult, RetryQueue, TestEventResult } from "../port/delivery.ts";
+import type { DeliveryKey, QueueName, ReplayResult, TestEventResult } from "../port/delivery.ts";
 import type { CountedPage, Delivery, MatchingReplays, ReplayedPage } from "../port/history.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import {
@@ -127,7 +127,7 @@ interface NewSeries {
 const [given, endGiven] = recordsOf("webhook", "seq", "replay");
 
 /** Queues and counts first attempts, for a caller that holds all of the project. */
-function* beginSeries(project: number, queue: RetryQueue, series: readonly NewSeries[], at: number): Steps<void> {
+function* beginSeries(project: number, queue: QueueName, series: readonly NewSeries[], at: number): Steps<void> {
 	const dueAt = yield* toDatabaseTime(at);
 	const lanes = [...Map.groupBy(series, ({ webhook }) => webhook)];
 	yield* together(

@@ -2,9 +2,9 @@ import type {
 	CountedPage,
 	MatchingReplays,
 	Params,
+	QueueName,
 	ReplayedPage,
 	ReplayResult,
-	RetryQueue,
 	TestEventResult,
 } from "../../../src/storage/port.ts";
 import {
@@ -114,7 +114,7 @@ function replayAll(node: MemoryNode, projectId: string, rows: readonly AttemptRo
 function beginSeries(
 	{ tables, offset }: MemoryNode,
 	lane: LaneRow,
-	queue: RetryQueue,
+	queue: QueueName,
 	{ seq, replay, wasDead }: { readonly seq: number; readonly replay: number; readonly wasDead: boolean },
 	at: number,
 ): void {
