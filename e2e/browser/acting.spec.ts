@@ -140,8 +140,8 @@ test.describe("with short delays", () => {
 		const computed = createHmac("sha256", secret).update(`${timestamp}.${pretty}`).digest("hex");
 		await page.goto(dashboard.project(`/webhooks/${id}?tab=verify`));
 		await page.getByLabel("Signature that the receiver computed").fill(computed);
-		await page.getByLabel("Body that it saw").fill(pretty);
-		await page.getByLabel("Its clock then").fill(String(Number(timestamp) + 900));
+		await page.getByLabel("Body that the receiver saw").fill(pretty);
+		await page.getByLabel("The receiver's clock then").fill(String(Number(timestamp) + 900));
 		await page.getByRole("button", { name: "Find out" }).click();
 		const findings = page.getByRole("list", { name: "Findings" });
 		await expect(findings).toContainText("Wrong: body. The body was parsed and serialized again");

@@ -77,7 +77,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 				<Text size="sm" c="dimmed">
 					{attempts === undefined
 						? "Loading the last requests …"
-						: "No request has been answered yet. Send a test event first."}
+						: "The receiver hasn't responded to a request yet. Send a test event first."}
 				</Text>
 			) : (
 				<form
@@ -106,13 +106,13 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 								spellCheck={false}
 							/>
 							<TextInput
-								label="Timestamp that it used"
+								label="Timestamp that the receiver used"
 								value={timestamp}
 								onChange={(event) => change(setTimestamp)(event.currentTarget.value)}
 								autoComplete="off"
 							/>
 							<TextInput
-								label="Its clock then (Unix time)"
+								label="The receiver's clock then (Unix time)"
 								value={clock}
 								onChange={(event) => change(setClock)(event.currentTarget.value)}
 								error={isClockRight ? undefined : "Seconds since 1970, such as 1795514470."}
@@ -121,7 +121,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 							/>
 						</SimpleGrid>
 						<Textarea
-							label="Body that it saw"
+							label="Body that the receiver saw"
 							value={text}
 							onChange={(event) => change(setText)(event.currentTarget.value)}
 							disabled={file !== null}
