@@ -16,3 +16,11 @@ export function Ident({ id }: { id: string }) {
 
 /** Code within a sentence: names of event types, headers, prefixes. */
 export const Code = ({ children }: { children: string }) => <code className={classes.code}>{children}</code>;
+
+/** A sentence whose parts between backticks are names from code. */
+export function InlineCode({ text }: { text: string }) {
+	return text.split("`").map((part, index) => {
+		const key = `${index} ${part}`;
+		return index % 2 === 0 ? <span key={key}>{part}</span> : <Code key={key}>{part}</Code>;
+	});
+}

@@ -7,7 +7,7 @@ import { healthQuery } from "../../api/health.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
-import { useNarrow } from "../../ui/hooks/use-narrow.ts";
+import { useNarrow } from "../../ui/hooks/use-width.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { EXAMPLE_ROWS } from "./example-rows.ts";

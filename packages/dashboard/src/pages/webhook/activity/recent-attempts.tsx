@@ -9,7 +9,7 @@ import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
-import { useNarrow } from "../../../ui/hooks/use-narrow.ts";
+import { useNarrow } from "../../../ui/hooks/use-width.ts";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";

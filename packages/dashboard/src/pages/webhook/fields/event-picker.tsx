@@ -4,7 +4,7 @@ import { type ReactNode, useId, useState } from "react";
 import { type EventTypeEntry, eventTypesQuery } from "../../../api/event-types.ts";
 import type { EventType } from "../../../api/model.ts";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { InlineCode } from "../../../ui/inline-code.tsx";
+import { InlineCode } from "../../../ui/ident.tsx";
 import { ErrorState, SkeletonRows } from "../../../ui/page/states.tsx";
 import { groupEventTypes, inCatalogueOrder } from "./event-groups.ts";
 import classes from "./event-picker.module.css";
