@@ -55,6 +55,17 @@ test.describe("with many webhooks", () => {
 		expect(await state.evaluate((element) => element.getBoundingClientRect().right)).toBeLessThanOrEqual(
 			await state.evaluate((element) => element.closest("td")!.getBoundingClientRect().right),
 		);
+		// Times of three digits stuck out of their column.
+		const p95 = table.locator('tr[aria-rowindex="2"]').getByText(/^p95 /);
+		const tooWide = await p95.evaluate((words) => {
+			const figure = words.parentElement!.cloneNode(true) as typeof words;
+			figure.lastElementChild!.textContent = "p95 888 ms";
+			words.closest("td")!.append(figure);
+			const beyond = figure.scrollWidth - figure.clientWidth;
+			figure.remove();
+			return beyond;
+		});
+		expect(tooWide).toBe(0);
 		// Hours are most of the health's bytes, so they are only fetched for the rows in sight.
 		const barsOf = (n: number) =>
 			table.locator(`tr[aria-rowindex="${n}"]`).getByRole("img", { name: /The last 24 hours/ });

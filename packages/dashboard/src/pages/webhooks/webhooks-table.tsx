@@ -45,10 +45,10 @@ const columnsOf = (projectId: string): readonly Column<WebhookRow>[] => [
 		header: "Success",
 		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 98,
+		width: 112,
 	},
 	{ key: "waiting", header: "Waiting", render: (row) => <WaitingCell {...row} />, width: 108 },
-	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 152 },
+	{ key: "response", header: "Last response", render: ({ health }) => <ResponseCell health={health} />, width: 138 },
 ];
 
 /** In pixels; a row has two lines. */
