@@ -50,7 +50,7 @@ test("a viewer sees everything but secrets and can't change anything, in the das
 		["/webhooks", "developers and owners can create webhooks and publish samples"],
 		["/webhooks/new", "developers and owners can create webhooks"],
 		[`/webhooks/${id}`, "developers and owners can send test events, retry, replay and change settings"],
-		[`/webhooks/${id}?tab=verify`, "developers and owners can send test events, retry, replay and change settings"],
+		[`/webhooks/${id}?tab=verify`, "developers and owners can find out here why a receiver refuses a signature"],
 		["/api-keys", "developers and owners can create and revoke keys"],
 		["/logs", "developers and owners can retry, replay and dismiss"],
 		["/logs?view=attempts", "developers and owners can retry, replay and dismiss"],

@@ -39,7 +39,11 @@ export function PageHeader({ title, children, actions, badge }: PageHeaderProps)
 					</Text>
 				)}
 			</div>
-			{actions === undefined ? null : <Group gap="xs">{actions}</Group>}
+			{actions === undefined ? null : (
+				<Group className={classes.actions} gap="xs">
+					{actions}
+				</Group>
+			)}
 		</Group>
 	);
 }

@@ -1,5 +1,5 @@
 import { Stack, Text } from "@mantine/core";
-import { ForRole } from "../../../ui/account/for-role.tsx";
+import { ForRole, RoleNote } from "../../../ui/account/for-role.tsx";
 import { Code } from "../../../ui/ident.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ReceiverCode } from "../receiver-code.tsx";
@@ -33,6 +33,7 @@ export function VerifyTab({ projectId, webhookId }: VerifyTabProps) {
 					</Text>
 				</Stack>
 			</Section>
+			<RoleNote needs="developer">find out here why a receiver refuses a signature</RoleNote>
 			<ForRole needs="developer">
 				<SignatureCheck projectId={projectId} webhookId={webhookId} />
 			</ForRole>
