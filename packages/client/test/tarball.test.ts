@@ -40,7 +40,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test("has code, types, README and licence, and no tests", () => {
+test("has code, types, README and license, and no tests", () => {
 	const files = readdirSync(installed, { recursive: true }).map(String);
 	expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/client/src/index.js"]));
 	expect(files.filter((name) => /test\.|fixture|\.ts$/.test(name) && !name.endsWith(".d.ts"))).toEqual([]);

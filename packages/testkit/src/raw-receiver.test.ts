@@ -138,15 +138,15 @@ test("plain TCP: a TLS client gets garbage, HTTP or silence", async () => {
 	expect(heard.slice(0, 2)).toEqual([1, 2]);
 });
 
-test("a behaviour that throws rejects close()", async () => {
+test("a behavior that throws rejects close()", async () => {
 	const receiver = await startRawReceiver({
 		authority,
 		onConnection: (socket) => {
 			socket.destroy();
-			throw new Error("broken behaviour");
+			throw new Error("broken behavior");
 		},
 	});
 	const socket = connect({ port: receiver.port, host: "127.0.0.1", ca: authority.pem });
 	await read(socket, () => false);
-	await expect(receiver.close()).rejects.toMatchObject({ cause: { message: "broken behaviour" } });
+	await expect(receiver.close()).rejects.toMatchObject({ cause: { message: "broken behavior" } });
 });

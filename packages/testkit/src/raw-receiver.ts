@@ -39,7 +39,7 @@ async function open<S extends Socket>(
 	const connections = new Connections(server, signal === "secureConnection");
 	let failure: Error | undefined;
 	const fail = (error: unknown): void => {
-		failure ??= new Error("The receiver's own behaviour failed.", { cause: error });
+		failure ??= new Error("The receiver's own behavior failed.", { cause: error });
 	};
 	server.on(signal, (socket: S) => {
 		// Most behaviors make the peer break the connection: `close` follows and ends them.

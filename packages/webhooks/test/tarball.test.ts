@@ -33,7 +33,7 @@ async function node(source: string): Promise<string> {
 	return (await run(process.execPath, [file], { cwd: folder, env: {} })).stdout;
 }
 
-test("the tarball installs alone, with code, types, README and licence, and without tests", async () => {
+test("the tarball installs alone, with code, types, README and license, and without tests", async () => {
 	expect(readdirSync(join(folder, "node_modules"))).toEqual(expect.not.arrayContaining(["pg", "fastify", "express"]));
 	expect(readdirSync(join(folder, "node_modules/@posthorn"))).toEqual(["webhooks"]);
 	const files = readdirSync(installed, { recursive: true }).map(String);

@@ -17,7 +17,7 @@ import {
 } from "../storage/port.ts";
 import type { OperatorKey } from "./operator-key.ts";
 import type { Principal } from "./sessions.ts";
-import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
+import { type Ask, askImmediately, createKey, isKey, keyHash } from "./tokens.ts";
 
 export const API_KEY_PREFIX = "phk_";
 /** The part of a key that is stored and shown to tell keys apart; 48 bits of the 256. */
@@ -121,7 +121,7 @@ export class ApiKeys {
 	 * @param key the bytes after `Bearer`
 	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */
-	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | ExpiredKey | null> {
+	async authenticate(key: Uint8Array, ask = askImmediately): Promise<Principal | ExpiredKey | null> {
 		const hash = keyHash(key);
 		if (await this.#options.operatorKey.matches(key, hash, ask)) return { kind: "operator" };
 		if (!isKey(API_KEY_PREFIX, key)) return null;

@@ -45,7 +45,7 @@ export {
 	stillAllowed,
 	stillMember,
 } from "./sessions.ts";
-export { askAtOnce, Guesses, TooManyGuesses } from "./tokens.ts";
+export { askImmediately, Guesses, TooManyGuesses } from "./tokens.ts";
 
 export interface AccountsOptions {
 	readonly storage: AccountStorage;

@@ -5,7 +5,7 @@ import { API_KEYS } from "../base/budgets.ts";
 import { type Clock, havePassed, type Moment, momentOf } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettingStorage, Storage } from "../storage/port.ts";
-import { type Ask, askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
+import { type Ask, askImmediately, createKey, isKey, keyHash } from "./tokens.ts";
 
 export const OPERATOR_KEY_PREFIX = "pho_";
 
@@ -110,7 +110,7 @@ export class OperatorKey {
 	 * @param hash SHA-256 of the key
 	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */
-	async matches(key: Uint8Array, hash: Buffer, ask: Ask = askAtOnce): Promise<boolean> {
+	async matches(key: Uint8Array, hash: Buffer, ask: Ask = askImmediately): Promise<boolean> {
 		if (!this.#isStale() || !isKey(OPERATOR_KEY_PREFIX, key)) return this.#is(hash);
 		const found = await ask(hash.toString("base64"), async () => {
 			// Others that asked meanwhile may have read it.

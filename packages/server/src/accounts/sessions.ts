@@ -14,7 +14,7 @@ import type {
 	StillAllowed,
 	StillMember,
 } from "../storage/port.ts";
-import { askAtOnce, createKey, isKey, keyHash } from "./tokens.ts";
+import { askImmediately, createKey, isKey, keyHash } from "./tokens.ts";
 
 /** A session ends this long after its last use. */
 export const SESSION_MS = 30 * 86_400_000;
@@ -75,7 +75,7 @@ export class Sessions {
 	 *
 	 * @param ask queries storage; its errors are passed on
 	 */
-	async find(token: string, ask = askAtOnce): Promise<Person | null> {
+	async find(token: string, ask = askImmediately): Promise<Person | null> {
 		if (!isKey("", token)) return null;
 		const { storage, clock } = this.#options;
 		const now = clock.now();

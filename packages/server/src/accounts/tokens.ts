@@ -33,7 +33,7 @@ const MINUTE_MS = 60_000;
 export type Ask = <T>(hash: string, find: () => Promise<T | null>) => Promise<T | null>;
 
 /** Looks it up immediately, for callers that are already known. */
-export const askAtOnce: Ask = (_hash, find) => find();
+export const askImmediately: Ask = (_hash, find) => find();
 
 /** A network has sent too many wrong tokens. */
 export class TooManyGuesses extends Error {

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
-import { askAtOnce } from "../accounts/index.ts";
+import { askImmediately } from "../accounts/index.ts";
 import { budgetHolds } from "../base/budget.fixture.ts";
 import { NODE_RATES, RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import { KEY_SCOPES, type Storage } from "../storage/port.ts";
@@ -238,7 +238,7 @@ test("a project with many keys leaves room for others' responses", async () => {
 		} as unknown as FastifyRequest;
 		const parts = {
 			apiKeys: { authenticate: async () => ({ kind: "project", projectId, keyId, scopes: KEY_SCOPES }) },
-			guesses: { from: () => askAtOnce, wrong: () => undefined },
+			guesses: { from: () => askImmediately, wrong: () => undefined },
 		} as unknown as AuthParts;
 		await authorize(request, { access: "any" } as Route, parts);
 		Object.assign(request, { params: { project_id: projectId } });
@@ -258,7 +258,7 @@ test("a response may exceed its client's share up to the project's, if the clien
 	const admission = new Admission({ elapsed: () => 0 });
 	const parts = {
 		apiKeys: { authenticate: async () => ({ kind: "operator" }) },
-		guesses: { from: () => askAtOnce, wrong: () => undefined },
+		guesses: { from: () => askImmediately, wrong: () => undefined },
 	} as unknown as AuthParts;
 	const charge = async (bytes: number) => {
 		const request = {
@@ -332,7 +332,7 @@ test.each([
 	const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
 	const parts = {
 		apiKeys: { authenticate: async () => ({ kind: "operator" }) },
-		guesses: { from: () => askAtOnce, wrong: () => undefined },
+		guesses: { from: () => askImmediately, wrong: () => undefined },
 	} as unknown as AuthParts;
 	await authorize(request, { access: "any" } as Route, parts);
 	const payload = "x".repeat(2 * RESPONSES.sliceBytes);

@@ -150,7 +150,7 @@ function withoutServiceLinks(env: ConfigSource["env"]): ConfigSource["env"] {
 /** What the command line and programs read that talk to a service. Shells and containers often share one environment. */
 const CLIENT_VARIABLES = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_API_KEY_FILE", "POSTHORN_PROJECT"];
 
-/** Names are similar if they begin alike, and at least this part of their pairs of neighbouring letters is the same. */
+/** Names are similar if they begin alike, and at least this part of their pairs of neighboring letters is the same. */
 const SIMILAR = 1 / 3;
 
 /** Names the setting that was probably meant, if any is similar. */

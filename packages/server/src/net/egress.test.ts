@@ -36,7 +36,7 @@ const REFUSED_IPV4 = `
 	240.0.0.0 250.1.2.3 255.255.255.254 255.255.255.255
 `;
 
-/** Public addresses, including the neighbours of every special range. */
+/** Public addresses, including the neighbors of every special range. */
 const PUBLIC_IPV4 = `
 	1.0.0.0 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.215.14 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
 	168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0

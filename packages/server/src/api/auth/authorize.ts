@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import {
 	API_KEY_PREFIX,
 	type ApiKeys,
-	askAtOnce,
+	askImmediately,
 	type Guesses,
 	type Members,
 	OPERATOR_KEY_PREFIX,
@@ -68,7 +68,7 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 		throw new Problem("forbidden", "Only users who are signed in to the dashboard may do this; this is an API key.");
 	const { project_id: projectId } = request.params as { project_id?: string };
 	if (projectId !== undefined) await checkRole(principal, projectId, route, parts);
-	else if (route.peopleOnly && principal.kind === "project") throw mattersOfPeople();
+	else if (route.peopleOnly && principal.kind === "project") throw notForKeys();
 	if (
 		access === "operator" &&
 		principal.kind !== "operator" &&
@@ -97,7 +97,7 @@ export async function requireApp(
  * from the same address must neither end it nor keep it.
  */
 export async function authorizeAgain(request: FastifyRequest, route: Route, parts: AuthParts): Promise<void> {
-	await authorize(request, route, { ...parts, guesses: { from: () => askAtOnce, wrong: () => undefined } });
+	await authorize(request, route, { ...parts, guesses: { from: () => askImmediately, wrong: () => undefined } });
 	await requireApp(request, route, parts);
 }
 
@@ -125,7 +125,7 @@ async function checkRole(
 	if (principal.kind === "operator") return;
 	if (principal.kind === "project") {
 		if (principal.projectId !== projectId) throw notFound("project");
-		if (route.peopleOnly) throw mattersOfPeople();
+		if (route.peopleOnly) throw notForKeys();
 		const scope = scopeFor(route);
 		if (scope !== null && !principal.scopes.includes(scope)) throw outOfScope(principal.scopes, scope);
 		return;
@@ -155,7 +155,7 @@ function outOfScope(scopes: readonly KeyScope[], needed: KeyScope): Problem {
 	);
 }
 
-function mattersOfPeople(): Problem {
+function notForKeys(): Problem {
 	return new Problem(
 		"forbidden",
 		"Only members and the operator can do this: sign in to the dashboard, or use the operator's key; this is a project's key.",

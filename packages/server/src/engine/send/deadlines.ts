@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../../base/clock.ts";
 export interface HasDeadline {
 	/** Monotonic time of its deadline, milliseconds. */
 	dueAt: number;
-	/** Its neighbours in the list; null at the ends, and once it has ended. */
+	/** Its neighbors in the list; null at the ends, and once it has ended. */
 	earlier: HasDeadline | null;
 	later: HasDeadline | null;
 	/** The deadline has passed. Must not throw. */

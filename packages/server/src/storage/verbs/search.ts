@@ -4,7 +4,7 @@
  *
  * `reference_ranges` says which part of each log is indexed: the events after `after_seq` through `through_seq`. It grows
  * upward as events are published, and downward over those that were published before there was an index. An entry
- * of `event_references` begins with its bucket, so that a step changes neighbouring pages; a lookup visits all buckets.
+ * of `event_references` begins with its bucket, so that a step changes neighboring pages; a lookup visits all buckets.
  */
 import type { ProjectRef } from "../port/registry.ts";
 import type {
