@@ -92,8 +92,8 @@ test("trigger publishes only with --publish, which needs a confirmation", async 
 test.each([
 	[["trigger"], /Which type\? customer.created/],
 	[["trigger", "purchase.complete", "--to", "3000"], /No event type: purchase.complete/],
-	[["trigger", "purchase.completed"], /Say where/],
-	[["trigger", "purchase.completed", "--to", "3000", "--publish"], /Say where/],
+	[["trigger", "purchase.completed"], /Choose where/],
+	[["trigger", "purchase.completed", "--to", "3000", "--publish"], /Choose where/],
 	[["trigger", "purchase.completed", "--to", "example.com"], /--allow-remote/],
 	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
 	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],

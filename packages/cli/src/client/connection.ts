@@ -100,7 +100,7 @@ function readKeyFile(path: string): string | undefined {
 /** Warns before an API key is sent to another machine without encryption. */
 export function warnIfReadable(url: string): void {
 	if (url.startsWith("http:") && !isLoopback(new URL(url)))
-		warn(`${url} isn't encrypted: anyone on the way can read the API key.`);
+		warn(`${url} isn't encrypted: anyone between here and there can read the API key.`);
 }
 
 /** @throws UsageError unless it is the URL of a service */

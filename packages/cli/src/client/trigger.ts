@@ -39,7 +39,7 @@ export async function trigger(type: string | undefined, options: TriggerOptions)
 	const ways = ["to", "webhook", "publish"].filter((name) => options[name as "to"] !== undefined);
 	if (ways.length !== 1)
 		throw new UsageError([
-			"Say where the event goes: --to 3000/hooks (signed here, without the service), --webhook wh_… (a test delivery), or --publish.",
+			"Choose where the event goes: --to 3000/hooks (signed here, without the service), --webhook wh_… (a test delivery), or --publish.",
 		]);
 	if (options.webhook !== undefined) return testWebhook(entry, options.webhook, options);
 	if (options.publish) return publish(entry, options);

@@ -125,7 +125,7 @@ export async function deleteWebhook(
 	options: ConnectionOptions & { readonly yes?: boolean },
 ): Promise<void> {
 	const { client, project } = await connect(options);
-	await confirm(`Delete ${id}? Its events that still wait won't be sent.`, options.yes);
+	await confirm(`Delete ${id}? Its pending events won't be sent.`, options.yes);
 	await client.api.DELETE(ONE, { params: { path: { project_id: project, webhook_id: id } } });
 	if (options.json) return printJson({ id, deleted: true });
 	console.log(`${id} is deleted.`);

@@ -16,7 +16,7 @@ export interface RestoreOptions {
 }
 
 const NEXT =
-	"It is in quarantine: start the service, which sends nothing yet, look with posthorn quarantine, then posthorn release.";
+	"It is in quarantine: start the service, which sends nothing yet, review with posthorn quarantine, then run posthorn release.";
 
 /**
  * `posthorn restore [FILE]`: replaces the database with a copy of the backup, or takes over a restored PostgreSQL
@@ -69,5 +69,5 @@ async function takeOver(config: Config, file: string | undefined): Promise<Resto
 	const { quarantinePostgres } = await import("@posthorn/server/storage/postgres");
 	const { backupAt } = await quarantinePostgres(config.database.url);
 	note("If this database was not restored, posthorn release ends the quarantine.");
-	return { database: "postgres", message: "The PostgreSQL database is taken over", backupAt, replaced: null };
+	return { database: "postgres", message: "The PostgreSQL database is marked as restored", backupAt, replaced: null };
 }

@@ -24,7 +24,7 @@ export async function replayHere(to: string, options: ReplayOptions): Promise<vo
 	if (others.length > 0)
 		throw new UsageError([`--${others[0]![0]} selects deliveries to webhooks, so it can't be combined with --to.`]);
 	if ((id === undefined) === (since === undefined))
-		throw new UsageError(["Say what to send: --event evt_…, or --since 2h for the events of the log since then."]);
+		throw new UsageError(["Choose what to send: --event evt_…, or --since 2h for the events of the log since then."]);
 	const connection = await connect(options);
 	const signer = { secret: process.env.WEBHOOK_SECRET || localSecret(), brand: await brandOf(connection.url) };
 	const events =
