@@ -121,7 +121,10 @@ export class Orders {
 		};
 	}
 
-	/** Creates `purchase.refunded`, partial while an order's refunds together stay below what was paid. */
+	/**
+	 * Creates `purchase.refunded`, partial while an order's refunds together stay below what was paid. Storage decides
+	 * which, by `judgeRefund` in `storage/port/facts.ts`: concurrent refunds must not exceed the amount.
+	 */
 	async refund(projectId: string, orderId: string, { refund_id, amount_cents }: RefundInput): Promise<RefundResult> {
 		const faults = [...idFaults("/refund_id", refund_id), ...amountFaults(amount_cents, 1)];
 		if (faults.length > 0) return { kind: "invalid", faults };

@@ -50,8 +50,8 @@ export interface Order {
 }
 
 /**
- * Which event a refund creates: depends on whether it leaves anything of the order's amount, if the order has as much
- * left.
+ * The refund rule: `partial` if something of the order's amount is left afterwards, `whole` if nothing is, `too_much` if
+ * the refund exceeds what is left. Verbs call it within the transaction that reads the order.
  */
 export function judgeRefund(
 	{ amountCents, refundedCents }: Pick<Order, "amountCents" | "refundedCents">,
