@@ -59,9 +59,9 @@ export interface DeliveryPage {
 	readonly next: string | null;
 }
 
-/** The order id is undefined where it wasn't read. */
+/** The order id is undefined until it is read. */
 interface Found extends Omit<FoundDelivery, "orderId"> {
-	readonly orderId?: string | null | undefined;
+	orderId?: string | null | undefined;
 }
 
 interface FoundPage extends Pick<DeliveryPage, "next"> {
@@ -99,7 +99,8 @@ export async function listDeliveries(
 	const { rows, next } = await findDeliveries(storage, projectId, filter, search);
 	const without = rows.filter(({ orderId }) => orderId === undefined);
 	const orderIds = await orderIdsOf(storage, projectId, without);
-	return { rows: rows.map((row) => ({ ...row, orderId: row.orderId ?? orderIds.get(row.seq) ?? null })), next };
+	for (const row of without) row.orderId = orderIds.get(row.seq) ?? null;
+	return { rows: rows as FoundDelivery[], next };
 }
 
 async function findDeliveries(
@@ -137,7 +138,7 @@ async function findDeliveries(
 		// Without those that don't match by now.
 		const these = read.rows.map(deliveryOf).filter((row) => row !== null && fits(filter, row)) as Found[];
 		found += these.length;
-		for (const row of these) ended.add(keyOf(row));
+		if (waiting.length > 0) for (const row of these) ended.add(keyOf(row));
 		const end = next;
 		const passed = waiting.findIndex(({ last }) => end !== null && last!.id < end);
 		const among = waiting.splice(0, passed === -1 ? waiting.length : passed);
@@ -176,19 +177,27 @@ function attemptsOf(
 }
 
 /** The delivery whose last attempt this is; null if a later attempt of the same series was made. */
-function deliveryOf({ isFollowed, dismissed, webhookDeleted, next, orderId, ...last }: FollowedAttempt): Found | null {
-	const { webhookId, seq, eventId, eventType, replay, attempt, status } = last;
-	const event = { seq, eventId, eventType, orderId };
-	const of = { webhookId, ...event, replay, attempts: attempt, last, isClosed: webhookDeleted };
-	if (status === "delivered") return { ...of, state: "delivered", nextAt: null, handled: null };
-	if (status === "failed") {
-		const isReplayed = isFollowed || (next !== null && next.replay > replay);
-		return { ...of, state: "failed", nextAt: null, handled: isReplayed ? "replayed" : dismissed ? "dismissed" : null };
-	}
-	if (isFollowed) return null;
-	// Without a pending attempt it won't be retried: its webhook was deleted.
-	if (next === null) return { ...of, state: "failed", nextAt: null, handled: null };
-	return { ...of, state: "waiting", nextAt: next.dueAt, handled: null };
+function deliveryOf(last: FollowedAttempt): Found | null {
+	const { replay, status, isFollowed, next } = last;
+	if (status === "retrying" && isFollowed) return null;
+	// A pending attempt belongs to this series unless it began a later one. Without any, the webhook was deleted.
+	const isWaiting = status === "retrying" && next !== null;
+	const isReplayed = status === "failed" && (isFollowed || (next !== null && next.replay > replay));
+	const isDismissed = status === "failed" && last.dismissed;
+	return {
+		webhookId: last.webhookId,
+		seq: last.seq,
+		eventId: last.eventId,
+		eventType: last.eventType,
+		orderId: last.orderId,
+		replay,
+		state: status === "delivered" ? "delivered" : isWaiting ? "waiting" : "failed",
+		attempts: last.attempt,
+		last,
+		nextAt: isWaiting ? next.dueAt : null,
+		handled: isReplayed ? "replayed" : isDismissed ? "dismissed" : null,
+		isClosed: last.webhookDeleted,
+	};
 }
 
 /** What needs a decision is what a webhook's dead letters count. */
