@@ -168,10 +168,11 @@ export const SEARCH = {
 	eventsOfReference: 200,
 	/**
 	 * … for a list of their attempts, which are all sorted for each page: the newest of these events with as many attempts
-	 * together, and at most as many of a value that more events have.
+	 * together, …
 	 */
 	attemptsOfReference: 500,
-	eventsOfCommonReference: 50,
+	/** … and fewer of a value that more events have: most likely, that isn't one order or one customer. */
+	attemptsOfCommonReference: 150,
 	/** Events with more bytes aren't read for their order id when deliveries, attempts or pending retries are listed. */
 	orderIdBytes: 16_384,
 	/** Values of one filter. */

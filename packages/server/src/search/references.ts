@@ -116,10 +116,9 @@ export class References {
 
 	/** The same for a list of their attempts, which considers fewer events: see {@link SEARCH.attemptsOfReference}. */
 	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents> {
-		const all = await this.find(projectId, sought);
-		const found = all.capped ? { ...all, seqs: all.seqs.slice(0, SEARCH.eventsOfCommonReference) } : all;
-		const maxAttempts = SEARCH.attemptsOfReference;
+		const found = await this.find(projectId, sought);
 		if (found.seqs.length <= 1) return found;
+		const maxAttempts = found.capped ? SEARCH.attemptsOfCommonReference : SEARCH.attemptsOfReference;
 		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: found.seqs, maxAttempts });
 		return { ...found, seqs, capped: found.capped || seqs.length < found.seqs.length };
 	}
