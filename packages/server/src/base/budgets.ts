@@ -172,7 +172,7 @@ export const SEARCH = {
 	 */
 	attemptsOfReference: 500,
 	/** … and fewer of a value that more events have: most likely, that isn't one order or one customer. */
-	attemptsOfCommonReference: 150,
+	ofCommonReference: { events: 50, attempts: 150 },
 	/** Events with more bytes aren't read for their order id when deliveries, attempts or pending retries are listed. */
 	orderIdBytes: 16_384,
 	/** Values of one filter. */

@@ -191,6 +191,6 @@ test("a list of attempts considers few events of a value that very many events h
 	index.found = { seqs, capped: false };
 	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs, capped: false });
 	index.found = { seqs, capped: true };
-	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs: seqs.slice(0, 150), capped: true });
+	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs: seqs.slice(0, 50), capped: true });
 	expect(await references.find("p", sought)).toMatchObject({ seqs, capped: true });
 });

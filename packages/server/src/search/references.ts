@@ -118,8 +118,11 @@ export class References {
 	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents> {
 		const found = await this.find(projectId, sought);
 		if (found.seqs.length <= 1) return found;
-		const maxAttempts = found.capped ? SEARCH.attemptsOfCommonReference : SEARCH.attemptsOfReference;
-		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: found.seqs, maxAttempts });
+		const { events, attempts } = found.capped
+			? SEARCH.ofCommonReference
+			: { events: SEARCH.eventsOfReference, attempts: SEARCH.attemptsOfReference };
+		const newest = found.seqs.slice(0, events);
+		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: newest, maxAttempts: attempts });
 		return { ...found, seqs, capped: found.capped || seqs.length < found.seqs.length };
 	}
 

@@ -141,7 +141,7 @@ export const SearchedEvents = Type.Object(
 			description: "If older events aren't indexed yet: only those created from this time on were searched.",
 		}),
 		capped: Type.Boolean({
-			description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together, or ${SEARCH.attemptsOfCommonReference} if the value has more events.`,
+			description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together. If the value has more events, it considers at most ${SEARCH.ofCommonReference.events} with ${SEARCH.ofCommonReference.attempts} attempts.`,
 		}),
 	},
 	{
