@@ -42,6 +42,7 @@ export async function measureClient(receiver: Receiver, progress: Progress): Pro
 function createSender(receiver: Receiver, metered: boolean, idleConnections: number) {
 	return createHttpSender({
 		clock: systemClock,
+		random: Math.random,
 		guard: createGuard({ allow: ["127.0.0.0/8"] }),
 		brand: "Service",
 		timeoutMs: TIMEOUT_MS,

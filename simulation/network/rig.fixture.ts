@@ -152,6 +152,7 @@ export class NetworkRig {
 		const network = this.network.attach(process, clock);
 		const sender = createNodeSender(network, {
 			clock,
+			random: () => 0,
 			guard: createGuard({ allow: [], interfaces: network.interfaces, clock }),
 			brand: "Posthorn",
 			timeoutMs: TIMEOUT_MS,

@@ -109,6 +109,7 @@ export class SimNode {
 		const guard = createGuard({ allow: [], interfaces: this.network.interfaces, clock });
 		this.#sender = createNodeSender(this.network, {
 			...{ clock, guard, shortages, brand: BRAND, timeoutMs: settings.attemptTimeoutMs },
+			random: random("connections", name).float,
 			onFault: (err) => logger.error({ err }, "an attempt failed because of an error in this service"),
 		});
 		this.engine = startEngine({

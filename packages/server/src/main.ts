@@ -145,6 +145,7 @@ async function build(
 	});
 	const sender = createHttpSender({
 		clock,
+		random: Math.random,
 		shortages,
 		handshakes,
 		guard,

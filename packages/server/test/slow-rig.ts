@@ -91,6 +91,7 @@ export class SlowRig {
 		await way.listen();
 		const sender = createHttpSender({
 			clock: rig.clock,
+			random: Math.random,
 			guard: createGuard({ allow: ["127.0.0.0/8"] }),
 			brand: "Service",
 			timeoutMs: 15_000,

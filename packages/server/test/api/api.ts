@@ -112,6 +112,7 @@ export class TestApi {
 		const guard = createGuard({ allow: ["127.0.0.0/8"], ...options.egress });
 		const sender = createHttpSender({
 			clock,
+			random: Math.random,
 			guard,
 			brand: "Service",
 			timeoutMs: 15_000,

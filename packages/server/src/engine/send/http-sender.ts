@@ -29,8 +29,8 @@ export interface HttpSenderOptions {
 	readonly extraCa?: string | undefined;
 	/** Maximum number of connections kept between requests; {@link SENDS.idleConnections} by default. */
 	readonly idleConnections?: number | undefined;
-	/** Chooses among connections to close; `Math.random` by default. */
-	readonly random?: (() => number) | undefined;
+	/** Chooses among connections to close. */
+	readonly random: () => number;
 	/** What this node is short of, shared with the engine; private by default. */
 	readonly shortages?: Shortages | undefined;
 	/** Limits what handshakes with receivers cost; without it, none is metered. */
@@ -46,7 +46,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const resolver = options.resolver ?? createResolver({ guard, clock, timeoutMs, shortages });
 	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa, shortages, handshakes });
 	const maxKept = options.idleConnections ?? SENDS.idleConnections;
-	const connections = new ConnectionPool({ dialer, clock, maxKept, random: options.random ?? Math.random });
+	const connections = new ConnectionPool({ dialer, clock, maxKept, random: options.random });
 	const batch = new SendBatch(clock, onFault);
 	const deadlines = new Deadlines(clock, options.timeoutMs);
 	const writeRequest = createRequestWriter(brand, clock);

@@ -43,6 +43,7 @@ export class Rig {
 	makeSender(options: Partial<HttpSenderOptions> = {}): HttpSender {
 		const sender = createHttpSender({
 			clock: systemClock,
+			random: Math.random,
 			guard: createGuard({ allow: ["127.0.0.0/8"] }),
 			brand: "Service",
 			timeoutMs: 10_000,

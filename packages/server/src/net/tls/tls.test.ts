@@ -46,6 +46,7 @@ const resolver: Resolver = {
 function makeSender(options: Partial<HttpSenderOptions> = {}) {
 	const sender = createHttpSender({
 		clock: systemClock,
+		random: Math.random,
 		guard: createGuard({ allow: ["127.0.0.0/8"] }),
 		resolver,
 		brand: "Service",
