@@ -249,15 +249,15 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/tokens.ts", inApi("auth"), [
 		{
 			name: "guesses-known-wait",
-			find: "this.#known.has(hash) ? this.#oneByOne(hash, find) : this.#inTurn(network, find)",
+			find: "this.#known.has(hash) ? this.#shared(hash, find) : this.#inTurn(network, find)",
 			replace: "this.#inTurn(network, find)",
 			why: "Someone who guesses keys locks out everyone in the same office.",
 			tests: inAccounts("guesses"),
 		},
 		{
 			name: "guesses-known-all-at-once",
-			find: "before === undefined ? find() : before.then(find, find)",
-			replace: "find()",
+			find: "if (there === undefined) return start();",
+			replace: "return start();",
 			why: "A thousand requests with one session keep everyone else's keys from being checked.",
 			tests: inAccounts("guesses"),
 		},

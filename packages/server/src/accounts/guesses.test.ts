@@ -19,23 +19,29 @@ test("a previously valid token is looked up immediately, while others from its n
 });
 
 // Others' keys, whose turn came after all of them, took seconds to check.
-test("a known token is looked up one by one, others meanwhile", async () => {
+test("while a known token is looked up, all others who ask for it share its next lookup", async () => {
 	const ask = new Guesses(new VirtualClock()).from(NETWORK);
 	for (const token of ["busy", "other"]) await ask(token, async () => "first");
-	const gates: (() => void)[] = [];
-	const wait = () => new Promise<string>((resolve) => gates.push(() => resolve("found")));
-	const busy = Array.from({ length: 100 }, () => ask("busy", wait));
+	const gates: PromiseWithResolvers<string>[] = [];
+	const wait = () => {
+		gates.push(Promise.withResolvers<string>());
+		return gates.at(-1)!.promise;
+	};
+	const first = ask("busy", wait);
+	const others = Array.from({ length: 100 }, () => ask("busy", wait));
 	expect(gates).toHaveLength(1);
 	expect(await ask("other", async () => "at once")).toBe("at once");
-	const failed = ask("busy", () => Promise.reject(new Error("lost")));
-	const after = ask("busy", async () => "after");
-	for (let i = 0; i < busy.length; i++) {
-		gates[i]!();
-		expect(await busy[i]).toBe("found");
-	}
-	await expect(failed).rejects.toThrow("lost");
-	expect(await after).toBe("after");
-	expect(gates).toHaveLength(busy.length);
+	gates[0]!.resolve("found");
+	expect(await first).toBe("found");
+	expect(gates).toHaveLength(2);
+	const after = ask("busy", wait);
+	// It fails for all of them, instead of once more for each.
+	gates[1]!.reject(new Error("lost"));
+	for (const other of others) await expect(other).rejects.toThrow("lost");
+	expect(gates).toHaveLength(3);
+	gates[2]!.resolve("again");
+	expect(await after).toBe("again");
+	expect(await ask("busy", async () => "alone")).toBe("alone");
 });
 
 test("a token that is no longer valid waits its turn", async () => {

@@ -48,16 +48,16 @@ export class TooManyGuesses extends Error {
 
 /**
  * Bounds the cost of wrong tokens: API keys and sessions that storage doesn't know. Tokens that were valid before are
- * looked up immediately, from any network, but each one by one: a thousand requests with one must not queue a thousand
- * lookups before others'. All others take turns by network, one at a time. Only a few may wait from a network that has
+ * looked up immediately, from any network. While one is looked up, all other requests with it share its next lookup: a
+ * thousand must not queue a thousand lookups before others', or wait for as many that fail. All others take turns by network, one at a time. Only a few may wait from a network that has
  * sent many wrong ones, so that a valid token from there still gets its turn.
  */
 export class Guesses {
 	readonly #wrong: Throttle;
 	/** The hashes of tokens that were valid at their last lookup. Storage is still queried each time. */
 	readonly #known = new BoundedMap<string, true>(UNAUTHENTICATED.knownTokens);
-	/** By the hash of a known token, its last lookup to end. */
-	readonly #lastOfKnown = new Map<string, Promise<unknown>>();
+	/** By the hash of a known token: the lookup that is running, and the next one, for all who have asked since. */
+	readonly #ofKnown = new Map<string, { readonly running: Promise<unknown>; next: Promise<unknown> | null }>();
 	readonly #lookups = new FairQueue({
 		perOwner: 1,
 		running: UNAUTHENTICATED.lookups,
@@ -71,7 +71,7 @@ export class Guesses {
 	/** How to look up tokens from this network. Rejects with TooManyGuesses, without a lookup, if too many wait. */
 	from(network: string): Ask {
 		return async (hash, find) => {
-			const found = await (this.#known.has(hash) ? this.#oneByOne(hash, find) : this.#inTurn(network, find));
+			const found = await (this.#known.has(hash) ? this.#shared(hash, find) : this.#inTurn(network, find));
 			if (found === null) this.#known.delete(hash);
 			else this.#known.set(hash, true);
 			return found;
@@ -85,15 +85,23 @@ export class Guesses {
 		if (wait !== null) throw new TooManyGuesses(wait);
 	}
 
-	async #oneByOne<T>(hash: string, find: () => Promise<T>): Promise<T> {
-		const before = this.#lastOfKnown.get(hash);
-		const lookup = before === undefined ? find() : before.then(find, find);
-		this.#lastOfKnown.set(hash, lookup);
-		try {
-			return await lookup;
-		} finally {
-			if (this.#lastOfKnown.get(hash) === lookup) this.#lastOfKnown.delete(hash);
-		}
+	#shared<T>(hash: string, find: () => Promise<T>): Promise<T> {
+		const start = (): Promise<T> => this.#start(hash, find);
+		const there = this.#ofKnown.get(hash);
+		if (there === undefined) return start();
+		there.next ??= there.running.then(start, start);
+		return there.next as Promise<T>;
+	}
+
+	#start<T>(hash: string, find: () => Promise<T>): Promise<T> {
+		const running = find();
+		const lookups = { running, next: null };
+		this.#ofKnown.set(hash, lookups);
+		const end = (): void => {
+			if (lookups.next === null) this.#ofKnown.delete(hash);
+		};
+		running.then(end, end);
+		return running;
 	}
 
 	async #inTurn<T>(network: string, find: () => Promise<T | null>): Promise<T | null> {
