@@ -1,4 +1,5 @@
 import pc from "picocolors";
+import { MANY_LEAST_SHARE } from "./measures/many-webhooks.ts";
 import { RETENTION_LEAST_SHARE } from "./measures/retention.ts";
 import { SEARCH_LEAST_SHARE } from "./measures/search.ts";
 import { UNWANTED_MOST_TIMES } from "./measures/unwanted.ts";
@@ -146,7 +147,8 @@ export function formatReport(results: Results): string {
 			`${count(many_webhooks.deliveries)} deliveries to ${count(many)} webhooks and to ${count(few)}, in requests of ` +
 				`${many_webhooks.events_per_request} events: ${count(many_per_s)}/s and ${count(few_per_s)}/s, ` +
 				`${many_cpu_us} µs and ${few_cpu_us} µs each; ${ratio.toFixed(2)} of the rate ` +
-				`(${ratios.map((each) => each.toFixed(2)).join(" ")})`,
+				`(${ratios.map((each) => each.toFixed(2)).join(" ")}; goal: at least ${MANY_LEAST_SHARE}) ` +
+				(ratio >= MANY_LEAST_SHARE ? pc.green("✓") : pc.red("✗")),
 		);
 	}
 	if (client !== undefined) {

@@ -16,6 +16,8 @@ const FEW = 100;
 /** In a request. As many as each of the many projects gets, so that their requests aren't smaller. */
 const EVENTS = 10;
 const ROUNDS = 5;
+/** The goal: at least this share of the rate with few. */
+export const MANY_LEAST_SHARE = 0.95;
 
 export async function measureManyWebhooks(
 	workspace: Workspace,
