@@ -86,7 +86,7 @@ export const REGISTRY = [
 		},
 	]),
 	...of(
-		"server/src/base/text.ts",
+		"protocol/src/names.ts",
 		["server/src/registry/text.test.ts"],
 		[
 			{

@@ -1,10 +1,10 @@
+import { NAME_LENGTH } from "@posthorn/protocol";
 import { API_KEYS } from "../base/budgets.ts";
 import { type Clock, havePassed, type Moment, momentOf, type Timer } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
-import { NAME_LENGTH } from "../registry/projects.ts";
 import {
 	type Actor,
 	type ApiKey,

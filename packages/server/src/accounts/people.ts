@@ -1,10 +1,10 @@
+import { NAME_LENGTH } from "@posthorn/protocol";
 import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import { Throttle } from "../base/throttle.ts";
-import { NAME_LENGTH } from "../registry/projects.ts";
 import type { Account, AccountStorage, NewAccount } from "../storage/port.ts";
 import { isCommonPassword, type Passwords } from "./password.ts";
 import { createKey, keyHash } from "./tokens.ts";

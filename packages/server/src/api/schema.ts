@@ -3,11 +3,10 @@
  * imported for its types only, because loading its hundreds of modules would slow every start.
  */
 
-import { EVENT_TYPES } from "@posthorn/protocol";
+import { EVENT_TYPES, NAME_DETAIL, NAME_LENGTH, NAME_PATTERN } from "@posthorn/protocol";
 import type { TSchema, Type as TypeBox } from "typebox";
 import { type IdKind, idPattern, isId } from "../base/ids.ts";
-import { NAME_DETAIL, NAME_PATTERN, TEXT_PATTERN } from "../base/text.ts";
-import { NAME_LENGTH } from "../registry/projects.ts";
+import { TEXT_PATTERN } from "../base/text.ts";
 import { invalid } from "./http/problem.ts";
 import { TIME_PATTERN } from "./http/validate.ts";
 

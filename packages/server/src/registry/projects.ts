@@ -1,3 +1,4 @@
+import { NAME_LENGTH } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
@@ -7,8 +8,6 @@ import type { Project, RegistryStorage } from "../storage/port.ts";
 /** The app that adds webhooks, API keys and logs to a project. */
 export const DEVELOPER_APP = "developer";
 const APPS: readonly string[] = [DEVELOPER_APP];
-
-export const NAME_LENGTH = { min: 1, max: 100 } as const;
 
 export interface ProjectInput {
 	readonly name: string;

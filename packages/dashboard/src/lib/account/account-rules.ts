@@ -1,6 +1,7 @@
-/** The API's limits for the fields of an account, in characters. */
+import { NAME_LENGTH, nameFaults } from "@posthorn/protocol";
+
+/** The API's limits for passwords, in characters. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
-export const NAME_LENGTH = { min: 1, max: 100 } as const;
 
 /** What is wrong with a value, in words, or null. */
 export const passwordFault = (password: string) =>
@@ -10,12 +11,15 @@ export const passwordFault = (password: string) =>
 			? `At most ${PASSWORD_LENGTH.max} characters.`
 			: null;
 
-export const nameFault = (name: string) =>
-	name.trim().length < NAME_LENGTH.min
-		? "Enter a name."
-		: name.length > NAME_LENGTH.max
-			? `At most ${NAME_LENGTH.max} characters.`
-			: null;
+/** What the API would refuse in a line of text with these limits. */
+export function textFault(given: string, limits: Parameters<typeof nameFaults>[1]): string | null {
+	const text = given.trim();
+	const [fault] = nameFaults(text, limits);
+	if (fault === undefined) return null;
+	return text === "" ? "Enter a name." : `${fault[0]!.toUpperCase()}${fault.slice(1)}.`;
+}
+
+export const nameFault = (name: string) => textFault(name, NAME_LENGTH);
 
 export const emailFault = (email: string) =>
 	/^\S+@\S+$/.test(email.trim()) ? null : "Enter an e-mail address, such as anna@example.com.";

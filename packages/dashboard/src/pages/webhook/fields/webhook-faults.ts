@@ -1,3 +1,5 @@
+import { textFault } from "../../../lib/account/account-rules.ts";
+
 /** The service's default limit; the service decides. */
 export const DESCRIPTION_LENGTH = 200;
 
@@ -9,8 +11,7 @@ export function urlFault(text: string): string | null {
 	return new URL(url).protocol === "https:" ? null : "Use an https URL. Events are only sent encrypted.";
 }
 
-export const descriptionFault = (text: string) =>
-	text.trim().length > DESCRIPTION_LENGTH ? `Use ${DESCRIPTION_LENGTH} characters or fewer.` : null;
+export const descriptionFault = (text: string) => textFault(text, { min: 0, max: DESCRIPTION_LENGTH });
 
 export const eventsFault = (events: readonly string[]) =>
 	events.length === 0 ? "Choose at least one event type." : null;
