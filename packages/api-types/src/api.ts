@@ -625,26 +625,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/v1/projects/{project_id}/deliveries": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * List deliveries
-         * @description Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
-         */
-        readonly get: operations["listDeliveries"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/v1/projects/{project_id}/attempts/export.csv": {
         readonly parameters: {
             readonly query?: never;
@@ -745,6 +725,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/deliveries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         */
+        readonly get: operations["listDeliveries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}": {
         readonly parameters: {
             readonly query?: never;
@@ -779,46 +779,6 @@ export interface paths {
          * @description Starts a new series of attempts with the webhook's current URL and secret. Any finished delivery can be replayed.
          */
         readonly post: operations["replayDelivery"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/replay": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly get?: never;
-        readonly put?: never;
-        /**
-         * Replay everything that failed
-         * @description Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.
-         */
-        readonly post: operations["replayFailed"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/v1/projects/{project_id}/replays": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly get?: never;
-        readonly put?: never;
-        /**
-         * Replay many deliveries
-         * @description Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.
-         */
-        readonly post: operations["replayMany"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -865,6 +825,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/dismiss": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Dismiss a dead letter
+         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.
+         */
+        readonly post: operations["dismissDelivery"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/replay": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Replay everything that failed
+         * @description Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.
+         */
+        readonly post: operations["replayFailed"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/replays": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Replay many deliveries
+         * @description Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.
+         */
+        readonly post: operations["replayMany"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/retry": {
         readonly parameters: {
             readonly query?: never;
@@ -899,26 +919,6 @@ export interface paths {
          * @description Makes the next attempt of each of these deliveries due now.
          */
         readonly post: operations["retryMany"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/dismiss": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly get?: never;
-        readonly put?: never;
-        /**
-         * Dismiss a dead letter
-         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.
-         */
-        readonly post: operations["dismissDelivery"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3394,6 +3394,34 @@ export interface components {
             readonly capped: boolean;
             readonly searched?: components["schemas"]["SearchedEvents"];
         };
+        /**
+         * @example {
+         *       "timestamp": "1795514462",
+         *       "clock": 1795514470
+         *     }
+         */
+        readonly SignatureSeen: {
+            /** @description The signature that the receiver computed. */
+            readonly signature?: string;
+            /** @description The bytes of the body that the receiver saw, in base64. */
+            readonly body?: string;
+            /** @description The timestamp that the receiver used. */
+            readonly timestamp?: string;
+            /** @description The receiver's clock when it checked the request, Unix time in seconds. */
+            readonly clock?: number;
+        };
+        readonly SignatureDiagnosis: {
+            readonly findings: readonly {
+                /** @enum {string} */
+                readonly part: "secret" | "signature" | "body" | "timestamp" | "clock";
+                /** @enum {string} */
+                readonly state: "right" | "wrong" | "unknown";
+                /** @description Stable. */
+                readonly code: string;
+                /** @description What is wrong, and what to do. */
+                readonly detail: string;
+            }[];
+        };
         /** @description A series of attempts of one event to one webhook. */
         readonly DeliverySummary: {
             /**
@@ -3426,34 +3454,6 @@ export interface components {
             /** @description What was done about a failed delivery; null if nothing. */
             readonly handled: ("replayed" | "dismissed") | null;
         };
-        /**
-         * @example {
-         *       "timestamp": "1795514462",
-         *       "clock": 1795514470
-         *     }
-         */
-        readonly SignatureSeen: {
-            /** @description The signature that the receiver computed. */
-            readonly signature?: string;
-            /** @description The bytes of the body that the receiver saw, in base64. */
-            readonly body?: string;
-            /** @description The timestamp that the receiver used. */
-            readonly timestamp?: string;
-            /** @description The receiver's clock when it checked the request, Unix time in seconds. */
-            readonly clock?: number;
-        };
-        readonly SignatureDiagnosis: {
-            readonly findings: readonly {
-                /** @enum {string} */
-                readonly part: "secret" | "signature" | "body" | "timestamp" | "clock";
-                /** @enum {string} */
-                readonly state: "right" | "wrong" | "unknown";
-                /** @description Stable. */
-                readonly code: string;
-                /** @description What is wrong, and what to do. */
-                readonly detail: string;
-            }[];
-        };
         readonly Delivery: {
             /** @enum {string} */
             readonly state: "attempting" | "delivered" | "dead_lettered";
@@ -3471,6 +3471,12 @@ export interface components {
             readonly state: "attempting";
             readonly attempt: number;
             readonly replay: number;
+        };
+        readonly TestCancelled: {
+            readonly cancelled: boolean;
+        };
+        readonly Dismissed: {
+            readonly dismissed: boolean;
         };
         /**
          * @example {
@@ -3587,9 +3593,6 @@ export interface components {
             readonly before?: string;
             readonly searched?: components["schemas"]["SearchedEvents"];
         };
-        readonly TestCancelled: {
-            readonly cancelled: boolean;
-        };
         /**
          * @example {
          *       "deliveries": [
@@ -3614,9 +3617,6 @@ export interface components {
             readonly count: number;
             /** @description How many had no pending attempt. */
             readonly skipped: number;
-        };
-        readonly Dismissed: {
-            readonly dismissed: boolean;
         };
         /**
          * @example {
@@ -6346,72 +6346,6 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
-    readonly listDeliveries: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
-                readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
-                readonly type?: readonly components["schemas"]["EventType"][];
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
-                readonly status_code?: readonly string[];
-                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
-                readonly error?: readonly string[];
-                /** @description Deliveries of this event. */
-                readonly event_id?: string;
-                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
-                readonly order_id?: readonly string[];
-                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
-                readonly customer_email?: readonly string[];
-                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
-                readonly since?: string;
-                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
-                readonly until?: string;
-                /** @description Repeat the parameter or separate values with commas. */
-                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
-                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts. */
-                readonly unhandled?: "true";
-                /** @description `false` leaves out test events, as statistics do; `true` leaves out all others. */
-                readonly test?: "true" | "false";
-                /** @description Rows per page. */
-                readonly limit?: number;
-                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
-                readonly cursor?: string;
-            };
-            readonly header?: never;
-            readonly path: {
-                /** @description The project's identifier. */
-                readonly project_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description A page of deliveries. */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        readonly data: readonly components["schemas"]["DeliverySummary"][];
-                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
-                        readonly next_cursor: string | null;
-                        readonly searched?: components["schemas"]["SearchedEvents"];
-                    };
-                };
-            };
-            readonly 400: components["responses"]["malformed-request"];
-            readonly 401: components["responses"]["unauthorized"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not-found"];
-            readonly 409: components["responses"]["app-not-installed"];
-            readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-reads"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
     readonly exportAttemptsCsv: {
         readonly parameters: {
             readonly query?: {
@@ -6732,6 +6666,72 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly listDeliveries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
+                readonly webhook_id?: readonly string[];
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
+                readonly status_code?: readonly string[];
+                /** @description The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches. Repeat the parameter or separate values with commas. */
+                readonly error?: readonly string[];
+                /** @description Deliveries of this event. */
+                readonly event_id?: string;
+                /** @description Events with one of these as their data's `order_id`. Repeat the parameter for several. */
+                readonly order_id?: readonly string[];
+                /** @description Events with one of these as their data's `customer_email`, in upper or lower case. Repeat the parameter for several. */
+                readonly customer_email?: readonly string[];
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly until?: string;
+                /** @description Repeat the parameter or separate values with commas. */
+                readonly state?: readonly ("delivered" | "waiting" | "failed")[];
+                /** @description `true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts. */
+                readonly unhandled?: "true";
+                /** @description `false` leaves out test events, as statistics do; `true` leaves out all others. */
+                readonly test?: "true" | "false";
+                /** @description Rows per page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of deliveries. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["DeliverySummary"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
+                        readonly next_cursor: string | null;
+                        readonly searched?: components["schemas"]["SearchedEvents"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly getDelivery: {
         readonly parameters: {
             readonly query?: never;
@@ -6810,84 +6810,6 @@ export interface operations {
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-replays-changes"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
-    readonly replayFailed: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path: {
-                /** @description The project's identifier. */
-                readonly project_id: string;
-                /** @description The webhook's identifier. */
-                readonly webhook_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["ReplayRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description How many deliveries are replayed. */
-            readonly 202: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ReplayedCount"];
-                };
-            };
-            readonly 400: components["responses"]["malformed-request"];
-            readonly 401: components["responses"]["unauthorized"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not-found"];
-            readonly 409: components["responses"]["app-not-installed"];
-            readonly 413: components["responses"]["too-large"];
-            readonly 415: components["responses"]["unsupported-media-type"];
-            readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
-    readonly replayMany: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path: {
-                /** @description The project's identifier. */
-                readonly project_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["ReplaysRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description How many deliveries are replayed. */
-            readonly 202: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["Replays"];
-                };
-            };
-            readonly 400: components["responses"]["malformed-request"];
-            readonly 401: components["responses"]["unauthorized"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not-found"];
-            readonly 409: components["responses"]["app-not-installed"];
-            readonly 413: components["responses"]["too-large"];
-            readonly 415: components["responses"]["unsupported-media-type"];
-            readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6984,6 +6906,130 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly dismissDelivery: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The webhook's identifier. */
+                readonly webhook_id: string;
+                /** @description The event's identifier. Receivers deduplicate by it. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The delivery is dismissed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Dismissed"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: The delivery isn't dead-lettered. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-replays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly replayFailed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+                /** @description The webhook's identifier. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description How many deliveries are replayed. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReplayedCount"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly replayMany: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplaysRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description How many deliveries are replayed. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Replays"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly retryWebhook: {
         readonly parameters: {
             readonly query?: never;
@@ -7054,52 +7100,6 @@ export interface operations {
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
-    readonly dismissDelivery: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path: {
-                /** @description The project's identifier. */
-                readonly project_id: string;
-                /** @description The webhook's identifier. */
-                readonly webhook_id: string;
-                /** @description The event's identifier. Receivers deduplicate by it. */
-                readonly event_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description The delivery is dismissed. */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["Dismissed"];
-                };
-            };
-            readonly 400: components["responses"]["malformed-request"];
-            readonly 401: components["responses"]["unauthorized"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not-found"];
-            /** @description The Developer app is not installed. Or: The delivery isn't dead-lettered. */
-            readonly 409: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            readonly 413: components["responses"]["too-large"];
-            readonly 415: components["responses"]["unsupported-media-type"];
-            readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-replays-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -22,7 +22,7 @@ const scalar =
 const builders = {
 	Array: (items: Schema, options?: Schema): Schema => ({ type: "array", items, ...options }),
 	Boolean: scalar("boolean"),
-	Enum: (values: readonly string[], options?: Schema): Schema => ({ enum: values, ...options }),
+	Enum: (values: readonly string[], options?: Schema): Schema => ({ enum: values, type: "string", ...options }),
 	Integer: scalar("integer"),
 	Null: scalar("null"),
 	Number: scalar("number"),
@@ -98,6 +98,23 @@ export async function pageById<T, Shown>(
 /** For requests: unknown properties are errors. */
 export const closed = { additionalProperties: false } as const;
 
+type Properties = Parameters<typeof Type.Object>[0];
+
+/** An object that the document lists under this name. */
+export const component =
+	(title: string, options?: Schema) =>
+	<P extends Properties>(properties: P) =>
+		Type.Object(properties, { ...options, title });
+
+/** The same for a request's body. */
+export const request = (title: string, options?: Schema) => component(title, { ...closed, ...options });
+
+export const orNull = <T extends TSchema>(schema: T, description?: string) =>
+	Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+export const count = (description?: string) =>
+	Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
+
 /** Text without control characters. */
 export const text = {
 	pattern: TEXT_PATTERN,
@@ -110,7 +127,7 @@ export const Time = Type.String({
 	examples: ["2026-11-21T03:47:36.123Z"],
 });
 
-export const TimeOrNull = Type.Union([Time, Type.Null()]);
+export const TimeOrNull = orNull(Time);
 
 /** A time in a request. */
 export const givenTime = (description: string) =>
@@ -123,7 +140,7 @@ export const givenTime = (description: string) =>
 
 export const EventTypeName = Type.Enum(
 	EVENT_TYPES.map(({ type }) => type),
-	{ type: "string", title: "EventType", description: "The name of an event type.", examples: ["purchase.completed"] },
+	{ title: "EventType", description: "The name of an event type.", examples: ["purchase.completed"] },
 );
 
 export const id = (prefix: string, what: string) =>
@@ -151,9 +168,7 @@ export const NewName = Type.String({
 	examples: ["My store"],
 });
 
-export const NextCursor = Type.Union([Type.String(), Type.Null()], {
-	description: "Pass it as `cursor` to get the next page; null on the last page.",
-});
+export const NextCursor = orNull(Type.String(), "Pass it as `cursor` to get the next page; null on the last page.");
 
 /** A list whose pages have further properties. */
 export const listWith = <T extends ReturnType<typeof Type.Object>, More extends Readonly<Record<string, TSchema>>>(

@@ -8,31 +8,28 @@ import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route
 import { apiRoutes } from "../routes/index.ts";
 import { EventId } from "../routes/publishing/events.ts";
 import { factId } from "../routes/publishing/facts.ts";
-import { EventTypeName, id, Type } from "../schema.ts";
+import { component, EventTypeName, id, Type } from "../schema.ts";
 import { receiverWebhooks } from "./receivers.ts";
 
-const ProblemSchema = Type.Object(
-	{
-		type: Type.String({ description: "A stable code, as a relative URI." }),
-		title: Type.String(),
-		status: Type.Integer(),
-		detail: Type.String({ description: "What happened and what to do." }),
-		last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: the last `seq` of the log." })),
-		continue_after: Type.Optional(Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." })),
-		epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
-		errors: Type.Optional(
-			Type.Array(
-				Type.Object({
-					pointer: Type.String({
-						description: "A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter.",
-					}),
-					detail: Type.String(),
+const ProblemSchema = component("Problem", { description: "RFC 9457." })({
+	type: Type.String({ description: "A stable code, as a relative URI." }),
+	title: Type.String(),
+	status: Type.Integer(),
+	detail: Type.String({ description: "What happened and what to do." }),
+	last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: the last `seq` of the log." })),
+	continue_after: Type.Optional(Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." })),
+	epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
+	errors: Type.Optional(
+		Type.Array(
+			Type.Object({
+				pointer: Type.String({
+					description: "A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter.",
 				}),
-			),
+				detail: Type.String(),
+			}),
 		),
-	},
-	{ title: "Problem", description: "RFC 9457." },
-);
+	),
+});
 
 export interface OpenApiOptions {
 	/** The word in the names of deliveries' headers. */
@@ -164,7 +161,7 @@ const PATH_PARAMETERS: Record<string, object> = {
 	...Object.fromEntries(Object.entries(PATH_IDS).map(([name, { kind, what }]) => [name, id(ID_PREFIX[kind], what)])),
 	event_id: EventId,
 	event_type: EventTypeName,
-	problem: Type.Enum(Object.keys(PROBLEMS), { type: "string", description: "The last part of the problem's type." }),
+	problem: Type.Enum(Object.keys(PROBLEMS), { description: "The last part of the problem's type." }),
 	order_id: factId("order", "ord_10482"),
 	deliverable_id: factId("deliverable", "dlv_1"),
 	basket_id: factId("basket", "bsk_55310"),

@@ -2,12 +2,10 @@
 import type { ApiParts, Route } from "../route.ts";
 import { StorageCheck } from "../storage-check.ts";
 import { attemptRoutes } from "./log/attempts.ts";
-import { deliveryRoutes, replayRoutes } from "./log/deliveries.ts";
-import { deliveryListRoutes } from "./log/delivery-list.ts";
-import { dismissalRoutes } from "./log/dismissals.ts";
+import { bulkRoutes } from "./log/bulk.ts";
+import { deliveryRoutes } from "./log/deliveries.ts";
 import { eventSearchRoutes } from "./log/event-search.ts";
 import { exportRoutes } from "./log/exports.ts";
-import { retryRoutes } from "./log/retries.ts";
 import { signatureCheckRoutes } from "./log/signature-check.ts";
 import { accountRoutes } from "./people/account.ts";
 import { invitationRoutes } from "./people/invitations.ts";
@@ -38,13 +36,10 @@ export function apiRoutes(parts: ApiParts, openApi: () => string, storageCheck =
 		...factRoutes(parts),
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
-		...deliveryListRoutes(parts),
 		...exportRoutes(parts),
 		...signatureCheckRoutes(parts),
 		...deliveryRoutes(parts),
-		...replayRoutes(parts),
-		...retryRoutes(parts),
-		...dismissalRoutes(parts),
+		...bulkRoutes(parts),
 		...insightRoutes(parts),
 		...incidentRoutes(parts),
 		...changeRoutes(parts),
@@ -54,7 +49,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string, storageCheck =
 		...memberRoutes(parts),
 		...invitationRoutes(parts),
 		...auditRoutes(parts),
-		...systemRoutes({ ...parts, storageCheck }),
+		...systemRoutes(parts, storageCheck),
 		...quarantineRoutes(parts),
 		...problemRoutes(),
 		...docsRoutes(openApi),

@@ -10,10 +10,14 @@ import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
+	closed,
+	component,
+	count,
 	EventTypeName,
 	id,
 	Limit,
 	listWith,
+	orNull,
 	PAGE_LIMIT,
 	type PageQuery,
 	Time,
@@ -35,7 +39,6 @@ import {
 const route = routeIn("Delivery log");
 
 export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], {
-	type: "string",
 	description: "`failed` is dead-lettered: there are no further attempts unless it is replayed.",
 });
 
@@ -45,16 +48,16 @@ const identity = {
 	event_id: EventId,
 	event_type: EventTypeName,
 	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
-	replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+	replay: count("0 for the first series, then 1, 2 … for each replay."),
 	test: Type.Boolean({ description: "Whether the event is a test event." }),
-	method: Type.Enum(["POST"], { type: "string" }),
+	method: Type.Enum(["POST"]),
 	url: Type.String(),
 };
 
 const response = {
-	status_code: Type.Union([Type.Integer(), Type.Null()]),
-	error_code: Type.Union([Type.String(), Type.Null()], { description: "A stable code for `error`." }),
-	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, in words." }),
+	status_code: orNull(Type.Integer()),
+	error_code: orNull(Type.String(), "A stable code for `error`."),
+	error: orNull(Type.String(), "What went wrong, in words."),
 	response_ms: Type.Integer({
 		description:
 			"From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count.",
@@ -65,22 +68,19 @@ const details = {
 	response_headers: Type.Record(Type.String(), Type.String(), {
 		description: `Some header fields of a response that isn't 2xx, names in lower case: ${[...KEPT_HEADERS].join(", ")}. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD.`,
 	}),
-	dns: Type.Union([Type.Enum([...DNS_ANSWERS], { type: "string" }), Type.Null()], {
-		description:
-			"What name servers answered, if the host name could not be resolved: `nxdomain` (the name doesn't exist), `no_address` (it has no A or AAAA record), `invalid_name`, `servfail`, `refused`, `timeout`, `unusable`, `only_private` or `only_denied` (it has addresses, but none that requests may go to).",
-	}),
-	certificate: Type.Union(
-		[
-			Type.Object({
-				subject: Type.String(),
-				issuer: Type.String(),
-				names: Type.Array(Type.String(), { description: "The first of the host names and addresses that it is for." }),
-				valid_from: TimeOrNull,
-				valid_to: TimeOrNull,
-			}),
-			Type.Null(),
-		],
-		{ description: "The receiver's certificate, if it was rejected." },
+	dns: orNull(
+		Type.Enum([...DNS_ANSWERS]),
+		"What name servers answered, if the host name could not be resolved: `nxdomain` (the name doesn't exist), `no_address` (it has no A or AAAA record), `invalid_name`, `servfail`, `refused`, `timeout`, `unusable`, `only_private` or `only_denied` (it has addresses, but none that requests may go to).",
+	),
+	certificate: orNull(
+		Type.Object({
+			subject: Type.String(),
+			issuer: Type.String(),
+			names: Type.Array(Type.String(), { description: "The first of the host names and addresses that it is for." }),
+			valid_from: TimeOrNull,
+			valid_to: TimeOrNull,
+		}),
+		"The receiver's certificate, if it was rejected.",
 	),
 };
 
@@ -90,80 +90,68 @@ const outcome = {
 	started_at: Time,
 };
 
-export const Attempt = Type.Object(
-	{
-		...identity,
-		request_headers: Type.Record(Type.String(), Type.String(), {
-			description:
-				"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
-		}),
-		request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
-		...response,
-		response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
-		response_truncated: Type.Boolean(),
-		...details,
-		...outcome,
-	},
-	{ title: "Attempt" },
-);
-
-export const AttemptSummary = Type.Object(
-	{ ...identity, ...response, ...outcome },
-	{ title: "AttemptSummary", description: "An attempt without its headers and bodies." },
-);
-
-/** The `order_id` in an event's data. */
-export const OrderId = Type.Union([Type.String(), Type.Null()], {
-	description: `The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
+export const Attempt = component("Attempt")({
+	...identity,
+	request_headers: Type.Record(Type.String(), Type.String(), {
+		description:
+			"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
+	}),
+	request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
+	...response,
+	response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
+	response_truncated: Type.Boolean(),
+	...details,
+	...outcome,
 });
 
-const ListedAttempt = Type.Object(
-	{
-		...identity,
-		order_id: OrderId,
-		...response,
-		...outcome,
-		followed: Type.Boolean({
-			description:
-				"Whether the log has a later attempt of the delivery, so that a `retrying` one has been retried. Always false for a delivered one.",
-		}),
-	},
-	{ title: "ListedAttempt", description: "An attempt with its event's order id, without headers and bodies." },
+export const AttemptSummary = component("AttemptSummary", {
+	description: "An attempt without its headers and bodies.",
+})({ ...identity, ...response, ...outcome });
+
+/** The `order_id` in an event's data. */
+export const OrderId = orNull(
+	Type.String(),
+	`The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
 );
+
+const ListedAttempt = component("ListedAttempt", {
+	description: "An attempt with its event's order id, without headers and bodies.",
+})({
+	...identity,
+	order_id: OrderId,
+	...response,
+	...outcome,
+	followed: Type.Boolean({
+		description:
+			"Whether the log has a later attempt of the delivery, so that a `retrying` one has been retried. Always false for a delivered one.",
+	}),
+});
 
 /** Added to the response of a list or a count. */
 export const searchedOf = { searched: Type.Optional(SearchedEvents) };
 
 const AttemptSummaryList = listWith(ListedAttempt, searchedOf);
 
-export const AttemptCount = Type.Object(
-	{
-		count: Type.Integer({ minimum: 0, description: "How many match, up to 10,000." }),
-		capped: Type.Boolean({
-			description:
-				"Whether counting stopped early, because more than 10,000 match or because a call with `status_code` or `error` examined as many attempts as it may.",
-		}),
-		...searchedOf,
-	},
-	{ title: "AttemptCount" },
-);
+export const AttemptCount = component("AttemptCount")({
+	count: count("How many match, up to 10,000."),
+	capped: Type.Boolean({
+		description:
+			"Whether counting stopped early, because more than 10,000 match or because a call with `status_code` or `error` examined as many attempts as it may.",
+	}),
+	...searchedOf,
+});
 
 const AttemptList = listWith(Attempt, searchedOf);
 
 const attemptFilters = {
 	...logFilters("Attempts"),
 	status: Type.Optional(Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3, description: SEVERAL })),
-	test: Type.Optional(
-		Type.Enum(["false"], { type: "string", description: "`false` leaves out test events, as statistics do." }),
-	),
+	test: Type.Optional(Type.Enum(["false"], { description: "`false` leaves out test events, as statistics do." })),
 };
 
-export const AttemptCountQuery = Type.Object(attemptFilters, { additionalProperties: false });
+export const AttemptCountQuery = Type.Object(attemptFilters, closed);
 
-export const AttemptQuery = Type.Object(
-	{ ...attemptFilters, limit: Limit, cursor: Cursor },
-	{ additionalProperties: false },
-);
+export const AttemptQuery = Type.Object({ ...attemptFilters, limit: Limit, cursor: Cursor }, closed);
 
 type Status = NonNullable<AttemptFilter["statuses"]>[number];
 
@@ -251,7 +239,7 @@ const MAX_COUNT = 10_000;
 const countingAll = ({ response, ...filter }: AttemptFilter): AttemptFilter =>
 	response === undefined ? filter : { ...filter, response: { ...response, maxScanned: MAX_COUNT + 1 } };
 
-export function attemptRoutes({ storage, references }: Pick<ApiParts, "storage" | "references">): Route[] {
+export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/attempts";
 	return [
 		route("GET", path, "listAttempts", {

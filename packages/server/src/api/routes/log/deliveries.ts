@@ -1,153 +1,153 @@
-import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
+import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { RESPONSES } from "../../../base/budgets.ts";
-import { isId } from "../../../base/ids.ts";
-import type * as port from "../../../storage/port.ts";
+import type { AuditNote } from "../../../accounts/index.ts";
+import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
+import { grouped } from "../../../base/text.ts";
+import {
+	DELIVERY_STATES,
+	type DeliveryFilter,
+	type FoundDelivery,
+	isDeliveryPosition,
+	listDeliveries,
+} from "../../../search/deliveries.ts";
+import type { Attempt as StoredAttempt } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
-import { parseTime, timeRange } from "../../http/validate.ts";
-import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, cursor, EventTypeName, givenTime, id, Time, TimeOrNull, Type } from "../../schema.ts";
-import { Attempt, AttemptStatusName, attemptFilter, presentAttempt, searchedOf } from "./attempts.ts";
-import { auditedFilter, bodyFilters, cursorOf, namedDeliveries, positionOf } from "./log-filters.ts";
+import { type ApiParts, type PathParams, type Route, routeIn } from "../../route.ts";
+import {
+	Cursor,
+	closed,
+	component,
+	count,
+	decodeCursor,
+	EventTypeName,
+	id,
+	Limit,
+	listWith,
+	orNull,
+	PAGE_LIMIT,
+	TimeOrNull,
+	Type,
+} from "../../schema.ts";
+import { EventId } from "../publishing/events.ts";
+import { Attempt, AttemptSummary, OrderId, presentAttempt, presentAttemptSummary, searchedOf } from "./attempts.ts";
+import { cursorOf, logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
-export const Delivery = Type.Object(
-	{
-		state: Type.Enum(["attempting", "delivered", "dead_lettered"], { type: "string" }),
-		attempt: Type.Integer({ description: "The attempt that is due or in flight, or the last one made." }),
-		replay: Type.Integer(),
-		next_retry_at: TimeOrNull,
-		dismissed: Type.Boolean({ description: "Whether it is dead-lettered and was dismissed." }),
-		attempts: Type.Array(Attempt, {
-			description: "The attempts of all series, oldest first; at most the newest 200, and 4 MiB.",
+const DeliveryStateName = Type.Enum([...DELIVERY_STATES], {
+	description: "`waiting`: the next attempt is pending. `failed`: there are no attempts left, or nothing was sent.",
+});
+const DeliverySummary = component("DeliverySummary", {
+	description: "A series of attempts of one event to one webhook.",
+})({
+	webhook_id: id("wh", "webhook"),
+	event_id: EventId,
+	event_type: EventTypeName,
+	order_id: OrderId,
+	replay: count("0 for the first series, then 1, 2 … for each replay."),
+	test: Type.Boolean({ description: "Whether the event is a test event." }),
+	state: DeliveryStateName,
+	attempts: count("How many attempts of this series were made."),
+	last_attempt: orNull(AttemptSummary, "Null before the first attempt of a replay or test event."),
+	next_retry_at: TimeOrNull,
+	handled: orNull(Type.Enum(["replayed", "dismissed"]), "What was done about a failed delivery; null if nothing."),
+});
+const filters = {
+	...logFilters("Deliveries"),
+	state: Type.Optional(Type.Array(DeliveryStateName, { minItems: 1, maxItems: 3, description: SEVERAL })),
+	unhandled: Type.Optional(
+		Type.Enum(["true"], {
+			description:
+				"`true` leaves out failed deliveries that were replayed or dismissed, and those of test events and of deleted webhooks. With `state=failed`, the others are those that `dead_letters` counts.",
 		}),
-	},
-	{ title: "Delivery" },
-);
+	),
+	test: Type.Optional(
+		Type.Enum(["true", "false"], {
+			description: "`false` leaves out test events, as statistics do; `true` leaves out all others.",
+		}),
+	),
+};
 
-export const ReplayAccepted = Type.Object(
-	{ state: Type.Enum(["attempting"], { type: "string" }), attempt: Type.Integer(), replay: Type.Integer() },
-	{ title: "ReplayAccepted" },
-);
+export const DeliveryFilterQuery = Type.Object(filters, closed);
 
-export const ReplayRequest = Type.Object(
-	{
-		status: Type.Enum(["failed"], { type: "string" }),
-		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
-		until: Type.Optional(givenTime("Attempts that started before this time.")),
-	},
-	{ ...closed, title: "ReplayRequest", examples: [{ status: "failed" }] },
-);
+/** @throws Problem 422 if the filter has too many combinations */
+export async function deliveryFilterOf(
+	references: ApiParts["references"],
+	projectId: string,
+	query: Static<typeof DeliveryFilterQuery>,
+): Promise<ResolvedFilter<DeliveryFilter>> {
+	const states = [...new Set(query.state ?? DELIVERY_STATES)];
+	const statuses = states.length === DELIVERY_STATES.length ? 1 : states.length;
+	const { filter, searched } = await logFilter(references, projectId, query, statuses);
+	const tests = query.test === undefined ? null : query.test === "true";
+	return { filter: { ...filter, states, tests, unhandled: query.unhandled === "true" }, searched };
+}
 
-export const ReplayedCount = Type.Object({ count: Type.Integer() }, { title: "ReplayedCount" });
+export function presentDelivery(delivery: FoundDelivery): Static<typeof DeliverySummary> {
+	return {
+		webhook_id: delivery.webhookId,
+		event_id: delivery.eventId,
+		event_type: delivery.eventType as EventType,
+		order_id: delivery.orderId,
+		replay: delivery.replay,
+		test: delivery.seq < 0,
+		state: delivery.state,
+		attempts: delivery.attempts,
+		last_attempt: delivery.last && presentAttemptSummary(delivery.last),
+		next_retry_at: isoTimeOrNull(delivery.nextAt),
+		handled: delivery.handled,
+	};
+}
 
-const ReplayFilter = Type.Object(
-	{
-		...bodyFilters,
-		status: Type.Optional(Type.Union([AttemptStatusName, Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3 })])),
-	},
-	{
-		...closed,
-		description:
-			"As for the list of attempts. A delivery matches if its newest attempt does. Test events never match: replay those one by one.",
-	},
-);
+const Delivery = component("Delivery")({
+	state: Type.Enum(["attempting", "delivered", "dead_lettered"]),
+	attempt: Type.Integer({ description: "The attempt that is due or in flight, or the last one made." }),
+	replay: Type.Integer(),
+	next_retry_at: TimeOrNull,
+	dismissed: Type.Boolean({ description: "Whether it is dead-lettered and was dismissed." }),
+	attempts: Type.Array(Attempt, {
+		description: "The attempts of all series, oldest first; at most the newest 200, and 4 MiB.",
+	}),
+});
 
-export const ReplaysRequest = Type.Object(
-	{
-		deliveries: Type.Optional(
-			namedDeliveries("Replays these deliveries. Those that are still being attempted or don't exist are skipped."),
-		),
-		filter: Type.Optional(ReplayFilter),
-		dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),
-		cursor: Type.Optional(cursor("the previous step")),
-		before: Type.Optional(
-			givenTime(
-				"With `filter`: the `before` from the first step. Later attempts are left alone, so that the replay ends.",
-			),
-		),
-	},
-	{
-		...closed,
-		oneOf: [{ required: ["deliveries"] }, { required: ["filter"] }],
-		dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
-		errorMessage: 'must have either "deliveries" or "filter"',
-		title: "ReplaysRequest",
-		examples: [
-			{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true },
-			{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7" }] },
-		],
-	},
-);
+const ReplayAccepted = component("ReplayAccepted")({
+	state: Type.Enum(["attempting"]),
+	attempt: Type.Integer(),
+	replay: Type.Integer(),
+});
 
-export const Replays = Type.Object(
-	{
-		count: Type.Integer({ minimum: 0, description: "How many deliveries are replayed, or would be." }),
-		skipped: Type.Optional(
-			Type.Integer({ minimum: 0, description: "With `deliveries`: how many are still attempting or don't exist." }),
-		),
-		left: Type.Optional(
-			Type.Integer({
-				minimum: 0,
-				description:
-					"With `deliveries`: how many of the last of them weren't reached, because storage failed. Call again with these. Absent if there are none.",
-			}),
-		),
-		groups: Type.Optional(
-			Type.Array(
-				Type.Object({
-					webhook_id: id("wh", "webhook"),
-					type: EventTypeName,
-					count: Type.Integer({ minimum: 1 }),
-				}),
-				{ description: "With `dry_run`: how many of this step, by webhook and event type." },
-			),
-		),
-		oldest_at: Type.Optional(
-			Type.Union([Time, Type.Null()], {
-				description: "With `dry_run`: when the last attempts of the first and last of this step started.",
-			}),
-		),
-		newest_at: Type.Optional(Type.Union([Time, Type.Null()])),
-		next_cursor: Type.Optional(
-			Type.Union([Type.String(), Type.Null()], {
-				description:
-					"With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step.",
-			}),
-		),
-		before: Type.Optional(Time),
-		...searchedOf,
-	},
-	{ title: "Replays" },
-);
+/** Lists deliveries, and reads, replays, retries, cancels or dismisses a single one. */
+export function deliveryRoutes({ storage, references, engine, clock }: ApiParts): Route[] {
+	const path = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 
-/** Attempts examined per call, so that transactions stay short and progress shows. */
-const STEP = 1_000;
-
-type DeliveryParts = Pick<ApiParts, "storage" | "engine" | "clock">;
-
-export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route[] {
-	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
-	const path = `${webhook}/deliveries/{event_id}`;
 	return [
+		route("GET", "/v1/projects/{project_id}/deliveries", "listDeliveries", {
+			summary: "List deliveries",
+			description: `Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
+			access: "developer",
+			query: Type.Object({ ...filters, limit: Limit, cursor: Cursor }, closed),
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },
+			async handler({ params: { projectId }, query, request, reply }) {
+				const { limit = PAGE_LIMIT.default, cursor } = query;
+				const { filter, searched } = await deliveryFilterOf(references, projectId, query);
+				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
+				const before = cursor === undefined ? undefined : decodeCursor(cursor, isDeliveryPosition);
+				const { rows, next } = await listDeliveries(storage, projectId, filter, { limit, before, isGone });
+				return { data: rows.map(presentDelivery), next_cursor: cursorOf(next), ...searched };
+			},
+		}),
 		route("GET", path, "getDelivery", {
 			summary: "Get a delivery",
 			description: "The state and attempts of an event's delivery to a webhook.",
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
-			async handler({ params: { projectId, webhookId, eventId } }) {
-				const of = { projectId, webhookId, eventId };
-				const { state, attempt, replay, nextRetryAt, dismissed, attempts } = found(
-					"delivery",
-					await storage.getDelivery(of),
-				);
+			async handler({ params }) {
+				const { attempts, nextRetryAt, ...delivery } = found("delivery", await storage.getDelivery(params));
 				return {
-					state,
-					attempt,
-					replay,
+					...delivery,
 					next_retry_at: isoTimeOrNull(nextRetryAt),
-					dismissed,
 					attempts: newestWithin(attempts, RESPONSES.pageBytes).map(presentAttempt),
 				};
 			},
@@ -160,55 +160,106 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
-			async handler({ params: { projectId, webhookId, eventId }, audit }) {
-				const of = { projectId, webhookId, eventId };
-				const call = storage.replayDelivery({ ...of, at: clock.now() });
-				const result = await engine.wakeAfter(projectId, call, ({ kind }) => kind === "queued");
+			async handler({ params, audit }) {
+				const call = storage.replayDelivery({ ...params, at: clock.now() });
+				const result = await engine.wakeAfter(params.projectId, call, ({ kind }) => kind === "queued");
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
 					throw new Problem(
 						"conflict",
 						"This delivery is still being attempted. It can be replayed once it has finished.",
 					);
-				const target = { kind: "event", id: eventId, name: eventId };
-				audit({ projectId, action: "delivery.replayed", target, detail: { webhook_id: webhookId } });
+				audit(noteOf("delivery.replayed", params));
 				return { state: "attempting" as const, attempt: 1, replay: result.replay };
 			},
 		}),
-		route("POST", `${webhook}/replay`, "replayFailed", {
-			summary: "Replay everything that failed",
+		route("POST", `${path}/retry`, "retryDelivery", {
+			summary: "Retry a delivery now",
 			description:
-				"Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.",
+				"Makes the delivery's next attempt immediately instead of at its scheduled time. The attempt keeps its number, and the series gets no extra attempts. While the webhook is paused, the attempt waits until it is resumed.",
 			access: "developer",
-			body: ReplayRequest,
-			rate: "bulkReplays",
-			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
-			async handler({ params: { projectId, webhookId }, body, audit }) {
-				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
-				const at = clock.now();
-				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
-				let count = 0;
-				let after: string | undefined;
-				do {
-					// Attempts that fail again meanwhile are left alone, so that this ends.
-					const step = await engine.wakeAfter(
-						projectId,
-						storage.replayMatching({ projectId, selection, at, limit: STEP, after }),
-						({ count }) => count > 0,
+			rate: "replays",
+			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
+			problems: { conflict: "No attempt of this delivery is waiting." },
+			async handler({ params, audit }) {
+				const { projectId, webhookId, eventId } = params;
+				const call = storage.retryDeliveries({ projectId, deliveries: [{ webhookId, eventId }], at: clock.now() });
+				const [result] = await engine.wakeAfter(projectId, call, ([one]) => one!.kind === "queued");
+				if (result!.kind === "nothing_waits") {
+					const delivery = found("delivery", await storage.getDelivery(params));
+					throw new Problem(
+						"conflict",
+						delivery.state === "attempting"
+							? "This delivery's first attempt isn't a retry. It is made in its turn."
+							: "This delivery has ended: no attempt is waiting. Replay it to send it again.",
 					);
-					count += step.count;
-					after = step.next ?? undefined;
-				} while (after !== undefined);
-				const target = { kind: "webhook", id: webhook.id, name: webhook.description || webhook.url };
-				audit({ projectId, action: "deliveries.replayed", target, detail: { filter: body, count } });
-				return { count };
+				}
+				audit(noteOf("delivery.retried", params));
+				return { state: "attempting" as const, attempt: result!.attempt, replay: result!.replay };
+			},
+		}),
+		route("POST", `${path}/cancel`, "cancelTest", {
+			summary: "Cancel a test event",
+			description:
+				"Ends the delivery of a test event that is waiting for an attempt: instead of the attempt, the log gets an entry with the error code `test_cancelled`. An attempt in flight is finished first, and no other follows. Only test events can be cancelled.",
+			access: "developer",
+			rate: "replays",
+			success: {
+				status: 202,
+				description: "It won't be sent again.",
+				schema: component("TestCancelled")({ cancelled: Type.Boolean() }),
+			},
+			problems: { conflict: "It isn't a test event, or no attempt of it is waiting." },
+			async handler({ params, audit }) {
+				const call = storage.cancelTest(params);
+				const result = await engine.wakeAfter(params.projectId, call, (result) => result === "cancelled");
+				if (result !== "cancelled") {
+					found("delivery", await storage.getDelivery(params));
+					throw new Problem(
+						"conflict",
+						result === "not_a_test"
+							? "Only test events can be cancelled, because other events must not be lost. Pause the webhook to stop sending."
+							: "This test event has ended: no attempt is waiting.",
+					);
+				}
+				audit(noteOf("test.cancelled", params));
+				return { cancelled: true };
+			},
+		}),
+		route("POST", `${path}/dismiss`, "dismissDelivery", {
+			summary: "Dismiss a dead letter",
+			description:
+				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.",
+			access: "developer",
+			rate: "replays",
+			success: {
+				status: 200,
+				description: "The delivery is dismissed.",
+				schema: component("Dismissed")({ dismissed: Type.Boolean() }),
+			},
+			problems: { conflict: "The delivery isn't dead-lettered." },
+			async handler({ params, audit }) {
+				const { projectId, webhookId, eventId } = params;
+				const deliveries = [{ webhookId, eventId }];
+				const [dismissed] = await storage.dismissDeliveries({ projectId, deliveries, at: clock.now() });
+				if (!dismissed) {
+					found("delivery", await storage.getDelivery(params));
+					throw new Problem("conflict", "Only a dead-lettered delivery can be dismissed. This one isn't.");
+				}
+				audit(noteOf("delivery.dismissed", params));
+				return { dismissed: true };
 			},
 		}),
 	];
 }
 
+function noteOf(action: AuditNote["action"], { projectId, webhookId, eventId }: PathParams): AuditNote {
+	const target = { kind: "event", id: eventId, name: eventId };
+	return { projectId, action, target, detail: { webhook_id: webhookId } };
+}
+
 /** The newest attempts, at least one, whose bodies together have at most `maxBytes`. */
-function newestWithin(attempts: readonly port.Attempt[], maxBytes: number): readonly port.Attempt[] {
+function newestWithin(attempts: readonly StoredAttempt[], maxBytes: number): readonly StoredAttempt[] {
 	let bytes = 0;
 	let first = attempts.length;
 	while (first > 0) {
@@ -218,84 +269,4 @@ function newestWithin(attempts: readonly port.Attempt[], maxBytes: number): read
 		first--;
 	}
 	return attempts.slice(first);
-}
-
-type Request = Static<typeof ReplaysRequest>;
-type DeliveryKey = NonNullable<Request["deliveries"]>[number];
-
-type ReplayParts = DeliveryParts & Pick<ApiParts, "logger" | "references">;
-
-export function replayRoutes({ storage, engine, clock, logger, references }: ReplayParts): Route[] {
-	/** One after the other, each in its own transaction. If one fails, those before it stay replayed. */
-	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[]) {
-		const at = clock.now();
-		let [count, skipped] = [0, 0];
-		for (const { webhook_id, event_id } of deliveries) {
-			try {
-				const { kind } = await storage.replayDelivery({ projectId, webhookId: webhook_id, eventId: event_id, at });
-				if (kind === "queued") count++;
-				else skipped++;
-			} catch (error) {
-				if (count === 0) throw error;
-				logger.warn({ err: error, projectId, count }, "failed to replay all of a selection");
-				return { count, skipped, left: deliveries.length - count - skipped };
-			}
-		}
-		return { count, skipped };
-	}
-
-	async function replayMatching(projectId: string, { filter = {}, dry_run = false, cursor, before }: Request) {
-		const now = clock.now();
-		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
-		const after = positionOf(cursor, "/cursor");
-		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
-		const matching = { projectId, selection, at, limit: STEP, after };
-		const rest = (next: string | null) => ({
-			next_cursor: cursorOf(next),
-			before: isoTime(at),
-			...searched,
-		});
-		if (!dry_run) {
-			const { count, next } = await storage.replayMatching(matching);
-			return { count, ...rest(next) };
-		}
-		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching(matching);
-		return {
-			count,
-			groups: groups.map(({ webhookId, eventType, count }) => ({
-				webhook_id: webhookId,
-				type: eventType as EventType,
-				count,
-			})),
-			oldest_at: isoTimeOrNull(oldestAt),
-			newest_at: isoTimeOrNull(newestAt),
-			...rest(next),
-		};
-	}
-
-	return [
-		route("POST", "/v1/projects/{project_id}/replays", "replayMany", {
-			summary: "Replay many deliveries",
-			description:
-				"Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.",
-			access: "developer",
-			body: ReplaysRequest,
-			rate: "bulkReplays",
-			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
-			async handler({ params: { projectId }, body, audit }) {
-				const { deliveries, filter, dry_run } = body;
-				if (deliveries?.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
-				const call = deliveries ? replayThese(projectId, deliveries) : replayMatching(projectId, body);
-				const result = await engine.wakeAfter<Awaited<typeof call>>(
-					projectId,
-					call,
-					({ count }) => dry_run !== true && count > 0,
-				);
-				if (dry_run === true || result.count === 0) return result;
-				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
-				audit({ projectId, action: "deliveries.replayed", detail });
-				return result;
-			},
-		}),
-	];
 }

@@ -8,11 +8,15 @@ import { invalid } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
+	closed,
+	component,
+	count,
 	decodeCursor,
 	EventTypeName,
 	encodeCursor,
 	Limit,
 	listWith,
+	orNull,
 	PAGE_LIMIT,
 	Time,
 	TimeOrNull,
@@ -25,29 +29,26 @@ import { presentSearched, referenceFilters, SearchedEvents } from "./log-filters
 
 const route = routeIn("Events");
 
-const EventMatch = Type.Object(
-	{
-		id: EventId,
-		seq: Type.Integer({ minimum: 1 }),
-		type: EventTypeName,
-		created_at: Time,
-		excerpt: Type.Union(
-			[
-				Type.Object({
-					before: Type.String(),
-					match: Type.String(),
-					after: Type.String(),
-				}),
-				Type.Null(),
-			],
-			{ description: "With `text`: the first match in the body or response, and what is around it." },
-		),
-		attempt: Type.Union([AttemptSummary, Type.Null()], {
-			description: "With `text`: the attempt whose response contains it; null if the event's body does.",
+const EventMatch = component("EventMatch", {
+	description: "An event that a search has found, by its body or by a response to it.",
+})({
+	id: EventId,
+	seq: Type.Integer({ minimum: 1 }),
+	type: EventTypeName,
+	created_at: Time,
+	excerpt: orNull(
+		Type.Object({
+			before: Type.String(),
+			match: Type.String(),
+			after: Type.String(),
 		}),
-	},
-	{ title: "EventMatch", description: "An event that a search has found, by its body or by a response to it." },
-);
+		"With `text`: the first match in the body or response, and what is around it.",
+	),
+	attempt: orNull(
+		AttemptSummary,
+		"With `text`: the attempt whose response contains it; null if the event's body does.",
+	),
+});
 
 const SearchQuery = Type.Object(
 	{
@@ -64,18 +65,15 @@ const SearchQuery = Type.Object(
 		limit: Limit,
 		cursor: Cursor,
 	},
-	{ additionalProperties: false },
+	closed,
 );
 
 const EventMatches = listWith(EventMatch, {
 	searched_back_to: Type.Union([TimeOrNull], {
 		description: "With `text`: everything from this time on has been searched.",
 	}),
-	events_searched: Type.Integer({ minimum: 0, description: "With `text`: how many events this call has read." }),
-	attempts_searched: Type.Integer({
-		minimum: 0,
-		description: "With `text`: how many attempts' responses this call has read.",
-	}),
+	events_searched: count("With `text`: how many events this call has read."),
+	attempts_searched: count("With `text`: how many attempts' responses this call has read."),
 	searched: Type.Optional(SearchedEvents),
 });
 
@@ -96,9 +94,7 @@ function decodeTextPosition(cursor: string | undefined): TextPosition {
 	};
 }
 
-type SearchParts = Pick<ApiParts, "storage" | "references" | "clock">;
-
-export function eventSearchRoutes({ storage, references, clock }: SearchParts): Route[] {
+export function eventSearchRoutes({ storage, references, clock }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/events/search", "searchEvents", {
 			summary: "Search events",

@@ -10,7 +10,7 @@ import { parseTime } from "../../http/validate.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Type } from "../../schema.ts";
 import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
-import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./delivery-list.ts";
+import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./deliveries.ts";
 import { auditedFilter, type GivenFilter, type ResolvedFilter } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
@@ -117,8 +117,6 @@ export function fileNameOf({ project, what, since, until, format }: FileName): s
 	return `${[...(slug === "" ? [] : [slug]), what, from, time(until)].join("_")}.${format}`;
 }
 
-type ExportParts = Pick<ApiParts, "storage" | "references" | "clock" | "logger">;
-
 /** A page of the list that is exported. */
 interface Page {
 	readonly rows: readonly Row[];
@@ -184,7 +182,7 @@ const DELIVERY_COLUMNS: readonly (keyof ReturnType<typeof deliveryRow>)[] = [
 ];
 
 /** What the log's filters match, as a file that is written while it is read. */
-export function exportRoutes({ storage, references, clock, logger }: ExportParts): Route[] {
+export function exportRoutes({ storage, references, clock, logger }: ApiParts): Route[] {
 	const byPrincipal = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perPrincipal });
 	const byProject = new Budget({ name: "exports", limit: EXPORTS.node, perOwner: EXPORTS.perProject });
 

@@ -11,7 +11,7 @@ import { invalid } from "../../http/problem.ts";
 import { onlyRepeated, timeRange } from "../../http/validate.ts";
 import type { ApiParts } from "../../route.ts";
 import {
-	closed,
+	component,
 	decodeCursor,
 	EventTypeName,
 	encodeCursor,
@@ -25,8 +25,6 @@ import {
 export const SEVERAL = "Repeat the parameter or separate values with commas.";
 const REPEATED = "Repeat the parameter for several.";
 const MAX_WEBHOOKS = 10;
-/** Deliveries that a request may name. */
-export const MAX_NAMED = 200;
 
 const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
 	Type.Array(item, { minItems: 1, maxItems, description });
@@ -93,12 +91,6 @@ export const bodyFilters = {
 	until: Type.Optional(givenTime("Attempts that started before this time.")),
 };
 
-/** Deliveries that a request names. */
-export const namedDeliveries = (description: string) =>
-	Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
-		...{ minItems: 1, maxItems: MAX_NAMED, description },
-	});
-
 /** The attempt id in a cursor that was given at `pointer`. @throws Problem 422 if it contains none */
 export const positionOf = (cursor: string | undefined, pointer?: string): string | undefined =>
 	cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text), pointer);
@@ -132,23 +124,19 @@ export function auditedFilter({ customer_email, ...filter }: GivenFilter): Recor
 }
 
 /** How much of the log a filter by order id or customer e-mail has searched. */
-export const SearchedEvents = Type.Object(
-	{
-		complete: Type.Boolean({
-			description: "Whether all events were searched. Otherwise some aren't indexed yet: ask again in a moment.",
-		}),
-		since: Type.Union([TimeOrNull], {
-			description: "If older events aren't indexed yet: only those created from this time on were searched.",
-		}),
-		capped: Type.Boolean({
-			description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together. If the value has more events, it considers at most ${SEARCH.ofCommonReference.events} with ${SEARCH.ofCommonReference.attempts} attempts.`,
-		}),
-	},
-	{
-		title: "SearchedEvents",
-		description: "With `order_id` or `customer_email`: how much of the log was searched for them.",
-	},
-);
+export const SearchedEvents = component("SearchedEvents", {
+	description: "With `order_id` or `customer_email`: how much of the log was searched for them.",
+})({
+	complete: Type.Boolean({
+		description: "Whether all events were searched. Otherwise some aren't indexed yet: ask again in a moment.",
+	}),
+	since: Type.Union([TimeOrNull], {
+		description: "If older events aren't indexed yet: only those created from this time on were searched.",
+	}),
+	capped: Type.Boolean({
+		description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together. If the value has more events, it considers at most ${SEARCH.ofCommonReference.events} with ${SEARCH.ofCommonReference.attempts} attempts.`,
+	}),
+});
 
 export const presentSearched = ({ complete, since, capped }: FoundEvents): Static<typeof SearchedEvents> => ({
 	complete,

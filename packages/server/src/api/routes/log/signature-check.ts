@@ -8,53 +8,48 @@ import type { SignatureCheck } from "../../../engine/engine.ts";
 import type { Attempt } from "../../../storage/port.ts";
 import { found, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, Type } from "../../schema.ts";
+import { component, request, Type } from "../../schema.ts";
 
 const route = routeIn("Delivery log");
 
-const SignatureSeen = Type.Object(
-	{
-		signature: Type.Optional(
-			Type.String({ minLength: 1, maxLength: 200, description: "The signature that the receiver computed." }),
-		),
-		body: Type.Optional(
-			Type.String({
-				pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
-				errorMessage: "must be base64 with its padding",
-				description: "The bytes of the body that the receiver saw, in base64.",
-			}),
-		),
-		timestamp: Type.Optional(
-			Type.String({ minLength: 1, maxLength: 30, description: "The timestamp that the receiver used." }),
-		),
-		clock: Type.Optional(
-			Type.Integer({
-				minimum: 0,
-				maximum: 999_999_999_999,
-				description: "The receiver's clock when it checked the request, Unix time in seconds.",
-			}),
-		),
-	},
-	{ ...closed, minProperties: 1, title: "SignatureSeen", examples: [{ timestamp: "1795514462", clock: 1795514470 }] },
-);
+const SignatureSeen = request("SignatureSeen", {
+	minProperties: 1,
+	examples: [{ timestamp: "1795514462", clock: 1795514470 }],
+})({
+	signature: Type.Optional(
+		Type.String({ minLength: 1, maxLength: 200, description: "The signature that the receiver computed." }),
+	),
+	body: Type.Optional(
+		Type.String({
+			pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+			errorMessage: "must be base64 with its padding",
+			description: "The bytes of the body that the receiver saw, in base64.",
+		}),
+	),
+	timestamp: Type.Optional(
+		Type.String({ minLength: 1, maxLength: 30, description: "The timestamp that the receiver used." }),
+	),
+	clock: Type.Optional(
+		Type.Integer({
+			minimum: 0,
+			maximum: 999_999_999_999,
+			description: "The receiver's clock when it checked the request, Unix time in seconds.",
+		}),
+	),
+});
 
-const SignatureDiagnosis = Type.Object(
-	{
-		findings: Type.Array(
-			Type.Object({
-				part: Type.Enum(["secret", "signature", "body", "timestamp", "clock"], { type: "string" }),
-				state: Type.Enum(["right", "wrong", "unknown"], { type: "string" }),
-				code: Type.String({ description: "Stable." }),
-				detail: Type.String({ description: "What is wrong, and what to do." }),
-			}),
-		),
-	},
-	{ title: "SignatureDiagnosis" },
-);
+const SignatureDiagnosis = component("SignatureDiagnosis")({
+	findings: Type.Array(
+		Type.Object({
+			part: Type.Enum(["secret", "signature", "body", "timestamp", "clock"]),
+			state: Type.Enum(["right", "wrong", "unknown"]),
+			code: Type.String({ description: "Stable." }),
+			detail: Type.String({ description: "What is wrong, and what to do." }),
+		}),
+	),
+});
 
-type CheckParts = Pick<ApiParts, "storage" | "engine" | "config">;
-
-export function signatureCheckRoutes({ storage, engine, config }: CheckParts): Route[] {
+export function signatureCheckRoutes({ storage, engine, config }: ApiParts): Route[] {
 	return [
 		route("POST", "/v1/projects/{project_id}/attempts/{attempt_id}/signature-check", "checkSignature", {
 			summary: "Find out why a receiver refuses a signature",

@@ -12,7 +12,7 @@ import { trimmed } from "../../../base/text.ts";
 import type * as port from "../../../storage/port.ts";
 import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, NewName, Time, Type } from "../../schema.ts";
+import { component, id, list, Name, NewName, request, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Account");
 
@@ -52,45 +52,34 @@ export const Token = Type.String({
 	examples: ["Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I"],
 });
 
-export const Account = Type.Object(
-	{
-		id: id("acc", "account"),
-		email: Email,
-		name: Name,
-		operator: Type.Boolean({ description: "Whether this is the operator, who has the owner role in every project." }),
-		created_at: Time,
-	},
-	{ title: "Account" },
-);
+export const Account = component("Account")({
+	id: id("acc", "account"),
+	email: Email,
+	name: Name,
+	operator: Type.Boolean({ description: "Whether this is the operator, who has the owner role in every project." }),
+	created_at: Time,
+});
 
-export const AccountPatch = Type.Object({ name: NewName }, { ...closed, title: "AccountPatch" });
+export const AccountPatch = request("AccountPatch")({ name: NewName });
 
-export const PasswordChange = Type.Object(
-	{
-		current: Type.Optional(
-			Type.String({
-				maxLength: 1_000,
-				description: "The current password. Optional within 15 minutes of signing in by a one-time link.",
-			}),
-		),
-		password: NewPassword,
-	},
-	{ ...closed, title: "PasswordChange" },
-);
+export const PasswordChange = request("PasswordChange")({
+	current: Type.Optional(
+		Type.String({
+			maxLength: 1_000,
+			description: "The current password. Optional within 15 minutes of signing in by a one-time link.",
+		}),
+	),
+	password: NewPassword,
+});
 
-export const SessionInfo = Type.Object(
-	{
-		id: id("ses", "session"),
-		created_at: Time,
-		last_seen_at: Time,
-		user_agent: Type.String(),
-		address: Type.String(),
-		current: Type.Boolean({ description: "Whether this is the calling session." }),
-	},
-	{ title: "SessionInfo" },
-);
-
-const SessionList = list(SessionInfo);
+export const SessionInfo = component("SessionInfo")({
+	id: id("ses", "session"),
+	created_at: Time,
+	last_seen_at: Time,
+	user_agent: Type.String(),
+	address: Type.String(),
+	current: Type.Boolean({ description: "Whether this is the calling session." }),
+});
 
 export function presentAccount({ id, email, name, operator, createdAt }: port.Account): Static<typeof Account> {
 	return { id, email, name, operator, created_at: isoTime(createdAt) };
@@ -107,9 +96,7 @@ function presentSessionInfo(session: port.Session, currentId: string): Static<ty
 	};
 }
 
-type AccountParts = Pick<ApiParts, "people" | "storage" | "cookie" | "clock">;
-
-export function accountRoutes({ people, storage, cookie, clock }: AccountParts): Route[] {
+export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Route[] {
 	const path = "/v1/account";
 	return [
 		route("PATCH", path, "updateAccount", {
@@ -154,7 +141,7 @@ export function accountRoutes({ people, storage, cookie, clock }: AccountParts):
 			summary: "List your sessions",
 			description: "Newest first.",
 			access: "signed_in",
-			success: { status: 200, description: "All of them.", schema: SessionList },
+			success: { status: 200, description: "All of them.", schema: list(SessionInfo) },
 			async handler({ principal }) {
 				const { account, session } = principal as Person;
 				const all = await storage.listSessions({ accountId: account.id, at: clock.now() });

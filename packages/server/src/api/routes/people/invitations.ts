@@ -8,7 +8,7 @@ import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { found, invalid, notFound, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, NewName, Time, Type } from "../../schema.ts";
+import { component, id, list, Name, NewName, orNull, request, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
 import { Actor, RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
@@ -18,57 +18,42 @@ const route = routeIn("Members");
 const invitationFields = {
 	id: id("inv", "invitation"),
 	role: RoleName,
-	email: Type.Union([Type.String(), Type.Null()], {
-		description: "Who it is for; null if anyone with the link may use it.",
-	}),
+	email: orNull(Type.String(), "Who it is for; null if anyone with the link may use it."),
 	invited_by: Actor,
 	created_at: Time,
 	expires_at: Time,
 };
 
-export const Invitation = Type.Object(invitationFields, { title: "Invitation" });
+export const Invitation = component("Invitation")(invitationFields);
 
-const InvitationList = list(Invitation);
+export const CreatedInvitation = component("CreatedInvitation")({
+	...invitationFields,
+	url: Type.String({ description: "The link for the invited person, shown only in this response." }),
+});
 
-export const CreatedInvitation = Type.Object(
-	{
-		...invitationFields,
-		url: Type.String({ description: "The link for the invited person, shown only in this response." }),
-	},
-	{ title: "CreatedInvitation" },
-);
+export const NewInvitation = request("NewInvitation", { examples: [{ role: "developer" }] })({
+	role: RoleName,
+	email: Type.Optional(NewEmail),
+});
 
-export const NewInvitation = Type.Object(
-	{ role: RoleName, email: Type.Optional(NewEmail) },
-	{ ...closed, title: "NewInvitation", examples: [{ role: "developer" }] },
-);
+export const InvitationToken = request("InvitationToken")({ token: Token });
 
-export const InvitationToken = Type.Object({ token: Token }, { ...closed, title: "InvitationToken" });
+export const SeenInvitation = component("SeenInvitation")({
+	project: Type.Object({ id: id("proj", "project"), name: Name }),
+	role: RoleName,
+	email: orNull(Type.String()),
+	expires_at: Time,
+	invited_by_name: Type.String(),
+});
 
-export const SeenInvitation = Type.Object(
-	{
-		project: Type.Object({ id: id("proj", "project"), name: Name }),
-		role: RoleName,
-		email: Type.Union([Type.String(), Type.Null()]),
-		expires_at: Time,
-		invited_by_name: Type.String(),
-	},
-	{ title: "SeenInvitation" },
-);
-
-export const InvitationAcceptance = Type.Object(
-	{
-		token: Token,
-		email: Type.Optional(NewEmail),
-		name: Type.Optional(NewName),
-		password: Type.Optional(NewPassword),
-	},
-	{
-		...closed,
-		title: "InvitationAcceptance",
-		description: "If you are signed in, the token is enough. A new account needs all four.",
-	},
-);
+export const InvitationAcceptance = request("InvitationAcceptance", {
+	description: "If you are signed in, the token is enough. A new account needs all four.",
+})({
+	token: Token,
+	email: Type.Optional(NewEmail),
+	name: Type.Optional(NewName),
+	password: Type.Optional(NewPassword),
+});
 
 function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {
 	const { id, role, email, invitedBy, createdAt, expiresAt } = invitation;
@@ -81,11 +66,6 @@ function presentInvitation(invitation: port.Invitation): Static<typeof Invitatio
 		expires_at: isoTime(expiresAt),
 	};
 }
-
-type InvitationParts = Pick<
-	ApiParts,
-	"people" | "sessions" | "guesses" | "members" | "storage" | "cookie" | "publicUrl" | "config"
->;
 
 const OVER =
 	"This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one.";
@@ -113,7 +93,7 @@ function checkWait(wait: number | null): void {
 		throw retryLater("own", "Too many wrong tries with this link, or wrong links from this network.", wait);
 }
 
-export function invitationRoutes(parts: InvitationParts): Route[] {
+export function invitationRoutes(parts: ApiParts): Route[] {
 	const { people, members, storage, publicUrl } = parts;
 	const path = "/v1/projects/{project_id}/invitations";
 
@@ -191,7 +171,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
-			success: { status: 200, description: "All open invitations.", schema: InvitationList },
+			success: { status: 200, description: "All open invitations.", schema: list(Invitation) },
 			async handler({ params }) {
 				return { data: (await members.invitations(params.projectId)).map(presentInvitation), next_cursor: null };
 			},

@@ -5,62 +5,47 @@ import type * as port from "../../../storage/port.ts";
 import { ROLES } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import { component, id, list, Name, orNull, PageQuerySchema, pageById, request, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Members");
 
 export const RoleName = Type.Enum([...ROLES], {
-	type: "string",
 	title: "Role",
 	description:
 		"`viewer` may read everything except secrets. `developer` may also change webhooks and keys, and replay. `owner` may do everything, including apps and members.",
 });
 
-export const Member = Type.Object(
-	{
-		account_id: id("acc", "account"),
-		email: Type.String(),
-		name: Name,
-		role: RoleName,
-		operator: Type.Boolean(),
-		added_at: Time,
-	},
-	{ title: "Member" },
-);
+export const Member = component("Member")({
+	account_id: id("acc", "account"),
+	email: Type.String(),
+	name: Name,
+	role: RoleName,
+	operator: Type.Boolean(),
+	added_at: Time,
+});
 
-const MemberList = list(Member);
+export const MemberPatch = request("MemberPatch")({ role: RoleName });
 
-export const MemberPatch = Type.Object({ role: RoleName }, { ...closed, title: "MemberPatch" });
+export const Actor = component("Actor")({
+	kind: Type.Enum(["account", "api_key", "operator_key"]),
+	id: orNull(Type.String()),
+	name: Type.String({ description: "Its name at the time." }),
+});
 
-export const Actor = Type.Object(
-	{
-		kind: Type.Enum(["account", "api_key", "operator_key"], { type: "string" }),
-		id: Type.Union([Type.String(), Type.Null()]),
-		name: Type.String({ description: "Its name at the time." }),
-	},
-	{ title: "Actor" },
-);
-
-export const AuditEntry = Type.Object(
-	{
-		id: id("aud", "entry"),
-		at: Time,
-		actor: Actor,
-		action: Type.Enum([...AUDIT_ACTIONS], { type: "string" }),
-		target: Type.Union([
-			Type.Object({
-				kind: Type.String({ examples: ["webhook"] }),
-				id: Type.String(),
-				name: Type.String({ description: "Its name at the time." }),
-			}),
-			Type.Null(),
-		]),
-		detail: Type.Record(Type.String(), Type.Unknown(), { description: "Further details of the action." }),
-	},
-	{ title: "AuditEntry" },
-);
-
-const AuditList = list(AuditEntry);
+export const AuditEntry = component("AuditEntry")({
+	id: id("aud", "entry"),
+	at: Time,
+	actor: Actor,
+	action: Type.Enum([...AUDIT_ACTIONS]),
+	target: orNull(
+		Type.Object({
+			kind: Type.String({ examples: ["webhook"] }),
+			id: Type.String(),
+			name: Type.String({ description: "Its name at the time." }),
+		}),
+	),
+	detail: Type.Record(Type.String(), Type.Unknown(), { description: "Further details of the action." }),
+});
 
 function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
 	const { id, email, name, operator } = account;
@@ -81,7 +66,7 @@ function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry
 const OWNERS_REMOVE = "Only an owner may remove others.";
 const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
 
-export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "storage">): Route[] {
+export function memberRoutes({ members, storage }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/members";
 	const one = `${path}/{account_id}`;
 
@@ -92,7 +77,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 			access: "project",
 			peopleOnly: true,
 			query: PageQuerySchema,
-			success: { status: 200, description: "A page of members.", schema: MemberList },
+			success: { status: 200, description: "A page of members.", schema: list(Member) },
 			handler: ({ params, query }) =>
 				pageById(
 					"account",
@@ -161,7 +146,7 @@ export function memberRoutes({ members, storage }: Pick<ApiParts, "members" | "s
 
 const targetOf = ({ account }: port.Member) => ({ kind: "account", id: account.id, name: account.name });
 
-export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
+export function auditRoutes({ storage }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/audit", "listAudit", {
 			summary: "Read the audit log",
@@ -172,7 +157,7 @@ export function auditRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			query: PageQuerySchema,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "A page of entries.", schema: AuditList },
+			success: { status: 200, description: "A page of entries.", schema: list(AuditEntry) },
 			handler: ({ params, query }) =>
 				pageById("audit", query, (page) => storage.listAudit({ projectId: params.projectId, ...page }), presentAudit),
 		}),

@@ -6,22 +6,18 @@ import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, Name, NewName, PAGE_LIMIT, Time, Type } from "../../schema.ts";
+import { closed, component, id, Name, NewName, PAGE_LIMIT, request, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
 import { RoleName } from "./members.ts";
 
 const route = routeIn("Account");
 const DAY_MS = 86_400_000;
 
-export const SetupState = Type.Object(
-	{ needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }) },
-	{ title: "SetupState" },
-);
+export const SetupState = component("SetupState")({
+	needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }),
+});
 
-export const Setup = Type.Object(
-	{ token: Token, email: NewEmail, name: NewName, password: NewPassword },
-	{ ...closed, title: "Setup" },
-);
+export const Setup = request("Setup")({ token: Token, email: NewEmail, name: NewName, password: NewPassword });
 
 export const SignIn = Type.Union(
 	[
@@ -31,47 +27,42 @@ export const SignIn = Type.Union(
 	{ title: "SignIn", examples: [{ email: "owner@example.com", password: "correct horse battery staple" }] },
 );
 
-export const Session = Type.Object(
-	{
-		account: Account,
-		csrf_token: Type.String({
-			description: "Send it as `X-CSRF-Token` with every change that a cookie authorizes.",
+export const Session = component("Session")({
+	account: Account,
+	csrf_token: Type.String({
+		description: "Send it as `X-CSRF-Token` with every change that a cookie authorizes.",
+	}),
+	by_link: Type.Boolean({ description: "Whether it was started by a one-time link." }),
+	projects: Type.Array(
+		Type.Object({
+			id: id("proj", "project"),
+			name: Name,
+			apps: Type.Array(Type.Enum(["developer"])),
+			role: RoleName,
 		}),
-		by_link: Type.Boolean({ description: "Whether it was started by a one-time link." }),
-		projects: Type.Array(
-			Type.Object({
-				id: id("proj", "project"),
-				name: Name,
-				apps: Type.Array(Type.Enum(["developer"], { type: "string" })),
-				role: RoleName,
-			}),
-			{ description: "The projects that the account is a member of. For the operator, the first 200 of all projects." },
-		),
-		retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
-			description:
-				"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
-		}),
-		log_retention_days: Type.Number({
-			minimum: 0,
-			description: "How long events and the delivery log are kept, in days (`POSTHORN_LOG_RETENTION_DAYS`).",
-		}),
-		quarantine: Type.Boolean({
-			description: "Whether the service was restored from a backup, and sends nothing until its operator releases it.",
-		}),
-	},
-	{ title: "Session" },
-);
+		{ description: "The projects that the account is a member of. For the operator, the first 200 of all projects." },
+	),
+	retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
+		description:
+			"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
+	}),
+	log_retention_days: Type.Number({
+		minimum: 0,
+		description: "How long events and the delivery log are kept, in days (`POSTHORN_LOG_RETENTION_DAYS`).",
+	}),
+	quarantine: Type.Boolean({
+		description: "Whether the service was restored from a backup, and sends nothing until its operator releases it.",
+	}),
+});
 
-export const NewSignInLink = Type.Object({ email: Email }, { ...closed, title: "NewSignInLink" });
+export const NewSignInLink = request("NewSignInLink")({ email: Email });
 
-export const SignInLink = Type.Object(
-	{ url: Type.String({ description: "The link. It works once." }), expires_at: Time },
-	{ title: "SignInLink" },
-);
+export const SignInLink = component("SignInLink")({
+	url: Type.String({ description: "The link. It works once." }),
+	expires_at: Time,
+});
 
-type SessionParts = SignInParts & Pick<ApiParts, "people" | "publicUrl">;
-
-export function sessionRoutes(parts: SessionParts): Route[] {
+export function sessionRoutes(parts: ApiParts): Route[] {
 	const { people, storage, cookie, publicUrl } = parts;
 	const path = "/v1/session";
 	return [
@@ -138,9 +129,7 @@ const WRONG_PASSWORD = "The e-mail address or the password is wrong.";
 const WRONG_LINK =
 	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
 
-type SetupParts = SignInParts & Pick<ApiParts, "people">;
-
-export function setupRoutes(parts: SetupParts): Route[] {
+export function setupRoutes(parts: ApiParts): Route[] {
 	const { people } = parts;
 	return [
 		route("GET", "/v1/setup", "getSetup", {
@@ -188,8 +177,6 @@ export function setupRoutes(parts: SetupParts): Route[] {
 	];
 }
 
-type SignInParts = Pick<ApiParts, "sessions" | "storage" | "cookie" | "config" | "quarantine">;
-
 function clientOf(request: FastifyRequest): Client {
 	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
 }
@@ -200,7 +187,7 @@ export async function beginSession(
 	byLink: boolean,
 	request: FastifyRequest,
 	reply: FastifyReply,
-	parts: SignInParts,
+	parts: ApiParts,
 	passwordHash?: string,
 ): Promise<Static<typeof Session>> {
 	const token = await parts.sessions.begin(account.id, clientOf(request), byLink, passwordHash);
@@ -214,7 +201,7 @@ export async function beginSession(
 /** What the dashboard needs to know about the signed-in account. */
 export async function presentSession(
 	{ account, session, csrfToken }: Person,
-	{ storage, config, quarantine }: Pick<SignInParts, "storage" | "config" | "quarantine">,
+	{ storage, config, quarantine }: ApiParts,
 ): Promise<Static<typeof Session>> {
 	const own = account.operator
 		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({

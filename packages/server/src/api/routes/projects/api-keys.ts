@@ -6,13 +6,26 @@ import { KEY_SCOPES } from "../../../storage/port.ts";
 import { found, invalid, notFound } from "../../http/problem.ts";
 import { parseTime } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, givenTime, id, list, Name, NewName, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import {
+	component,
+	givenTime,
+	id,
+	list,
+	Name,
+	NewName,
+	orNull,
+	PageQuerySchema,
+	pageById,
+	request,
+	Time,
+	Type,
+} from "../../schema.ts";
 import { Actor } from "../people/members.ts";
 
 const route = routeIn("API keys");
 
 const scopes = (description: string) =>
-	Type.Array(Type.Enum([...KEY_SCOPES], { type: "string", title: "KeyScope" }), {
+	Type.Array(Type.Enum([...KEY_SCOPES], { title: "KeyScope" }), {
 		minItems: 1,
 		uniqueItems: true,
 		description: `${description} \`publish\`: publish events and report store facts. \`read\`: read the log, webhooks and deliveries. \`manage\`: change webhooks, replay, send test events, revoke keys.`,
@@ -27,40 +40,26 @@ const apiKeyFields = {
 		examples: ["phk_Zk3v9QxB"],
 	}),
 	scopes: scopes("What the key may do."),
-	expires_at: Type.Union([Time, Type.Null()], {
-		description: "When the key stops working; null if it doesn't expire.",
-	}),
-	created_by: Type.Union([Actor, Type.Null()], {
-		description: "Who created the key; null for keys created before this was recorded.",
-	}),
+	expires_at: orNull(Time, "When the key stops working; null if it doesn't expire."),
+	created_by: orNull(Actor, "Who created the key; null for keys created before this was recorded."),
 	created_at: Time,
 };
 
-export const ApiKey = Type.Object(
-	{
-		...apiKeyFields,
-		last_used_at: Type.Union([Time, Type.Null()], {
-			description: "When it was last used, accurate to about a minute.",
-		}),
-	},
-	{ title: "ApiKey" },
-);
+export const ApiKey = component("ApiKey")({
+	...apiKeyFields,
+	last_used_at: orNull(Time, "When it was last used, accurate to about a minute."),
+});
 
-const ApiKeyList = list(ApiKey);
+export const CreatedApiKey = component("CreatedApiKey")({
+	...apiKeyFields,
+	key: Type.String({ description: "The key, shown only in this response and stored as a hash." }),
+});
 
-export const CreatedApiKey = Type.Object(
-	{ ...apiKeyFields, key: Type.String({ description: "The key, shown only in this response and stored as a hash." }) },
-	{ title: "CreatedApiKey" },
-);
-
-export const NewApiKey = Type.Object(
-	{
-		name: NewName,
-		scopes: Type.Optional(scopes("What the key may do; everything by default.")),
-		expires_at: Type.Optional(givenTime("When the key stops working, in the future; by default, it doesn't expire.")),
-	},
-	{ ...closed, title: "NewApiKey", examples: [{ name: "Shop", scopes: ["publish"] }] },
-);
+export const NewApiKey = request("NewApiKey", { examples: [{ name: "Shop", scopes: ["publish"] }] })({
+	name: NewName,
+	scopes: Type.Optional(scopes("What the key may do; everything by default.")),
+	expires_at: Type.Optional(givenTime("When the key stops working, in the future; by default, it doesn't expire.")),
+});
 
 function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
 	const { id, name, prefix, scopes, expiresAt, createdBy, createdAt, lastUsedAt } = key;
@@ -76,7 +75,7 @@ function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
 	};
 }
 
-export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
+export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/api-keys";
 	return [
 		route("POST", path, "createApiKey", {
@@ -114,7 +113,7 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			description: "Oldest first, without the keys themselves. Expired keys are listed until they are deleted.",
 			access: "developer",
 			query: PageQuerySchema,
-			success: { status: 200, description: "A page of keys.", schema: ApiKeyList },
+			success: { status: 200, description: "A page of keys.", schema: list(ApiKey) },
 			handler: ({ params, query }) =>
 				pageById("apiKey", query, (page) => apiKeys.list(params.projectId, page), presentApiKey),
 		}),

@@ -6,29 +6,24 @@ import type * as port from "../../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../../storage/port.ts";
 import { found, invalid } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, id, list, Name, NewName, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import { component, id, list, Name, NewName, PageQuerySchema, pageById, request, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Projects");
 
-const Apps = Type.Array(Type.Enum(["developer"], { type: "string" }), {
+const Apps = Type.Array(Type.Enum(["developer"]), {
 	uniqueItems: true,
 	description: "Installed apps. `developer` adds webhooks, API keys and logs.",
 	examples: [["developer"]],
 });
 
-export const Project = Type.Object(
-	{ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time },
-	{ title: "Project" },
-);
+export const Project = component("Project")({ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time });
 
-const ProjectList = list(Project);
+export const NewProject = request("NewProject", { examples: [{ name: "My store" }] })({
+	name: NewName,
+	apps: Type.Optional(Apps),
+});
 
-export const NewProject = Type.Object(
-	{ name: NewName, apps: Type.Optional(Apps) },
-	{ ...closed, title: "NewProject", examples: [{ name: "My store" }] },
-);
-
-export const ProjectPatch = Type.Object({ name: NewName }, { ...closed, title: "ProjectPatch" });
+export const ProjectPatch = request("ProjectPatch")({ name: NewName });
 
 function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
 	return { id, name, apps: apps as "developer"[], created_at: isoTime(createdAt) };
@@ -37,7 +32,7 @@ function presentProject({ id, name, apps, createdAt }: port.Project): Static<typ
 const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };
 const targetOf = ({ id, name }: StoredProject) => ({ kind: "project", id, name });
 
-export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" | "storage">): Route[] {
+export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 	const path = "/v1/projects";
 
 	async function projectsOf(accountId: string, { limit, after = "" }: Page): Promise<StoredProject[]> {
@@ -75,7 +70,7 @@ export function projectRoutes({ projects, storage }: Pick<ApiParts, "projects" |
 				"Oldest first. Users see the projects that they are members of, and a project's key sees its own; the operator sees all.",
 			access: "any",
 			query: PageQuerySchema,
-			success: { status: 200, description: "A page of projects.", schema: ProjectList },
+			success: { status: 200, description: "A page of projects.", schema: list(Project) },
 			handler: ({ query, principal }) =>
 				pageById(
 					"project",

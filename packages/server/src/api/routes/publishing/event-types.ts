@@ -1,20 +1,17 @@
 import { EVENT_TYPES, type EventTypeEntry as EventTypeRow } from "@posthorn/protocol";
 import { Problem } from "../../http/problem.ts";
 import { RawResponse, type Route, routeIn } from "../../route.ts";
-import { EventTypeName, Type } from "../../schema.ts";
+import { component, EventTypeName, Type } from "../../schema.ts";
 
 const route = routeIn("Events");
 
-export const EventTypeEntry = Type.Object(
-	{
-		type: EventTypeName,
-		description: Type.String(),
-		future: Type.Boolean({ description: "Announced, but not yet published by every store platform." }),
-		schema: Type.Object({}, { description: "JSON Schema (2020-12) of the event's data." }),
-		sample: Type.Object({}, { description: "Sample data." }),
-	},
-	{ title: "EventTypeEntry" },
-);
+export const EventTypeEntry = component("EventTypeEntry")({
+	type: EventTypeName,
+	description: Type.String(),
+	future: Type.Boolean({ description: "Announced, but not yet published by every store platform." }),
+	schema: Type.Object({}, { description: "JSON Schema (2020-12) of the event's data." }),
+	sample: Type.Object({}, { description: "Sample data." }),
+});
 const EventTypeCatalogue = Type.Array(EventTypeEntry);
 
 /** `purchase.completed` → `PurchaseCompleted`. */

@@ -21,6 +21,7 @@ import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../.
 import {
 	Cursor,
 	closed,
+	component,
 	decodeCursor,
 	EventTypeName,
 	encodeCursor,
@@ -29,6 +30,7 @@ import {
 	Limit,
 	NextCursor,
 	PAGE_LIMIT,
+	request,
 	Time,
 	Type,
 	text,
@@ -55,10 +57,13 @@ const Data = Type.Object(
 	},
 );
 
-export const Envelope = Type.Object(
-	{ id: EventId, type: EventTypeName, created_at: Time, project_id: id("proj", "project"), data: Data },
-	{ title: "Envelope", description: "The body that a webhook receives, byte for byte." },
-);
+export const Envelope = component("Envelope", { description: "The body that a webhook receives, byte for byte." })({
+	id: EventId,
+	type: EventTypeName,
+	created_at: Time,
+	project_id: id("proj", "project"),
+	data: Data,
+});
 /** The form of an epoch's name. */
 export const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
 
@@ -99,24 +104,18 @@ export const NewEvent = Type.Unknown({
 });
 export const NewEvents = Type.Union([
 	NewEvent,
-	Type.Object(
-		{ events: Type.Array(NewEvent, { minItems: 1, maxItems: MAX_BATCH }) },
-		{ ...closed, title: "NewEventBatch" },
-	),
+	request("NewEventBatch")({ events: Type.Array(NewEvent, { minItems: 1, maxItems: MAX_BATCH }) }),
 ]);
-export const PublishedEvent = Type.Object(
-	{
-		id: EventId,
-		seq: Type.Integer({ description: "Its sequence number in the project's log." }),
-		type: EventTypeName,
-		created_at: Time,
-		project_id: id("proj", "project"),
-	},
-	{ title: "PublishedEvent" },
-);
+export const PublishedEvent = component("PublishedEvent")({
+	id: EventId,
+	seq: Type.Integer({ description: "Its sequence number in the project's log." }),
+	type: EventTypeName,
+	created_at: Time,
+	project_id: id("proj", "project"),
+});
 const PublishedEvents = Type.Union([
 	PublishedEvent,
-	Type.Object({ events: Type.Array(PublishedEvent) }, { title: "PublishedEventBatch" }),
+	component("PublishedEventBatch")({ events: Type.Array(PublishedEvent) }),
 ]);
 
 /** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
@@ -160,28 +159,23 @@ const EventQuery = Type.Object(
 		limit: Limit,
 		cursor: Cursor,
 	},
-	{ additionalProperties: false },
+	closed,
 );
 
-export const NewListener = Type.Object(
-	{
-		target: Type.String({
-			...text,
-			minLength: 1,
-			maxLength: 300,
-			description: "Where the events go, without secrets.",
-			examples: ["localhost:3000"],
-		}),
-		types: Type.Optional(
-			Type.Array(EventTypeName, { minItems: 1, uniqueItems: true, description: "By default, all types." }),
-		),
-	},
-	{ ...closed, title: "NewListener" },
-);
+export const NewListener = request("NewListener")({
+	target: Type.String({
+		...text,
+		minLength: 1,
+		maxLength: 300,
+		description: "Where the events go, without secrets.",
+		examples: ["localhost:3000"],
+	}),
+	types: Type.Optional(
+		Type.Array(EventTypeName, { minItems: 1, uniqueItems: true, description: "By default, all types." }),
+	),
+});
 
-type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "longPolls" | "clock">;
-
-export function eventRoutes({ storage, engine, config, longPolls, clock }: EventParts): Route[] {
+export function eventRoutes({ storage, engine, config, longPolls, clock }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/events";
 	const eventBytes = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [

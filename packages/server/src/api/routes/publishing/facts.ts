@@ -6,7 +6,7 @@ import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from
 import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../../http/problem.ts";
 import { faultsBySchema, isObject } from "../../http/validate.ts";
 import { type ApiParts, type Method, type Route, type RouteRow, routeIn } from "../../route.ts";
-import { closed, Time, Type, text } from "../../schema.ts";
+import { closed, component, orNull, request, Time, Type, text } from "../../schema.ts";
 import { PublishedEvent, presentPublished } from "./events.ts";
 
 /** Members that a report may have before each of them is checked. */
@@ -118,46 +118,38 @@ export const items = Type.Array((schema as { properties: { items: { items: TSche
 	examples: [sample.items],
 });
 
-export const NewSubscription = Type.Object(
-	{
-		subscription_id: factId("subscription", "sub_3108"),
-		customer_email: email,
-		plan: Type.String({ minLength: 1, maxLength: 200, ...text, description: "The plan." }),
-	},
-	{ ...closed, title: "NewSubscription", examples: [{ ...eventTypeEntry("subscription.created").sample }] },
-);
+export const NewSubscription = request("NewSubscription", {
+	examples: [{ ...eventTypeEntry("subscription.created").sample }],
+})({
+	subscription_id: factId("subscription", "sub_3108"),
+	customer_email: email,
+	plan: Type.String({ minLength: 1, maxLength: 200, ...text, description: "The plan." }),
+});
 
 const basketFields = { items, customer_email: Type.Optional(email) };
 
 /** The form that the API checks; the store checks the items. */
 const BasketForm = Type.Object({ ...basketFields, items: itemsForm }, closed);
 
-export const BasketContents = Type.Object(basketFields, {
-	...closed,
-	title: "BasketContents",
+export const BasketContents = request("BasketContents", {
 	examples: [{ customer_email: "grace@example.com", items: eventTypeEntry("basket.abandoned").sample.items }],
+})(basketFields);
+
+export const Fact = component("Fact", { description: "A recorded fact. A repeated report gets the same response." })({
+	recorded_at: Time,
+	events: Type.Array(PublishedEvent, { description: "The events it created, in log order." }),
 });
 
-export const Fact = Type.Object(
-	{
-		recorded_at: Time,
-		events: Type.Array(PublishedEvent, { description: "The events it created, in log order." }),
-	},
-	{ title: "Fact", description: "A recorded fact. A repeated report gets the same response." },
-);
+export const Basket = component("Basket")({
+	basket_id: Type.String(),
+	touched_at: Time,
+	abandoned_at: orNull(
+		Time,
+		"When `basket.abandoned` fires unless the basket is touched before then; null if it is empty.",
+	),
+});
 
-export const Basket = Type.Object(
-	{
-		basket_id: Type.String(),
-		touched_at: Time,
-		abandoned_at: Type.Union([Time, Type.Null()], {
-			description: "When `basket.abandoned` fires unless the basket is touched before then; null if it is empty.",
-		}),
-	},
-	{ title: "Basket" },
-);
-
-export function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
+export function factRoutes({ store, config }: ApiParts): Route[] {
 	const basket = "/v1/projects/{project_id}/baskets/{basket_id}";
 	const subscriptions = "/v1/projects/{project_id}/subscriptions";
 	return [

@@ -12,7 +12,7 @@ import { JsonList } from "../../http/json-body.ts";
 import { invalid, Problem } from "../../http/problem.ts";
 import { isObject } from "../../http/validate.ts";
 import type { ApiParts, Route } from "../../route.ts";
-import { closed, Time, Type, text } from "../../schema.ts";
+import { closed, component, orNull, request, Time, Type, text } from "../../schema.ts";
 import { PublishedEvent } from "./events.ts";
 import {
 	amountCents,
@@ -37,7 +37,6 @@ const orderFields = {
 	customer_email: email,
 	amount_cents: amountCents(0, "The amount paid, in minor currency units."),
 	currency: Type.Enum([...CURRENCIES], {
-		type: "string",
 		description: "Three capital letters (ISO 4217).",
 		errorMessage: CURRENCY_DETAIL,
 		examples: ["EUR"],
@@ -46,87 +45,62 @@ const orderFields = {
 	basket_id: Type.Optional(factId("bought basket", "bsk_55310")),
 };
 
-export const NewOrder = Type.Object(orderFields, {
-	...closed,
-	title: "NewOrder",
+export const NewOrder = request("NewOrder", {
 	examples: [{ ...eventTypeEntry("purchase.completed").sample, basket_id: "bsk_55310" }],
-});
+})(orderFields);
 
 /** The form that the API checks; the store checks the items. */
 export const OrderForm = Type.Object({ ...orderFields, items: itemsForm }, closed);
 
-export const NewOrders = Type.Object(
-	{
-		orders: Type.Array(NewOrder, {
-			minItems: 1,
-			maxItems: MAX_ORDERS,
-			description:
-				"Each is recorded or refused separately: an invalid order gets the outcome `invalid`, and the others are recorded.",
-		}),
-	},
-	{ ...closed, title: "NewOrders" },
-);
+export const NewOrders = request("NewOrders")({
+	orders: Type.Array(NewOrder, {
+		minItems: 1,
+		maxItems: MAX_ORDERS,
+		description:
+			"Each is recorded or refused separately: an invalid order gets the outcome `invalid`, and the others are recorded.",
+	}),
+});
 
-export const NewRefund = Type.Object(
-	{
-		refund_id: factId("refund", "ref_2071"),
-		amount_cents: amountCents(1, "The amount refunded, in minor currency units."),
-	},
-	{ ...closed, title: "NewRefund", examples: [{ refund_id: "ref_2071", amount_cents: 499 }] },
-);
+export const NewRefund = request("NewRefund", { examples: [{ refund_id: "ref_2071", amount_cents: 499 }] })({
+	refund_id: factId("refund", "ref_2071"),
+	amount_cents: amountCents(1, "The amount refunded, in minor currency units."),
+});
 
-export const NewChargeback = Type.Object(
-	{
-		chargeback_id: factId("dispute", "cbk_914"),
-		amount_cents: amountCents(0, "The disputed amount; it may exceed the order's."),
-		reason: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "The payment processor's reason." })),
-	},
-	{
-		...closed,
-		title: "NewChargeback",
-		examples: [{ chargeback_id: "cbk_914", amount_cents: 2997, reason: "fraudulent" }],
-	},
-);
+export const NewChargeback = request("NewChargeback", {
+	examples: [{ chargeback_id: "cbk_914", amount_cents: 2997, reason: "fraudulent" }],
+})({
+	chargeback_id: factId("dispute", "cbk_914"),
+	amount_cents: amountCents(0, "The disputed amount; it may exceed the order's."),
+	reason: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "The payment processor's reason." })),
+});
 
-export const DeliverableOutcome = Type.Object(
-	{
-		kind: Type.Enum([...DELIVERABLE_KINDS], { type: "string", description: "What kind of thing it is." }),
-		outcome: Type.Enum([...OUTCOMES], {
-			type: "string",
-			description: "The final outcome. `dead_lettered`: given up after retries.",
-		}),
-		detail: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "Details of the result." })),
-	},
-	{
-		...closed,
-		title: "DeliverableOutcome",
-		examples: [{ kind: "game_command", outcome: "completed", detail: "Rank granted on survival-1" }],
-	},
-);
+export const DeliverableOutcome = request("DeliverableOutcome", {
+	examples: [{ kind: "game_command", outcome: "completed", detail: "Rank granted on survival-1" }],
+})({
+	kind: Type.Enum([...DELIVERABLE_KINDS], { description: "What kind of thing it is." }),
+	outcome: Type.Enum([...OUTCOMES], { description: "The final outcome. `dead_lettered`: given up after retries." }),
+	detail: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "Details of the result." })),
+});
 
-export const OrderResults = Type.Object(
-	{
-		results: Type.Array(
-			Type.Object({
-				order_id: Type.Union([Type.String(), Type.Null()], { description: "Null if the order had none." }),
-				outcome: Type.Enum(["recorded", "repeated", "conflict", "invalid", "too_large"], {
-					type: "string",
-					description:
-						"`repeated`: already recorded with the same content. `conflict`: already recorded with different content. The last three recorded nothing.",
-				}),
-				recorded_at: Type.Optional(Time),
-				events: Type.Optional(Type.Array(PublishedEvent)),
-				errors: Type.Optional(
-					Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
-						description: "What is wrong, with pointers into the batch.",
-					}),
-				),
+export const OrderResults = component("OrderResults")({
+	results: Type.Array(
+		Type.Object({
+			order_id: orNull(Type.String(), "Null if the order had none."),
+			outcome: Type.Enum(["recorded", "repeated", "conflict", "invalid", "too_large"], {
+				description:
+					"`repeated`: already recorded with the same content. `conflict`: already recorded with different content. The last three recorded nothing.",
 			}),
-			{ description: "One result for each order, in the same order." },
-		),
-	},
-	{ title: "OrderResults" },
-);
+			recorded_at: Type.Optional(Time),
+			events: Type.Optional(Type.Array(PublishedEvent)),
+			errors: Type.Optional(
+				Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
+					description: "What is wrong, with pointers into the batch.",
+				}),
+			),
+		}),
+		{ description: "One result for each order, in the same order." },
+	),
+});
 
 const NO_ORDER = "There is no such project or order. Report the order first.";
 

@@ -6,7 +6,7 @@ import type { Webhook } from "../../../storage/port.ts";
 import { invalid, MAX_FAULTS, Problem } from "../../http/problem.ts";
 import { escapePointer, isObject } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, Type } from "../../schema.ts";
+import { closed, count, Type } from "../../schema.ts";
 import { dataSchema, titleOf } from "./event-types.ts";
 import { PublishedEvent, presentPublished, refused } from "./events.ts";
 
@@ -15,11 +15,9 @@ const route = routeIn("Events");
 /** What the ids of sample events begin with, so that receivers and the log can tell them from others. */
 const SAMPLE_PREFIX = "evt_sample_";
 
-const Webhooks = Type.Integer({
-	minimum: 0,
-	description:
-		"How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents.",
-});
+const Webhooks = count(
+	"How many webhooks are subscribed to the type, paused ones included. If the number is wrong, nothing is published, which prevents accidents.",
+);
 
 const sampleOf = (entry: EventTypeEntry) =>
 	Type.Object(
@@ -68,10 +66,8 @@ function readSample(body: unknown): Sample {
 	return { type, data: text, webhooks: webhooks as number };
 }
 
-type SampleParts = Pick<ApiParts, "storage" | "engine" | "ids">;
-
 /** Sample events that people publish to try out a whole project. */
-export function sampleRoutes({ storage, engine, ids }: SampleParts): Route[] {
+export function sampleRoutes({ storage, engine, ids }: ApiParts): Route[] {
 	async function subscribersOf(projectId: string, type: string): Promise<Webhook[]> {
 		const found: Webhook[] = [];
 		for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId, ...page })))

@@ -8,11 +8,14 @@ import type { Project, WebhookHealth } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
+	component,
+	count,
 	decodeCursor,
 	encodeCursor,
 	id,
 	list,
 	Name,
+	orNull,
 	PAGE_LIMIT,
 	PageQuerySchema,
 	Time,
@@ -23,56 +26,37 @@ import { Backlog } from "../webhooks/webhooks.ts";
 
 const route = routeIn("System");
 
-export const QuarantineState = Type.Object(
-	{
-		active: Type.Boolean({ description: "Whether the database was restored from a backup and nothing is sent yet." }),
-		since: Type.Union([Time, Type.Null()], { description: "When it was restored." }),
-		backup_at: Type.Union([Time, Type.Null()], {
-			description: "The latest time that the backup contains, at most a minute before it was taken.",
-		}),
-		detail: Type.Union([Type.String(), Type.Null()], {
-			description:
-				"What happened, and what to do. For the operator and owners, it adds that access is as of the backup.",
-		}),
-	},
-	{ title: "QuarantineState" },
-);
+export const QuarantineState = component("QuarantineState")({
+	active: Type.Boolean({ description: "Whether the database was restored from a backup and nothing is sent yet." }),
+	since: orNull(Time, "When it was restored."),
+	backup_at: orNull(Time, "The latest time that the backup contains, at most a minute before it was taken."),
+	detail: orNull(
+		Type.String(),
+		"What happened, and what to do. For the operator and owners, it adds that access is as of the backup.",
+	),
+});
 
-export const QuarantineRelease = Type.Object(
-	{
-		...QuarantineState.properties,
-		released: Type.Boolean({
-			description: "Whether this call released the database. False if it wasn't in quarantine.",
-		}),
-	},
-	{ title: "QuarantineRelease" },
-);
+export const QuarantineRelease = component("QuarantineRelease")({
+	...QuarantineState.properties,
+	released: Type.Boolean({
+		description: "Whether this call released the database. False if it wasn't in quarantine.",
+	}),
+});
 
-const QuarantinedWebhook = Type.Object(
-	{
-		id: id("wh", "webhook"),
-		url: Type.String(),
-		description: Type.String(),
-		status: Type.Enum(["active", "paused"], { type: "string", description: "A paused webhook gets nothing." }),
-		backlog: Backlog,
-		waiting: Type.Object(
-			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
-			{ description: "Pending retries and replays." },
-		),
-	},
-	{ title: "QuarantinedWebhook" },
-);
+const QuarantinedWebhook = component("QuarantinedWebhook")({
+	id: id("wh", "webhook"),
+	url: Type.String(),
+	description: Type.String(),
+	status: Type.Enum(["active", "paused"], { description: "A paused webhook gets nothing." }),
+	backlog: Backlog,
+	waiting: Type.Object({ count: count(), next_at: TimeOrNull }, { description: "Pending retries and replays." }),
+});
 
-export const QuarantinedProject = Type.Object(
-	{
-		id: id("proj", "project"),
-		name: Name,
-		webhooks: Type.Array(QuarantinedWebhook, { description: "Webhooks with pending deliveries." }),
-	},
-	{ title: "QuarantinedProject" },
-);
-
-const QuarantinedList = list(QuarantinedProject);
+export const QuarantinedProject = component("QuarantinedProject")({
+	id: id("proj", "project"),
+	name: Name,
+	webhooks: Type.Array(QuarantinedWebhook, { description: "Webhooks with pending deliveries." }),
+});
 
 /** A page ends early once it has this many webhooks: each may have a long URL, and a project may have thousands. */
 const MAX_WEBHOOKS = 500;
@@ -91,10 +75,8 @@ function decodePosition(cursor: string): PagePosition {
 	return { projectId: projectId!, webhookId };
 }
 
-type QuarantineParts = Pick<ApiParts, "quarantine" | "storage" | "webhooks" | "clock" | "logger">;
-
 /** What an operator looks at after a restore, before anything is sent. */
-export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger }: QuarantineParts): Route[] {
+export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger }: ApiParts): Route[] {
 	/** The operator and owners can revoke access that the restore has brought back. Others needn't know of it. */
 	async function mayRevoke(principal: Principal): Promise<boolean> {
 		if (principal.kind !== "person") return principal.kind === "operator";
@@ -154,7 +136,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			query: PageQuerySchema,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "A page of projects.", schema: QuarantinedList },
+			success: { status: 200, description: "A page of projects.", schema: list(QuarantinedProject) },
 			async handler({ query: { limit = PAGE_LIMIT.default, cursor } }) {
 				const position = cursor === undefined ? null : decodePosition(cursor);
 				const projects = await projectsFrom(position, limit);

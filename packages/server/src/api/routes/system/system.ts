@@ -7,42 +7,31 @@ import { shortageText } from "../../../net/shortages.ts";
 import { PROBLEMS, Problem, type ProblemKind } from "../../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
-import { Time, Type } from "../../schema.ts";
+import { component, orNull, Time, Type } from "../../schema.ts";
 import type { StorageCheck, StorageState } from "../../storage-check.ts";
 
 const route = routeIn("System");
 
-export const ClockState = Type.Object(
-	{
-		now: Time,
-		on_hold: Type.Boolean({
-			description: "Whether nothing is deleted or dead-lettered for its age, because the clock isn't trusted.",
-		}),
-		detail: Type.Union([Type.String(), Type.Null()], { description: "Why, and what to do." }),
-	},
-	{ title: "ClockState" },
-);
+export const ClockState = component("ClockState")({
+	now: Time,
+	on_hold: Type.Boolean({
+		description: "Whether nothing is deleted or dead-lettered for its age, because the clock isn't trusted.",
+	}),
+	detail: orNull(Type.String(), "Why, and what to do."),
+});
 
-export const Health = Type.Object(
-	{
-		status: Type.Enum(["ok"], { type: "string" }),
-		notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
-	},
-	{ title: "Health" },
-);
+export const Health = component("Health")({
+	status: Type.Enum(["ok"]),
+	notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
+});
 
 const STORAGE_TEXT: Record<Exclude<StorageState, "ok">, string> = {
 	full: "Storage has no space left, so events are refused: free some. This node is ready again within seconds of that.",
 	silent: "Storage doesn't respond. Check the database; the service's log has the details.",
 };
 
-type SystemParts = Pick<
-	ApiParts,
-	"metrics" | "clock" | "logger" | "ready" | "shortages" | "retention" | "quarantine"
-> & { readonly storageCheck: Pick<StorageCheck, "read"> };
-
-export function systemRoutes(parts: SystemParts): Route[] {
-	const { storageCheck, metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
+export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "read">): Route[] {
+	const { metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
 
 	function presentClock() {
 		const hold = retention?.hold ?? null;
@@ -150,16 +139,13 @@ export function docsRoutes(openApi: () => string): Route[] {
 	];
 }
 
-const ProblemExplanation = Type.Object(
-	{
-		type: Type.String({ description: "The problem's type: the path of this explanation." }),
-		title: Type.String(),
-		status: Type.Integer(),
-		meaning: Type.String({ description: "When it is returned." }),
-		action: Type.String({ description: "What to do." }),
-	},
-	{ title: "ProblemExplanation" },
-);
+const ProblemExplanation = component("ProblemExplanation")({
+	type: Type.String({ description: "The problem's type: the path of this explanation." }),
+	title: Type.String(),
+	status: Type.Integer(),
+	meaning: Type.String({ description: "When it is returned." }),
+	action: Type.String({ description: "What to do." }),
+});
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 const isKind = (name: string): name is ProblemKind => Object.hasOwn(PROBLEMS, name);

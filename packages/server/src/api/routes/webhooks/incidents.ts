@@ -4,48 +4,40 @@ import { isId } from "../../../base/ids.ts";
 import { type FoundIncident, INCIDENT, LIMITS, listIncidents } from "../../../registry/incidents.ts";
 import { notFound } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { id, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
+import { closed, component, count, id, orNull, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
 
 const route = routeIn("Insight");
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-
-export const Incident = Type.Object(
-	{
-		webhook_id: id("wh", "webhook"),
-		state: Type.Enum(["ongoing", "over"], {
-			type: "string",
-			description: "`ongoing`: nothing has been delivered since its last failed attempt.",
-		}),
-		started_at: Type.Union([Time], {
-			description: "The beginning of the first minute in which more attempts failed than were delivered.",
-		}),
-		ended_at: Type.Union([Time, Type.Null()], { description: "The end of the last such minute; null if ongoing." }),
-		failed_attempts: count("Attempts that failed meanwhile."),
-		delivered_attempts: count("Attempts that were delivered meanwhile."),
-		status_code: Type.Union([Type.Integer(), Type.Null()], {
-			description: "The status code of the most frequent response.",
-		}),
-		error_code: Type.Union([Type.String(), Type.Null()], { description: "The most frequent reason for no response." }),
-		deliveries: Type.Object(
-			{
-				count: count("How many had a failed attempt in the incident. The counts below add up to it."),
-				capped: Type.Boolean({
-					description: `Whether there are more: only the newest ${LIMITS.deliveries} deliveries of an incident are examined.`,
-				}),
-				delivered: count("Delivered by now."),
-				waiting: count("Waiting for a retry or a replay."),
-				failed: count("Dead-lettered and neither replayed nor dismissed."),
-				dismissed: count("Dead-lettered and dismissed."),
-			},
-			{ description: "What has become of the deliveries that it held up." },
-		),
-		last_delivered_at: Type.Union([Time, Type.Null()], { description: "When the last of them was delivered." }),
-		next_retry_at: TimeOrNull,
-	},
-	{ title: "Incident" },
-);
-export const IncidentList = Type.Object({ data: Type.Array(Incident) }, { title: "IncidentList" });
+export const Incident = component("Incident")({
+	webhook_id: id("wh", "webhook"),
+	state: Type.Enum(["ongoing", "over"], {
+		description: "`ongoing`: nothing has been delivered since its last failed attempt.",
+	}),
+	started_at: Type.Union([Time], {
+		description: "The beginning of the first minute in which more attempts failed than were delivered.",
+	}),
+	ended_at: orNull(Time, "The end of the last such minute; null if ongoing."),
+	failed_attempts: count("Attempts that failed meanwhile."),
+	delivered_attempts: count("Attempts that were delivered meanwhile."),
+	status_code: orNull(Type.Integer(), "The status code of the most frequent response."),
+	error_code: orNull(Type.String(), "The most frequent reason for no response."),
+	deliveries: Type.Object(
+		{
+			count: count("How many had a failed attempt in the incident. The counts below add up to it."),
+			capped: Type.Boolean({
+				description: `Whether there are more: only the newest ${LIMITS.deliveries} deliveries of an incident are examined.`,
+			}),
+			delivered: count("Delivered by now."),
+			waiting: count("Waiting for a retry or a replay."),
+			failed: count("Dead-lettered and neither replayed nor dismissed."),
+			dismissed: count("Dead-lettered and dismissed."),
+		},
+		{ description: "What has become of the deliveries that it held up." },
+	),
+	last_delivered_at: orNull(Time, "When the last of them was delivered."),
+	next_retry_at: TimeOrNull,
+});
+export const IncidentList = component("IncidentList")({ data: Type.Array(Incident) });
 
 const MAX_LIMIT = 20;
 const IncidentQuery = Type.Object(
@@ -53,7 +45,7 @@ const IncidentQuery = Type.Object(
 		webhook_id: Type.Optional(soughtId("Only this webhook's.")),
 		limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 5 })),
 	},
-	{ additionalProperties: false },
+	closed,
 );
 
 function presentIncident(found: FoundIncident): Static<typeof Incident> {
@@ -74,11 +66,7 @@ function presentIncident(found: FoundIncident): Static<typeof Incident> {
 }
 
 /** Outages of receivers. */
-export function incidentRoutes({
-	storage,
-	webhooks,
-	clock,
-}: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
+export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",

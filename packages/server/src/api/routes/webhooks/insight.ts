@@ -13,7 +13,20 @@ import { principalName } from "../../auth/callers.ts";
 import { EVENT_STREAM } from "../../changes.ts";
 import { notFound, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
-import { EventTypeName, id, Limit, PAGE_LIMIT, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
+import {
+	closed,
+	component,
+	count,
+	EventTypeName,
+	id,
+	Limit,
+	orNull,
+	PAGE_LIMIT,
+	soughtId,
+	Time,
+	TimeOrNull,
+	Type,
+} from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
 import { SEVERAL } from "../log/log-filters.ts";
 import { EventId } from "../publishing/events.ts";
@@ -21,19 +34,20 @@ import { Backlog } from "./webhooks.ts";
 
 const route = routeIn("Insight");
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const outcomes = {
 	delivered: count("Attempts that were delivered, without test events."),
 	retrying: count("Attempts that failed and are retried, without test events."),
 	failed: count("Attempts that failed and aren't retried, without test events."),
 };
 const milliseconds = (description: string) =>
-	Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-		description: `${description}, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent.`,
-	});
-const SuccessRate = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
-	description: "The share of attempts that were delivered; null without attempts.",
-});
+	orNull(
+		Type.Number({ minimum: 0 }),
+		`${description}, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent.`,
+	);
+const SuccessRate = orNull(
+	Type.Number({ minimum: 0, maximum: 1 }),
+	"The share of attempts that were delivered; null without attempts.",
+);
 const counts = {
 	events: count("Events that were appended to the project's log; 0 for a single webhook."),
 	...outcomes,
@@ -44,22 +58,18 @@ const responseTimes = {
 };
 
 export const StatsRange = Type.Enum(["hour", "day", "month"], {
-	type: "string",
 	description: "60 minutes, 24 hours or 30 days (UTC); the last one is in progress.",
 });
-export const Stats = Type.Object(
-	{
-		range: StatsRange,
-		step_ms: Type.Integer({ description: "The length of a bucket in milliseconds." }),
-		since: Time,
-		until: Time,
-		buckets: Type.Array(Type.Object({ at: Time, ...counts, ...responseTimes }), {
-			description: "Oldest first, including empty ones. An attempt counts in the bucket in which it started.",
-		}),
-		total: Type.Object({ ...counts, success_rate: SuccessRate, ...responseTimes }),
-	},
-	{ title: "Stats" },
-);
+export const Stats = component("Stats")({
+	range: StatsRange,
+	step_ms: Type.Integer({ description: "The length of a bucket in milliseconds." }),
+	since: Time,
+	until: Time,
+	buckets: Type.Array(Type.Object({ at: Time, ...counts, ...responseTimes }), {
+		description: "Oldest first, including empty ones. An attempt counts in the bucket in which it started.",
+	}),
+	total: Type.Object({ ...counts, success_rate: SuccessRate, ...responseTimes }),
+});
 
 const percent = (share: number) => `${share * 100}%`;
 const STATE_WORDS = [
@@ -71,67 +81,60 @@ const STATE_WORDS = [
 
 const summaryOrNull = (description: string) => Type.Union([AttemptSummary, Type.Null()], { description });
 
-export const WebhookHealth = Type.Object(
-	{
-		webhook_id: id("wh", "webhook"),
-		state: Type.Enum([...HEALTH_STATES], { type: "string", description: STATE_WORDS }),
-		last_attempt: summaryOrNull("The newest attempt in the log, without test events and closed deliveries."),
-		failing_since: summaryOrNull("If the last attempt failed: the first attempt since the last delivered one."),
-		failed_in_a_row: Type.Integer({
-			minimum: 0,
-			maximum: MAX_FAILED_IN_A_ROW,
-			description: `How many attempts have failed since the last delivered one, counted up to ${MAX_FAILED_IN_A_ROW}.`,
-		}),
-		down: Type.Boolean({
-			description: `Whether nothing has been delivered lately: the last attempt failed, and so did all of \`recent\`, or at least ${HEALTH.failingAttempts} in a row over ${HEALTH.failingSeconds} seconds or more.`,
-		}),
-		recent: Type.Object(
-			{
-				since: Time,
-				minutes: Type.Integer({ description: "Its length in minutes; the last one is in progress." }),
-				delivered: count("Attempts that were delivered."),
-				failed: count("Attempts that failed, whether they are retried or not."),
-			},
-			{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
-		),
-		last_delivered_at: Type.Union([Time, Type.Null()], { description: "Test events count here, too." }),
-		waiting: Type.Object(
-			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
-			{ description: "Pending retries and replays." },
-		),
-		dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
-		backlog: Backlog,
-		day: Type.Object(
-			{ ...outcomes, success_rate: SuccessRate, p95_ms: responseTimes.p95_ms },
-			{ description: "The totals of the last 24 hours, as in `hours`." },
-		),
-		hours: Type.Array(Type.Object({ at: Time, ...outcomes }), {
-			description: "24 hours, oldest first; the last one is in progress. Empty with `hours=false`.",
-		}),
-	},
-	{ title: "WebhookHealth" },
-);
-export const WebhookHealthList = Type.Object({ data: Type.Array(WebhookHealth) }, { title: "WebhookHealthList" });
+export const WebhookHealth = component("WebhookHealth")({
+	webhook_id: id("wh", "webhook"),
+	state: Type.Enum([...HEALTH_STATES], { description: STATE_WORDS }),
+	last_attempt: summaryOrNull("The newest attempt in the log, without test events and closed deliveries."),
+	failing_since: summaryOrNull("If the last attempt failed: the first attempt since the last delivered one."),
+	failed_in_a_row: Type.Integer({
+		minimum: 0,
+		maximum: MAX_FAILED_IN_A_ROW,
+		description: `How many attempts have failed since the last delivered one, counted up to ${MAX_FAILED_IN_A_ROW}.`,
+	}),
+	down: Type.Boolean({
+		description: `Whether nothing has been delivered lately: the last attempt failed, and so did all of \`recent\`, or at least ${HEALTH.failingAttempts} in a row over ${HEALTH.failingSeconds} seconds or more.`,
+	}),
+	recent: Type.Object(
+		{
+			since: Time,
+			minutes: Type.Integer({ description: "Its length in minutes; the last one is in progress." }),
+			delivered: count("Attempts that were delivered."),
+			failed: count("Attempts that failed, whether they are retried or not."),
+		},
+		{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
+	),
+	last_delivered_at: orNull(Time, "Test events count here, too."),
+	waiting: Type.Object(
+		{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
+		{ description: "Pending retries and replays." },
+	),
+	dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
+	backlog: Backlog,
+	day: Type.Object(
+		{ ...outcomes, success_rate: SuccessRate, p95_ms: responseTimes.p95_ms },
+		{ description: "The totals of the last 24 hours, as in `hours`." },
+	),
+	hours: Type.Array(Type.Object({ at: Time, ...outcomes }), {
+		description: "24 hours, oldest first; the last one is in progress. Empty with `hours=false`.",
+	}),
+});
+export const WebhookHealthList = component("WebhookHealthList")({ data: Type.Array(WebhookHealth) });
 
-export const WaitingAttempt = Type.Object(
-	{
-		webhook_id: id("wh", "webhook"),
-		event_id: EventId,
-		event_type: EventTypeName,
-		order_id: OrderId,
-		queue: Type.Enum(["retry", "replay", "requested"], {
-			type: "string",
-			description:
-				"`requested`: the first attempt of a test event or a single replay. `replay`: the first attempt of a bulk replay. `retry`: any other.",
-		}),
-		attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
-		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
-		test: Type.Boolean({ description: "Whether the event is a test event." }),
-		due_at: Time,
-	},
-	{ title: "WaitingAttempt" },
-);
-export const WaitingList = Type.Object({ data: Type.Array(WaitingAttempt) }, { title: "WaitingList" });
+export const WaitingAttempt = component("WaitingAttempt")({
+	webhook_id: id("wh", "webhook"),
+	event_id: EventId,
+	event_type: EventTypeName,
+	order_id: OrderId,
+	queue: Type.Enum(["retry", "replay", "requested"], {
+		description:
+			"`requested`: the first attempt of a test event or a single replay. `replay`: the first attempt of a bulk replay. `retry`: any other.",
+	}),
+	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
+	replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+	test: Type.Boolean({ description: "Whether the event is a test event." }),
+	due_at: Time,
+});
+export const WaitingList = component("WaitingList")({ data: Type.Array(WaitingAttempt) });
 
 function presentStats(span: StatsSpan, { buckets, total }: port.Stats): Static<typeof Stats> {
 	return {
@@ -229,7 +232,7 @@ const StatsQuery = Type.Object(
 		range: Type.Optional(StatsRange),
 		webhook_id: Type.Optional(Type.String({ description: "Only this webhook's, even if it was deleted." })),
 	},
-	{ additionalProperties: false },
+	closed,
 );
 /** Webhooks whose health a request may ask for by their ids. */
 const MAX_SOUGHT = 100;
@@ -245,23 +248,22 @@ const HealthQuery = Type.Object(
 		),
 		hours: Type.Optional(
 			Type.Enum(["true", "false"], {
-				type: "string",
 				description: "`false` leaves `hours` empty, which makes the response much smaller. The default is `true`.",
 			}),
 		),
 	},
-	{ additionalProperties: false },
+	closed,
 );
 const WaitingQuery = Type.Object(
 	{ webhook_id: Type.Optional(Type.String({ description: "Only this webhook's." })), limit: Limit },
-	{ additionalProperties: false },
+	closed,
 );
 
 /** Webhooks whose statistics are read at a time: other reads wait for these, and a project may have thousands. */
 const STATS_AT_ONCE = 8;
 
 /** What users look at to see how their webhooks are doing. */
-export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
+export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 	const project = "/v1/projects/{project_id}";
 
 	return [
@@ -328,7 +330,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 	];
 }
 
-export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
+export function changeRoutes({ changes }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/changes", "listenToChanges", {
 			summary: "Listen to changes",

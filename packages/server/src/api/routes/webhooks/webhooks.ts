@@ -5,14 +5,26 @@ import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
 import { found, invalid, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, EventTypeName, id, list, nameText, PageQuerySchema, pageById, Time, Type } from "../../schema.ts";
+import {
+	component,
+	EventTypeName,
+	id,
+	list,
+	nameText,
+	orNull,
+	PageQuerySchema,
+	pageById,
+	request,
+	Time,
+	Type,
+} from "../../schema.ts";
 
 const route = routeIn("Webhooks");
 
 export const Backlog = Type.Object(
 	{
 		events: Type.Integer({ description: "How many events wait for their first attempt." }),
-		oldest_at: Type.Union([Time, Type.Null()], { description: "When the oldest of them was published." }),
+		oldest_at: orNull(Time, "When the oldest of them was published."),
 	},
 	{ description: "The events that wait for their first attempt." },
 );
@@ -51,10 +63,7 @@ const webhookFields = {
 			"Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.",
 	}),
 };
-const Status = Type.Enum(["active", "paused"], {
-	type: "string",
-	description: "Paused: nothing is sent and events wait.",
-});
+const Status = Type.Enum(["active", "paused"], { description: "Paused: nothing is sent and events wait." });
 
 const shownFields = {
 	id: id("wh", "webhook"),
@@ -69,85 +78,70 @@ const Secret = Type.String({
 	description: "The signing secret, shown only in this response, and stored sealed.",
 	examples: [`whsec_${"x".repeat(88)}`],
 });
-export const Webhook = Type.Object(shownFields, { title: "Webhook" });
-const WebhookList = list(Webhook);
+export const Webhook = component("Webhook")(shownFields);
 const DeletedWebhookList = list(
-	Type.Object(
-		{ id: id("wh", "webhook"), url: Type.String(), description: Type.String(), deleted_at: Time },
-		{ title: "DeletedWebhook" },
-	),
+	component("DeletedWebhook")({
+		id: id("wh", "webhook"),
+		url: Type.String(),
+		description: Type.String(),
+		deleted_at: Time,
+	}),
 );
-export const CreatedWebhook = Type.Object({ ...shownFields, secret: Secret }, { title: "CreatedWebhook" });
-export const RotatedSecret = Type.Object({ secret: Secret }, { title: "RotatedSecret" });
-export const NewWebhook = Type.Object(
-	{
-		url: webhookFields.url,
-		description: Type.Optional(webhookFields.description),
-		events: webhookFields.events,
-		max_in_flight: Type.Optional(webhookFields.max_in_flight),
-		standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
-	},
-	{
-		...closed,
-		title: "NewWebhook",
-		examples: [{ url: "https://example.com/webhooks", description: "Accounting", events: ["purchase.completed"] }],
-	},
-);
-export const WebhookPatch = Type.Object(
-	{
-		url: Type.Optional(webhookFields.url),
-		description: Type.Optional(webhookFields.description),
-		events: Type.Optional(webhookFields.events),
-		max_in_flight: Type.Optional(webhookFields.max_in_flight),
-		standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
-		status: Type.Optional(Status),
-		from: Type.Optional(
-			Type.Enum(["backlog", "now"], {
-				type: "string",
-				description:
-					'With `status: "active"`, `backlog` (the default) sends the events that accumulated, and `now` skips them. Without `status`, `now` skips what is pending and leaves the webhook active or paused.',
-			}),
-		),
-	},
-	{
-		...closed,
-		title: "WebhookPatch",
-		examples: [{ status: "active", from: "now" }],
-		dependentSchemas: {
-			from: {
-				anyOf: [
-					{ properties: { status: { const: "active" } }, required: ["status"] },
-					{ properties: { from: { const: "now" } }, not: { required: ["status"] } },
-				],
-			},
+export const CreatedWebhook = component("CreatedWebhook")({ ...shownFields, secret: Secret });
+export const RotatedSecret = component("RotatedSecret")({ secret: Secret });
+export const NewWebhook = request("NewWebhook", {
+	examples: [{ url: "https://example.com/webhooks", description: "Accounting", events: ["purchase.completed"] }],
+})({
+	url: webhookFields.url,
+	description: Type.Optional(webhookFields.description),
+	events: webhookFields.events,
+	max_in_flight: Type.Optional(webhookFields.max_in_flight),
+	standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+});
+export const WebhookPatch = request("WebhookPatch", {
+	examples: [{ status: "active", from: "now" }],
+	dependentSchemas: {
+		from: {
+			anyOf: [
+				{ properties: { status: { const: "active" } }, required: ["status"] },
+				{ properties: { from: { const: "now" } }, not: { required: ["status"] } },
+			],
 		},
 	},
-);
-export const TestRequest = Type.Object(
-	{ type: EventTypeName },
-	{ ...closed, title: "TestRequest", examples: [{ type: "purchase.completed" }] },
-);
-export const TestAccepted = Type.Object({ event_id: id("evt", "test event") }, { title: "TestAccepted" });
-
-export const UrlToCheck = Type.Object(
-	{ url: Type.String({ examples: ["https://example.com/webhooks"] }) },
-	{ ...closed, title: "UrlToCheck", examples: [{ url: "https://example.com/webhooks" }] },
-);
-export const UrlCheck = Type.Object(
-	{
-		ok: Type.Boolean({
-			description: "Whether a webhook can be registered for this URL and its host name currently resolves.",
+})({
+	url: Type.Optional(webhookFields.url),
+	description: Type.Optional(webhookFields.description),
+	events: Type.Optional(webhookFields.events),
+	max_in_flight: Type.Optional(webhookFields.max_in_flight),
+	standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+	status: Type.Optional(Status),
+	from: Type.Optional(
+		Type.Enum(["backlog", "now"], {
+			description:
+				'With `status: "active"`, `backlog` (the default) sends the events that accumulated, and `now` skips them. Without `status`, `now` skips what is pending and leaves the webhook active or paused.',
 		}),
-		checks: Type.Array(
-			Type.Object({
-				name: Type.Enum(["https", "reachable_name", "public_address"], { type: "string" }),
-				state: Type.Enum(["ok", "failed", "unknown"], { type: "string", description: "`unknown`: not checked." }),
-				detail: Type.String({ description: "The result in words." }),
-			}),
-		),
-	},
-	{ title: "UrlCheck" },
-);
+	),
+});
+export const TestRequest = request("TestRequest", { examples: [{ type: "purchase.completed" }] })({
+	type: EventTypeName,
+});
+export const TestAccepted = component("TestAccepted")({ event_id: id("evt", "test event") });
+
+export const UrlToCheck = request("UrlToCheck", { examples: [{ url: "https://example.com/webhooks" }] })({
+	url: Type.String({ examples: ["https://example.com/webhooks"] }),
+});
+export const UrlCheck = component("UrlCheck")({
+	ok: Type.Boolean({
+		description: "Whether a webhook can be registered for this URL and its host name currently resolves.",
+	}),
+	checks: Type.Array(
+		Type.Object({
+			name: Type.Enum(["https", "reachable_name", "public_address"]),
+			state: Type.Enum(["ok", "failed", "unknown"], { description: "`unknown`: not checked." }),
+			detail: Type.String({ description: "The result in words." }),
+		}),
+	),
+});
 
 export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
 	const { id, url, description, events, status, maxInFlight, standardWebhooks, createdAt } = webhook;
@@ -171,9 +165,7 @@ const OLD_SECRET =
 /** Who must still have the right to change webhooks when a change is stored. */
 const onBehalfOf = (principal: Principal) => stillAllowed(principal, "developer");
 
-type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine" | "quarantine">;
-
-export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: WebhookParts): Route[] {
+export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/webhooks";
 	const one = `${path}/{webhook_id}`;
 	return [
@@ -211,7 +203,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 			query: PageQuerySchema,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
+			success: { status: 200, description: "A page of webhooks.", schema: list(Webhook) },
 			handler: ({ params, query }) =>
 				pageById("webhook", query, (page) => webhooks.list(params.projectId, page), presentWebhook),
 		}),
@@ -334,7 +326,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: Webhoo
 	];
 }
 
-function noteOf(action: AuditNote["action"], webhook: StoredWebhook, detail?: AuditNote["detail"]): AuditNote {
+/** What the audit log says about an action on a webhook. */
+export function noteOf(action: AuditNote["action"], webhook: StoredWebhook, detail?: AuditNote["detail"]): AuditNote {
 	const { id, projectId, description, url } = webhook;
 	return { projectId, action, target: { kind: "webhook", id, name: description || url }, ...(detail && { detail }) };
 }

@@ -1,0 +1,355 @@
+/** Replays, retries and dismissals of many deliveries: of a webhook, of those that a request names, or by a filter. */
+import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import { isId } from "../../../base/ids.ts";
+import { listDeliveries } from "../../../search/deliveries.ts";
+import type { DeliveryKey, RetriedPosition } from "../../../storage/port.ts";
+import { found, notFound } from "../../http/problem.ts";
+import { parseTime, timeRange } from "../../http/validate.ts";
+import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import {
+	closed,
+	component,
+	count,
+	cursor,
+	EventTypeName,
+	givenTime,
+	id,
+	orNull,
+	request,
+	soughtId,
+	Time,
+	TimeOrNull,
+	Type,
+} from "../../schema.ts";
+import { noteOf } from "../webhooks/webhooks.ts";
+import { AttemptStatusName, attemptFilter, searchedOf } from "./attempts.ts";
+import { auditedFilter, bodyFilters, cursorOf, logFilter, positionOf } from "./log-filters.ts";
+
+const route = routeIn("Delivery log");
+
+/** Deliveries that a request may name. */
+const MAX_NAMED = 200;
+/** Rows per step, so that transactions stay short and progress shows. Named deliveries are looked up one by one. */
+const STEP = { replays: 1_000, retries: 500, namedRetries: 50, dismissals: 50 };
+/** Pages of dead letters that a call by filter reads. */
+const DISMISSED_PAGES = 5;
+
+const namedDeliveries = (description: string) =>
+	Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
+		...{ minItems: 1, maxItems: MAX_NAMED, description },
+	});
+const NAMED = { webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7" };
+
+const EITHER = {
+	oneOf: [{ required: ["deliveries"] }, { required: ["filter"] }],
+	errorMessage: 'must have either "deliveries" or "filter"',
+};
+const NextStep = Type.Optional(
+	orNull(
+		Type.String(),
+		"With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step.",
+	),
+);
+
+export const ReplayRequest = request("ReplayRequest", { examples: [{ status: "failed" }] })({
+	status: Type.Enum(["failed"]),
+	since: Type.Optional(givenTime("Attempts that started at this time or later.")),
+	until: Type.Optional(givenTime("Attempts that started before this time.")),
+});
+
+export const ReplayedCount = component("ReplayedCount")({ count: Type.Integer() });
+
+const ReplayFilter = Type.Object(
+	{
+		...bodyFilters,
+		status: Type.Optional(Type.Union([AttemptStatusName, Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3 })])),
+	},
+	{
+		...closed,
+		description:
+			"As for the list of attempts. A delivery matches if its newest attempt does. Test events never match: replay those one by one.",
+	},
+);
+
+export const ReplaysRequest = request("ReplaysRequest", {
+	...EITHER,
+	dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
+	examples: [{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true }, { deliveries: [NAMED] }],
+})({
+	deliveries: Type.Optional(
+		namedDeliveries("Replays these deliveries. Those that are still being attempted or don't exist are skipped."),
+	),
+	filter: Type.Optional(ReplayFilter),
+	dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),
+	cursor: Type.Optional(cursor("the previous step")),
+	before: Type.Optional(
+		givenTime(
+			"With `filter`: the `before` from the first step. Later attempts are left alone, so that the replay ends.",
+		),
+	),
+});
+
+export const Replays = component("Replays")({
+	count: count("How many deliveries are replayed, or would be."),
+	skipped: Type.Optional(count("With `deliveries`: how many are still attempting or don't exist.")),
+	left: Type.Optional(
+		count(
+			"With `deliveries`: how many of the last of them weren't reached, because storage failed. Call again with these. Absent if there are none.",
+		),
+	),
+	groups: Type.Optional(
+		Type.Array(
+			Type.Object({
+				webhook_id: id("wh", "webhook"),
+				type: EventTypeName,
+				count: Type.Integer({ minimum: 1 }),
+			}),
+			{ description: "With `dry_run`: how many of this step, by webhook and event type." },
+		),
+	),
+	oldest_at: Type.Optional(
+		orNull(Time, "With `dry_run`: when the last attempts of the first and last of this step started."),
+	),
+	newest_at: Type.Optional(TimeOrNull),
+	next_cursor: NextStep,
+	before: Type.Optional(Time),
+	...searchedOf,
+});
+
+const RetriesRequest = request("RetriesRequest", {
+	examples: [{ deliveries: [NAMED] }],
+})({
+	deliveries: namedDeliveries("Retries these deliveries. Those without a pending attempt are skipped."),
+});
+const Retries = component("Retries")({
+	count: count("How many deliveries are retried now."),
+	skipped: count("How many had no pending attempt."),
+});
+
+const DismissalsRequest = request("DismissalsRequest", {
+	...EITHER,
+	dependentRequired: { cursor: ["filter"] },
+	examples: [{ filter: { type: "purchase.completed" } }],
+})({
+	deliveries: Type.Optional(
+		namedDeliveries("Dismisses these deliveries. Those that aren't dead-lettered are skipped."),
+	),
+	filter: Type.Optional(
+		Type.Object(bodyFilters, {
+			...closed,
+			description: "Dismisses one step of the dead letters that match, newest first, without those of test events.",
+		}),
+	),
+	cursor: Type.Optional(cursor("the previous step")),
+});
+const Dismissals = component("Dismissals")({
+	count: count("How many deliveries are dismissed."),
+	skipped: Type.Optional(count("With `deliveries`: how many aren't dead-lettered.")),
+	next_cursor: NextStep,
+	...searchedOf,
+});
+/** In storage's words. */
+const keysOf = (deliveries: Static<ReturnType<typeof namedDeliveries>>): DeliveryKey[] =>
+	deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
+
+/** @throws Problem 404 if one names no webhook */
+function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): DeliveryKey[] {
+	if (deliveries.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
+	return keysOf(deliveries);
+}
+
+export function bulkRoutes({ storage, engine, clock, logger, references }: ApiParts): Route[] {
+	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
+
+	/** One after the other, each in its own transaction. If one fails, those before it stay replayed. */
+	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[]) {
+		const at = clock.now();
+		let [count, skipped] = [0, 0];
+		for (const key of deliveries) {
+			try {
+				const { kind } = await storage.replayDelivery({ projectId, ...key, at });
+				if (kind === "queued") count++;
+				else skipped++;
+			} catch (error) {
+				if (count === 0) throw error;
+				logger.warn({ err: error, projectId, count }, "failed to replay all of a selection");
+				return { count, skipped, left: deliveries.length - count - skipped };
+			}
+		}
+		return { count, skipped };
+	}
+
+	async function replayMatching(
+		projectId: string,
+		{ filter = {}, dry_run = false, cursor, before }: Static<typeof ReplaysRequest>,
+	) {
+		const now = clock.now();
+		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
+		const after = positionOf(cursor, "/cursor");
+		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
+		const matching = { projectId, selection, at, limit: STEP.replays, after };
+		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
+		if (!dry_run) {
+			const { count, next } = await storage.replayMatching(matching);
+			return { count, ...rest(next) };
+		}
+		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching(matching);
+		return {
+			count,
+			groups: groups.map((of) => ({ webhook_id: of.webhookId, type: of.eventType as EventType, count: of.count })),
+			oldest_at: isoTimeOrNull(oldestAt),
+			newest_at: isoTimeOrNull(newestAt),
+			...rest(next),
+		};
+	}
+
+	/** Calls `dismissed` after each step with how many it dismissed. */
+	async function dismissThese(
+		projectId: string,
+		deliveries: readonly DeliveryKey[],
+		dismissed: (count: number) => void,
+	): Promise<void> {
+		const at = clock.now();
+		for (let from = 0; from < deliveries.length; from += STEP.dismissals) {
+			const these = deliveries.slice(from, from + STEP.dismissals);
+			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
+			dismissed(results.filter(Boolean).length);
+		}
+	}
+
+	return [
+		route("POST", `${webhook}/replay`, "replayFailed", {
+			summary: "Replay everything that failed",
+			description:
+				"Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.",
+			access: "developer",
+			body: ReplayRequest,
+			rate: "bulkReplays",
+			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
+			async handler({ params: { projectId, webhookId }, body, audit }) {
+				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
+				const at = clock.now();
+				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
+				let count = 0;
+				let after: string | undefined;
+				do {
+					// Attempts that fail again meanwhile are left alone, so that this ends.
+					const step = await engine.wakeAfter(
+						projectId,
+						storage.replayMatching({ projectId, selection, at, limit: STEP.replays, after }),
+						({ count }) => count > 0,
+					);
+					count += step.count;
+					after = step.next ?? undefined;
+				} while (after !== undefined);
+				audit(noteOf("deliveries.replayed", webhook, { filter: body, count }));
+				return { count };
+			},
+		}),
+		route("POST", "/v1/projects/{project_id}/replays", "replayMany", {
+			summary: "Replay many deliveries",
+			description:
+				"Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.",
+			access: "developer",
+			body: ReplaysRequest,
+			rate: "bulkReplays",
+			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
+			async handler({ params: { projectId }, body, audit }) {
+				const { deliveries, filter, dry_run = false } = body;
+				type Call = ReturnType<typeof replayThese | typeof replayMatching>;
+				const call: Call = deliveries ? replayThese(projectId, knownKeys(deliveries)) : replayMatching(projectId, body);
+				const hasReplayed = ({ count }: Awaited<Call>) => !dry_run && count > 0;
+				const result = await engine.wakeAfter(projectId, call, hasReplayed);
+				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
+				if (hasReplayed(result)) audit({ projectId, action: "deliveries.replayed", detail });
+				return result;
+			},
+		}),
+		route("POST", `${webhook}/retry`, "retryWebhook", {
+			summary: "Retry a webhook's pending deliveries now",
+			description:
+				"Makes the next attempt of every delivery to this webhook that waits for a retry due now. They are sent in the order in which they were due, within the webhook's limit on retries in flight.",
+			access: "developer",
+			rate: "bulkReplays",
+			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
+			async handler({ params: { projectId, webhookId }, audit }) {
+				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
+				const at = clock.now();
+				let count = 0;
+				let after: RetriedPosition | undefined;
+				try {
+					do {
+						const call = storage.retryWaiting({ projectId, webhookId, at, limit: STEP.retries, after });
+						const step = await engine.wakeAfter(projectId, call, ({ seqs }) => seqs.length > 0);
+						count += step.seqs.length;
+						after = step.next ?? undefined;
+					} while (after !== undefined);
+				} finally {
+					if (count > 0) audit(noteOf("deliveries.retried", webhook, { count }));
+				}
+				return { count };
+			},
+		}),
+		route("POST", "/v1/projects/{project_id}/retries", "retryMany", {
+			summary: "Retry many deliveries now",
+			description: "Makes the next attempt of each of these deliveries due now.",
+			access: "developer",
+			body: RetriesRequest,
+			rate: "bulkReplays",
+			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
+			async handler({ params: { projectId }, body: { deliveries }, audit }) {
+				const keys = knownKeys(deliveries);
+				const at = clock.now();
+				let count = 0;
+				try {
+					for (let from = 0; from < keys.length; from += STEP.namedRetries) {
+						const these = keys.slice(from, from + STEP.namedRetries);
+						const call = storage.retryDeliveries({ projectId, deliveries: these, at });
+						const queued = (results: Awaited<typeof call>) => results.filter(({ kind }) => kind === "queued").length;
+						count += queued(await engine.wakeAfter(projectId, call, (results) => queued(results) > 0));
+					}
+				} finally {
+					if (count > 0) audit({ projectId, action: "deliveries.retried", detail: { count } });
+				}
+				return { count, skipped: deliveries.length - count };
+			},
+		}),
+		route("POST", "/v1/projects/{project_id}/dismissals", "dismissMany", {
+			summary: "Dismiss many dead letters",
+			description:
+				"Dismisses the given deliveries, or one step of those that match a filter. Call again with `cursor` from the response until `next_cursor` is null.",
+			access: "developer",
+			body: DismissalsRequest,
+			rate: "bulkReplays",
+			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
+			async handler({ params: { projectId }, body, audit }) {
+				const { deliveries, filter = {} } = body;
+				let count = 0;
+				const dismissed = (more: number) => {
+					count += more;
+				};
+				try {
+					if (deliveries) {
+						await dismissThese(projectId, keysOf(deliveries), dismissed);
+						return { count, skipped: deliveries.length - count };
+					}
+					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
+					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
+					let before = positionOf(body.cursor, "/cursor");
+					for (let page = 0; page < DISMISSED_PAGES; page++) {
+						const { rows, next } = await listDeliveries(storage, projectId, failed, { limit: MAX_NAMED, before });
+						await dismissThese(projectId, rows, dismissed);
+						before = next ?? undefined;
+						if (next === null) break;
+					}
+					return { count, next_cursor: cursorOf(before ?? null), ...searched };
+				} finally {
+					// Even if a later step failed.
+					const detail = { ...(body.filter && { filter: auditedFilter(filter) }), count };
+					if (count > 0) audit({ projectId, action: "deliveries.dismissed", detail });
+				}
+			},
+		}),
+	];
+}
