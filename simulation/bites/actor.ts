@@ -35,8 +35,9 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "alarm lost",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });",
-		replace: "await storage.releaseLease({ lease: actor.lease, wakeAt: null, seen, inFlight: handover?.attempts });",
+		find: "await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });",
+		replace:
+			"await storage.releaseLease({ lease: actor.lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
 		breaks: "Retries of a project that was given back are not made until something is published.",
 		style: "shared",
 		firstSeed: 3,
@@ -45,8 +46,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "lost wake-up",
 		file: "packages/server/src/engine/cluster/directory.ts",
-		find: 'if (actor) actor.inbox.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
-		replace: 'actor?.inbox.post({ kind: "appended", events });',
+		find: 'if (actor) actor.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
+		replace: 'actor?.post({ kind: "appended", events });',
 		breaks: "An event of an idle project waits for the next look at the alarms.",
 		style: "shop",
 		firstSeed: 2,
@@ -64,7 +65,7 @@ export const ACTOR: readonly Bite[] = [
 	},
 	{
 		name: "other nodes' events",
-		file: "packages/server/src/engine/actor/loop.ts",
+		file: "packages/server/src/engine/actor/actor.ts",
 		find: "reader.reaches(message.lastSeq);\n\t\t\t\tlanes.announceAll();",
 		replace: "",
 		breaks: "What other nodes publish waits until this one gives the project back.",
@@ -74,7 +75,7 @@ export const ACTOR: readonly Bite[] = [
 	},
 	{
 		name: "events read before their announcement",
-		file: "packages/server/src/engine/actor/loop.ts",
+		file: "packages/server/src/engine/actor/actor.ts",
 		find: "if (reader.lastSeq > reader.announced) lanes.announceAll();",
 		replace: "",
 		breaks: "Another node's event that one lane's read finds before it is announced waits for the others' next event.",

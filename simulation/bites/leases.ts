@@ -14,9 +14,9 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "works without a lease",
-		file: "packages/server/src/engine/actor/actor.ts",
-		find: "return this.#lease.isTrusted;",
-		replace: "return !this.#lease.isSuspended;",
+		file: "packages/server/src/engine/actor/lease.ts",
+		find: "return !this.isSuspended && isTrusted(this.#context, this.#since);",
+		replace: "return !this.isSuspended;",
 		breaks: "A node trusts its leases for ever.",
 		style: "churn",
 		firstSeed: 4,

@@ -13,8 +13,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "lease-never-renewed",
-			find: "this.#lease = lease;\n\t\tthis.#since = since;\n\t\treturn lapsed;",
-			replace: "this.#lease = lease;\n\t\treturn lapsed;",
+			find: "this.#since = since;\n\t\tif (lapsed)",
+			replace: "if (lapsed)",
 			tests: ENGINE,
 			only: "outages|attempts and replays",
 			why: "A node stops sending when a lease's first duration has passed.",
@@ -26,9 +26,16 @@ export const ENGINE_LEASES = [
 			why: "A timer that fires a moment early leaves the project suspended permanently.",
 		},
 		{
+			name: "lease-old-generation",
+			find: "this.#lease = lease;\n\t\tif (this.isTrusted) return;",
+			replace: "if (this.isTrusted) return;",
+			tests: ["server/test/failover-memory.test.ts"],
+			why: "After a failover all outcomes of a project that lost nothing are refused, and its events are sent again.",
+		},
+		{
 			name: "lease-lapse-not-told",
-			find: "return lapsed;",
-			replace: "return false;",
+			find: "if (lapsed) this.#onTrusted();",
+			replace: "",
 			tests: ENGINE,
 			only: "outages|may not leave",
 			why: "A project whose lease was renewed late stops until something else happens.",
@@ -109,8 +116,9 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-alarm-lost",
-			find: "await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });",
-			replace: "await storage.releaseLease({ lease: actor.lease, wakeAt: null, seen, inFlight: handover?.attempts });",
+			find: "await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });",
+			replace:
+				"await storage.releaseLease({ lease: actor.lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
 			only: "alarms",
 			why: "Retries of a project that was released are not made until something is published.",
 		},
@@ -239,8 +247,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-publish-not-noticed",
-			find: 'if (actor) actor.inbox.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
-			replace: 'actor?.inbox.post({ kind: "appended", events });',
+			find: 'if (actor) actor.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
+			replace: 'actor?.post({ kind: "appended", events });',
 			only: "an event of a project without",
 			why: "An event of an idle project waits for the next poll.",
 		},

@@ -16,93 +16,111 @@
  * outcomes, or when the log turns out to be shorter than what the actor has seen of it. It then drops its state and
  * writes nothing more. The next owner loads the project from storage.
  */
-
+import { WINDOWS } from "../../base/budgets.ts";
 import type { Moment } from "../../base/clock.ts";
 import { Bag } from "../../base/collections.ts";
-import type { AlarmMark, Claim, Lease } from "../../storage/port.ts";
+import type { AlarmMark, Claim, Lease, LogEvent } from "../../storage/port.ts";
+import type { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
-import type { LaneChange } from "./applied-lanes.ts";
-import { type ActorContext, type LossReason, type Message, OpenWork, type ProjectWork } from "./context.ts";
-import type { Handover } from "./handover.ts";
+import { AppliedLanes, type LaneChange } from "./applied-lanes.ts";
+import { Attempts, type InFlight } from "./attempt.ts";
+import { type ActorContext, Inbox, type LossReason, type Message, OpenWork, type ProjectWork } from "./context.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { type Handover, Retirement } from "./handover.ts";
+import { LaneSet } from "./lane-set.ts";
 import { HeldLease } from "./lease.ts";
-import { type Inbox, Loop } from "./loop.ts";
 
 /** Delay before a failed read is retried. */
 const READ_RETRY_MS = 500;
 
-export class Actor {
+export class Actor implements ProjectWork {
 	readonly projectId: string;
 	/** Monotonic time at which this node took the project. */
 	readonly takenAt: number;
-	readonly #context: ActorContext;
+	readonly context: ActorContext;
+	readonly lease: HeldLease;
+	readonly reader: LogReader;
+	readonly open = new OpenWork();
+	readonly inFlight = new Bag<InFlight>();
 	readonly #onLost: (actor: Actor, why: LossReason) => void;
-	readonly #lease: HeldLease;
-	readonly #reader: LogReader;
-	readonly #open = new OpenWork();
-	readonly #work: ProjectWork;
-	readonly #loop: Loop;
+	readonly #inbox = new Inbox<Message>((messages) => this.#run(messages));
+	readonly #lanes: LaneSet;
+	readonly #applied: AppliedLanes;
+	readonly #attempts: Attempts;
+	readonly #retirement: Retirement;
+	readonly #dispatcher: Dispatcher;
+	/** When an event or an outcome last came in, milliseconds since the epoch. */
+	#lastActive: number;
+	/** Number of changes of webhooks that are being stored. */
 	#holds = 0;
-	#over = false;
+	/** Whether the other marked lanes are visited in the next turn of the event loop. */
+	#isPaused = false;
+	#isReadingEnd = false;
+	/** Another append failed since that read began. */
+	#mayHaveGrown = false;
+	/** Whether an event's number is being checked. */
+	#isChecking = false;
+	#isOver = false;
 
 	/** @param onLost called when the actor ends on its own: its lease is gone, or its outcomes are rejected */
 	constructor(context: ActorContext, lease: Lease, since: Moment, onLost: (actor: Actor, why: LossReason) => void) {
-		this.projectId = lease.projectId;
-		this.#context = context;
+		const { projectId } = lease;
+		this.projectId = projectId;
+		this.context = context;
 		this.#onLost = onLost;
-		this.#lease = new HeldLease(context, lease, since);
 		this.takenAt = context.clock.elapsed();
+		this.#lastActive = context.clock.now();
+		this.lease = new HeldLease(context, lease, since, () => this.post({ kind: "look", lane: null }));
 		const { storage, budget } = context;
-		this.#reader = new LogReader({
+		this.reader = new LogReader({
 			storage,
-			projectId: lease.projectId,
+			projectId,
 			budget,
 			deliver: (key, chunk, error) => {
-				if (error) this.#readFailed(error, () => this.inbox.post({ kind: "window", key, chunk: null }));
-				else this.inbox.post({ kind: "window", key, chunk });
+				if (error) this.readFailed(error, () => this.post({ kind: "window", key, chunk: null }));
+				else this.post({ kind: "window", key, chunk });
 			},
 		});
-		this.#work = this.#shared(lease);
-		this.#loop = new Loop(this.#work, {
-			isOver: () => this.#over,
-			isHeld: () => this.#holds > 0,
-			lose: this.#lose,
+		this.#lanes = new LaneSet(projectId, context, this.reader);
+		this.#applied = new AppliedLanes(this, this.#lanes, (lane) => this.#drop(lane));
+		this.#attempts = new Attempts(this);
+		this.#retirement = new Retirement(this, this.#attempts);
+		this.#dispatcher = new Dispatcher(this, this.#attempts, (lane) => {
+			this.#drop(lane);
+			this.#attempts.endDeletion(lane);
 		});
-	}
-
-	/** Where everything from outside arrives, as messages. */
-	get inbox(): Inbox<Message> {
-		return this.#loop.inbox;
-	}
-
-	get lease(): Lease {
-		return this.#lease.current;
 	}
 
 	/** Whether its lanes are loaded and no other node may run the project now. */
 	get inCharge(): boolean {
-		return this.#loop.applied.mark !== null && this.isTrusted;
+		return this.mark !== null && this.lease.isTrusted;
 	}
 
-	/** Whether no other node may run the project now. */
-	get isTrusted(): boolean {
-		return this.#lease.isTrusted;
+	get mayStart(): boolean {
+		return this.inCharge && this.#holds === 0 && !this.#retirement.begun;
 	}
 
-	/** Whether another node may still use a lease that the database has lost. Until then it settles, but sends nothing. */
-	get isSuspended(): boolean {
-		return this.#lease.isSuspended;
+	mayLeave(): boolean {
+		return !this.#isOver && this.#retirement.handover === null && this.lease.isTrusted;
 	}
+
+	readonly post = (message: Message): void => this.#inbox.post(message);
+
+	readonly readFailed = (error: unknown, again: () => void): void => {
+		if (this.#isOver) {
+			again();
+			return;
+		}
+		const { logger, clock } = this.context;
+		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
+		clock.setTimeout(again, READ_RETRY_MS);
+	};
 
 	// ── from outside ──
 
 	/** Loads the lanes from storage and applies them. @param change set if nothing else has changed */
 	load(change: LaneChange | null = null): Promise<void> {
-		return this.#loop.applied.load(change);
-	}
-
-	/** The lease was renewed. */
-	renewed(lease: Lease, since: Moment): void {
-		if (this.#lease.renewed(lease, since)) this.inbox.post({ kind: "look", lane: null });
+		return this.#applied.load(change);
 	}
 
 	/** Stops lanes from starting anything until {@link release} has been called as often as this. */
@@ -112,38 +130,31 @@ export class Actor {
 
 	release(): void {
 		this.#holds -= 1;
-		this.inbox.post({ kind: "released" });
+		this.post({ kind: "released" });
 	}
 
 	/** What this actor knows, for a database that may have lost some of it; null if the two can't be compared. */
 	claim(holder: string): Claim | null {
-		if (this.#loop.retirement.handover !== null) return null;
-		return this.#loop.applied.claim(this.lease, holder, this.#loop.attempts.lastCommitted);
-	}
-
-	/**
-	 * The database is in a new epoch and still has everything that this actor claimed. From now on the actor uses this
-	 * lease, and settles uncommitted outcomes under it. Unless its lease is trusted, it sends nothing for `waitMs`.
-	 */
-	continueAs(lease: Lease, waitMs: number): void {
-		this.#work.lease.generation = lease.generation;
-		this.#lease.continueAs(lease, waitMs, () => this.inbox.post({ kind: "look", lane: null }));
+		if (this.#retirement.handover !== null) return null;
+		return this.#applied.claim(this.lease.current, holder, this.#attempts.lastCommitted);
 	}
 
 	/** The revision its lanes apply and the end of the log it knows; null until it has loaded. */
 	get mark(): AlarmMark | null {
-		return this.#loop.applied.mark;
+		return this.#applied.mark;
 	}
 
 	/** When it last had work, milliseconds since the epoch; null while it has some. */
 	get idleSince(): number | null {
-		return this.#isIdle() ? this.#loop.lastActive : null;
+		if (this.mark === null || this.open.count > 0 || !this.#inbox.isEmpty || this.#holds > 0) return null;
+		if (this.#applied.remote.attempts.length > 0 || this.#lanes.hasMarked) return null;
+		return this.#lanes.isIdle() ? this.#lastActive : null;
 	}
 
 	/** When the project next has work if no message arrives: now, at a time, or null for never. */
 	get wakeAt(): number | null {
-		let wakeAt = this.#loop.lanes.wakeAt();
-		for (const { until } of [...this.#loop.applied.remote.attempts, ...this.#loop.retirement.attempts])
+		let wakeAt = this.#lanes.wakeAt();
+		for (const { until } of [...this.#applied.remote.attempts, ...this.#retirement.attempts])
 			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
 	}
@@ -156,62 +167,231 @@ export class Actor {
 	 *   the handed-over attempts will be rejected.
 	 */
 	async retire(): Promise<{ readonly seen: AlarmMark; readonly handover: Handover | null }> {
-		await this.#loop.retirement.run(this.#loop.lanes, () => this.#becomeQuiet());
+		await this.#retirement.run(this.#lanes, () => this.#becomeQuiet());
 		// A project that was never loaded hasn't been seen: its alarm stays due.
-		return { seen: this.mark ?? { lastSeq: -1, revision: -1 }, handover: this.#loop.retirement.handover };
-	}
-
-	/** Frees memory and timers. Nothing is written after this. */
-	end(): void {
-		if (this.#over) return;
-		this.#over = true;
-		this.#loop.end();
-		this.#lease.end();
-		this.#reader.end();
-		this.#open.becameQuiet();
-	}
-
-	readonly #readFailed = (error: unknown, again: () => void): void => {
-		if (this.#over) {
-			again();
-			return;
-		}
-		const { logger, clock } = this.#context;
-		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
-		clock.setTimeout(again, READ_RETRY_MS);
-	};
-
-	readonly #lose = (why: LossReason): void => {
-		if (this.#over) return;
-		this.end();
-		this.#onLost(this, why);
-	};
-
-	#isIdle(): boolean {
-		if (this.mark === null || this.#open.count > 0 || !this.inbox.isEmpty || this.#holds > 0) return false;
-		if (this.#loop.applied.remote.attempts.length > 0 || this.#loop.lanes.hasMarked) return false;
-		return this.#loop.lanes.isIdle();
+		return { seen: this.mark ?? { lastSeq: -1, revision: -1 }, handover: this.#retirement.handover };
 	}
 
 	async #becomeQuiet(): Promise<void> {
-		if (!this.#over && (this.#open.count > 0 || !this.inbox.isEmpty)) await this.#open.whenQuiet();
+		if (!this.#isOver && (this.open.count > 0 || !this.#inbox.isEmpty)) await this.open.whenQuiet();
 	}
 
-	#shared(lease: Lease): ProjectWork {
-		const actor = this;
-		return {
-			projectId: lease.projectId,
-			context: this.#context,
-			reader: this.#reader,
-			open: this.#open,
-			inFlight: new Bag(),
-			lease: { projectId: lease.projectId, generation: lease.generation },
-			get mayStart() {
-				return actor.inCharge && actor.#holds === 0 && !actor.#loop.retirement.begun;
-			},
-			mayLeave: () => !this.#over && this.#loop.retirement.handover === null && this.isTrusted,
-			post: (message) => this.inbox.post(message),
-			readFailed: this.#readFailed,
+	/** Frees memory, timers and slots. Nothing is written after this. */
+	end(): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		for (const lane of this.#lanes) this.#dispatcher.forget(lane);
+		this.#lanes.clear();
+		this.#dispatcher.end();
+		this.#applied.remote.end();
+		this.lease.end();
+		this.reader.end();
+		this.open.becameQuiet();
+	}
+
+	#lose(why: LossReason): void {
+		if (this.#isOver) return;
+		this.end();
+		this.#onLost(this, why);
+	}
+
+	// ── the loop ──
+
+	/**
+	 * Handles these messages, then starts everything the marked lanes may start. If there is very much of it, it continues
+	 * in the next turn of the event loop, so that other projects aren't delayed. A bug in our code ends the actor.
+	 */
+	#run(messages: readonly Message[]): void {
+		let at = 0;
+		try {
+			while (at < messages.length) this.#receive(messages[at++]!);
+			if (!this.#isOver) {
+				if (!this.#isPaused) this.#lookAtMarked();
+				this.#dispatcher.queued.readBodies();
+			}
+		} catch (error) {
+			this.context.logger.error({ err: error, projectId: this.projectId }, "a project's actor failed");
+			this.#lose("fault");
+			for (const message of messages.slice(at)) this.#discard(message);
+		}
+		if (this.open.count === 0 && this.#inbox.isEmpty) this.open.becameQuiet();
+	}
+
+	#lookAtMarked(): void {
+		this.#lanes.lookAtMarked((lane) => this.#dispatcher.pump(lane), WINDOWS.lanesPerTurn);
+		if (!this.#lanes.hasMarked) return;
+		this.#isPaused = true;
+		this.context.clock.setImmediate(() => this.post({ kind: "continue" }));
+	}
+
+	#receive(message: Message): void {
+		if (this.#isOver) {
+			this.#discard(message);
+			return;
+		}
+		const { reader, open } = this;
+		const lanes = this.#lanes;
+		switch (message.kind) {
+			case "loaded":
+				message.done();
+				// Once attempts are handed over, the lanes stay as they are: nothing may be written.
+				if (this.#retirement.handover === null) this.#applied.apply(message);
+				break;
+			case "appended":
+				this.#appended(message.events);
+				break;
+			case "recheck":
+				this.#readEnd();
+				break;
+			case "rewound":
+				this.#lose("rewound");
+				break;
+			case "reaches":
+				this.#isActive();
+				reader.reaches(message.lastSeq);
+				lanes.announceAll();
+				break;
+			case "window":
+				lanes.windowRead(message.key, message.chunk);
+				// The read may have found another node's events before their announcement, which then brings no news.
+				if (reader.lastSeq > reader.announced) lanes.announceAll();
+				break;
+			case "open":
+				this.#dispatcher.openRead(message);
+				lanes.mark(message.lane);
+				break;
+			case "queue":
+				lanes.queueRead(message);
+				break;
+			case "bodies":
+				this.#dispatcher.queued.bodiesRead(message.wanted, message.events);
+				for (const { lane } of message.wanted) lanes.mark(lane);
+				break;
+			case "ended":
+				this.#ended(message);
+				break;
+			case "committed":
+				open.end();
+				if (message.result === "settled") {
+					this.#attempts.committed(message);
+					this.#dispatcher.committed(message.inFlight);
+					if (message.inFlight.retry || message.consequence.schedule) lanes.mark(message.inFlight.lane);
+				} else this.#lose(message.result);
+				break;
+			case "position_committed":
+				open.end();
+				if (message.result !== "settled") this.#lose(message.result);
+				break;
+			case "deletion_ended":
+				open.end();
+				break;
+			case "queues_changed":
+				lanes.invalidateRetries(message.webhookId);
+				break;
+			case "look":
+				lanes.mark(message.lane);
+				break;
+			case "continue":
+				this.#isPaused = false;
+				break;
+			case "released":
+				if (this.#holds === 0) for (const lane of this.#dispatcher.takeHalted()) lanes.mark(lane);
+				break;
+			case "hand_over":
+				this.#retirement.handOver();
+				break;
+			case "watch_remote":
+				this.#applied.remote.watch();
+				break;
+			case "freed":
+				this.#dispatcher.freed(message.slots, message.slot);
+				break;
+			case "rested":
+				this.#dispatcher.rested();
+				lanes.mark(null);
+				break;
+			case "sweep":
+				lanes.sweep();
+				break;
+			case "fault":
+				throw message.error;
+		}
+	}
+
+	#appended(events: readonly LogEvent[]): void {
+		this.#isActive();
+		const { reader } = this;
+		// If other events are in between, their types are unknown here. A lane may be about to want more types while a change
+		// is being stored.
+		const follows = events.every(({ seq }, index) => seq === reader.announced + 1 + index);
+		const isNews = reader.lastSeq === reader.announced && follows && this.#holds === 0;
+		const doubtful = reader.appended(events, this.#lanes.foremostFor(events));
+		if (doubtful) this.#check(doubtful);
+		if (isNews) this.#lanes.announce(events);
+		else this.#lanes.announceAll();
+	}
+
+	/** Reads the end of the log after an append whose result is unknown. One read at a time: in an outage every append fails. */
+	#readEnd(): void {
+		this.#mayHaveGrown = this.#isReadingEnd;
+		if (this.#isReadingEnd) return;
+		this.#isReadingEnd = true;
+		const again = (): void => {
+			this.#isReadingEnd = false;
+			this.post({ kind: "recheck" });
 		};
+		this.context.storage.readLogEnd({ projectId: this.projectId }).then(
+			(end) => {
+				if (end !== null) this.post({ kind: "reaches", lastSeq: end.lastSeq });
+				if (this.#mayHaveGrown) again();
+				else this.#isReadingEnd = false;
+			},
+			(error: unknown) => this.readFailed(error, again),
+		);
+	}
+
+	/** Checks that the log still holds this event under its sequence number. One check at a time. */
+	#check(event: LogEvent): void {
+		if (this.#isChecking) return;
+		this.#isChecking = true;
+		this.context.storage
+			.readEvents({ projectId: this.projectId, seqs: [event.seq] })
+			.then(([stored]) => {
+				if (stored?.id !== event.id) this.post({ kind: "rewound" });
+			})
+			// A rewound log is also detected by the check for remote changes, and by settling.
+			.catch(() => undefined)
+			.finally(() => {
+				this.#isChecking = false;
+			});
+	}
+
+	#ended(message: Extract<Message, { kind: "ended" }>): void {
+		const { inFlight, outcome } = message;
+		if (!this.#attempts.ended(inFlight, outcome)) {
+			this.#discard(message);
+			return;
+		}
+		this.#isActive();
+		if (outcome.kind === "deferred") this.#dispatcher.rest(inFlight.lane, outcome.shortage);
+		this.#lanes.mark(inFlight.lane);
+	}
+
+	/** A message that arrives after the actor has ended only releases what it holds. */
+	#discard(message: Message): void {
+		if (message.kind === "ended") {
+			if (!this.#retirement.ended(message.inFlight, message.outcome)) message.inFlight.slot?.release();
+		} else if (message.kind === "loaded") message.done();
+		else if (message.kind === "freed") message.slot?.release();
+		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
+	}
+
+	#drop(lane: Lane): void {
+		this.#dispatcher.forget(lane);
+		this.#lanes.drop(lane);
+	}
+
+	#isActive(): void {
+		this.#lastActive = this.context.clock.now();
 	}
 }

@@ -117,10 +117,6 @@ export class AppliedLanes {
 		for (const lane of this.#lanes) if (lane.position > Math.max(lane.state.position, event?.seq ?? 0)) return null;
 		return { lease, holder, revision: this.#seen.revision, lastSeq, event, attempt };
 	}
-
-	end(): void {
-		this.remote.end();
-	}
 }
 
 /** A stored change of one webhook, and the project's revision before it. */

@@ -9,7 +9,7 @@ import type { Chunk, LogReader, WindowBudget } from "../lanes/log-reader.ts";
 import type { Cancelled, Deferred, Outcome, Sender } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Slots } from "../send/slots.ts";
-import type { SettleResult, Settler, Unsettled } from "../settle/settler.ts";
+import type { SettleItem, SettleResult, Settler, Unsettled } from "../settle/settler.ts";
 import type { SigningKeys } from "../signing-keys.ts";
 import type { Consequence, InFlight } from "./attempt.ts";
 import type { SlotKind } from "./backpressure.ts";
@@ -81,11 +81,11 @@ export interface ProjectWork {
 	/** The attempts in flight. */
 	readonly inFlight: Bag<InFlight>;
 	/** The lease as settlements carry it. */
-	readonly lease: { readonly projectId: string; generation: number };
+	readonly lease: SettleItem["lease"];
 	/** Whether anything may be started: the lanes are loaded and not held, and the lease is trusted. */
 	readonly mayStart: boolean;
 	/** Whether a started request may still be written: the lease is trusted. */
-	readonly mayLeave: () => boolean;
+	mayLeave(): boolean;
 	/** Puts a message into the actor's inbox. */
 	post(message: Message): void;
 	/** Logs a failed read and calls `again` after a delay. */
@@ -192,6 +192,47 @@ export type Message =
 	| { readonly kind: "sweep" }
 	/** Something that must never fail did. */
 	| { readonly kind: "fault"; readonly error: unknown };
+
+/**
+ * An actor's messages, in order. A microtask handles everything posted before it runs, so a message posted during a
+ * call is never handled in the middle of that call.
+ */
+export class Inbox<T> {
+	readonly #work: (messages: readonly T[]) => void;
+	/**
+	 * Two arrays used alternately and emptied by popping. V8 pretenures arrays at allocation sites whose arrays mostly
+	 * survive, so a fresh array each time would retain its contents until the next full collection.
+	 */
+	#messages: T[] = [];
+	#spare: T[] = [];
+	#scheduled = false;
+	readonly #run = (): void => {
+		this.#scheduled = false;
+		const messages = this.#messages;
+		this.#messages = this.#spare;
+		this.#spare = messages;
+		try {
+			this.#work(messages);
+		} finally {
+			while (messages.length > 0) messages.pop();
+		}
+	};
+
+	constructor(work: (messages: readonly T[]) => void) {
+		this.#work = work;
+	}
+
+	get isEmpty(): boolean {
+		return this.#messages.length === 0;
+	}
+
+	post(message: T): void {
+		this.#messages.push(message);
+		if (this.#scheduled) return;
+		this.#scheduled = true;
+		queueMicrotask(this.#run);
+	}
+}
 
 /** A queued attempt that was taken from its queue and needs its event. */
 export interface Wanted {

@@ -86,8 +86,6 @@ interface Entry {
 	readonly gone: boolean;
 }
 
-type Lease = Pick<Settlement, "projectId" | "generation">;
-
 /**
  * Attempts in flight that outlive the actor that started them. A project that changes nodes doesn't wait for a receiver
  * that hangs: its lease is released together with a list of the attempts whose requests were written, and this node
@@ -95,13 +93,13 @@ type Lease = Pick<Settlement, "projectId" | "generation">;
  */
 export class Handover {
 	readonly #context: ActorContext;
-	readonly #lease: Lease;
+	readonly #lease: ProjectWork["lease"];
 	readonly #entries = new Map<InFlight, Entry>();
 	readonly #released = Promise.withResolvers<void>();
 	readonly #over = Promise.withResolvers<void>();
 	#left: number;
 
-	constructor(context: ActorContext, lease: Lease, attempts: readonly InFlight[]) {
+	constructor(context: ActorContext, lease: ProjectWork["lease"], attempts: readonly InFlight[]) {
 		this.#context = context;
 		this.#lease = lease;
 		for (const inFlight of attempts) this.#entries.set(inFlight, this.#entryOf(inFlight));
@@ -178,10 +176,12 @@ export class Handover {
 	}
 
 	#settlementOf({ retry }: InFlight, { attempt, lane }: Entry, consequence: Consequence | null): Settlement {
-		if (!consequence) return { ...this.#lease, attempts: [], schedule: [], unschedule: [], lanes: [] };
+		const { projectId, generation } = this.#lease;
+		if (!consequence) return { projectId, generation, attempts: [], schedule: [], unschedule: [], lanes: [] };
 		const { schedule } = consequence;
 		return {
-			...this.#lease,
+			projectId,
+			generation,
 			attempts: [consequence.attempt],
 			schedule: schedule ? [schedule] : [],
 			unschedule: retry && !schedule ? [{ webhookId: attempt.webhookId, seq: attempt.seq }] : [],

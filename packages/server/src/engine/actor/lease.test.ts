@@ -19,13 +19,14 @@ test("a suspended lease opens when its timer fires, even if the clock is slightl
 		},
 		setImmediate,
 	};
-	const lease = new HeldLease({ clock, leaseTermMs: TERM_MS }, LEASE, { now: 0, elapsed: 0 });
-	now = TERM_MS;
 	let opened = 0;
-	lease.continueAs(LEASE, TERM_MS, () => {
+	const lease = new HeldLease({ clock, leaseTermMs: TERM_MS }, LEASE, { now: 0, elapsed: 0 }, () => {
 		opened += 1;
 	});
+	now = TERM_MS;
+	lease.continueAs(LEASE, TERM_MS);
 	lease.renewed(LEASE, { now: 2 * TERM_MS - 2, elapsed: 2 * TERM_MS - 2 });
+	opened = 0;
 	now = 2 * TERM_MS - 1;
 	expect([lease.isSuspended, lease.isTrusted]).toEqual([true, false]);
 	fire();
@@ -35,7 +36,7 @@ test("a suspended lease opens when its timer fires, even if the clock is slightl
 test("a lease is trusted until a margin before its end, so that clock drift can't let two nodes send", () => {
 	const clock = new VirtualClock();
 	const lease = { projectId: "proj", generation: 1, expiresAt: clock.now() + 10_000 };
-	const held = new HeldLease({ clock, leaseTermMs: 10_000 }, lease, momentOf(clock));
+	const held = new HeldLease({ clock, leaseTermMs: 10_000 }, lease, momentOf(clock), () => undefined);
 	clock.advance(7_900);
 	expect(held.isTrusted).toBe(true);
 	clock.advance(100);

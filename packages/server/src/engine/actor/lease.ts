@@ -23,14 +23,34 @@ export class HeldLease {
 	#opensAt = 0;
 	#opening: Timer | null = null;
 
-	constructor(context: Pick<ActorContext, "clock" | "leaseTermMs">, lease: Lease, since: Moment) {
+	readonly #onTrusted: () => void;
+
+	/**
+	 * @param since a moment before the lease was requested
+	 * @param onTrusted called when the lease may be trusted again: after a late renewal, and when a suspension ends
+	 */
+	constructor(
+		context: Pick<ActorContext, "clock" | "leaseTermMs">,
+		lease: Lease,
+		since: Moment,
+		onTrusted: () => void,
+	) {
 		this.#context = context;
 		this.#lease = lease;
 		this.#since = since;
+		this.#onTrusted = onTrusted;
 	}
 
 	get current(): Lease {
 		return this.#lease;
+	}
+
+	get projectId(): string {
+		return this.#lease.projectId;
+	}
+
+	get generation(): number {
+		return this.#lease.generation;
 	}
 
 	/** Whether no other node may run the project now. */
@@ -38,26 +58,23 @@ export class HeldLease {
 		return !this.isSuspended && isTrusted(this.#context, this.#since);
 	}
 
-	/** Whether another node may still use a lease that the database has lost. */
+	/** Whether another node may still use a lease that the database has lost. Until then the actor settles, but sends nothing. */
 	get isSuspended(): boolean {
 		return this.#opensAt > 0 && this.#context.clock.elapsed() < this.#opensAt;
 	}
 
-	/** The lease was renewed. @returns whether it had stopped being trusted */
-	renewed(lease: Lease, since: Moment): boolean {
+	renewed(lease: Lease, since: Moment): void {
 		const lapsed = !this.isTrusted;
 		this.#lease = lease;
 		this.#since = since;
-		return lapsed;
+		if (lapsed) this.#onTrusted();
 	}
 
 	/**
-	 * The database is in a new epoch, in which the lease has a new generation.
-	 *
-	 * @param waitMs how long the lease is suspended, unless it is trusted
-	 * @param open called when the suspension ends
+	 * The database is in a new epoch and still has everything that the actor claimed. From now on it uses this lease, and
+	 * settles uncommitted outcomes under its generation. Unless the lease is trusted, nothing is sent for `waitMs`.
 	 */
-	continueAs(lease: Lease, waitMs: number, open: () => void): void {
+	continueAs(lease: Lease, waitMs: number): void {
 		this.#lease = lease;
 		if (this.isTrusted) return;
 		const { clock } = this.#context;
@@ -66,7 +83,7 @@ export class HeldLease {
 		this.#opening = clock.setTimeout(() => {
 			// Timers may fire slightly early.
 			this.#opensAt = 0;
-			open();
+			this.#onTrusted();
 		}, waitMs);
 	}
 

@@ -114,21 +114,21 @@ export class Directory {
 	appended(projectId: string, events: readonly LogEvent[]): void {
 		this.#context.onPublished(projectId, events);
 		const actor = this.#owned.working(projectId);
-		if (actor) actor.inbox.post({ kind: "appended", events });
+		if (actor) actor.post({ kind: "appended", events });
 		else this.poke(projectId);
 	}
 
 	/** An append may have been committed although its call failed. */
 	recheck(projectId: string): void {
 		const actor = this.#owned.working(projectId);
-		if (actor) actor.inbox.post({ kind: "recheck" });
+		if (actor) actor.post({ kind: "recheck" });
 		else this.poke(projectId);
 	}
 
 	/** A user's request changed the project's stored retry queues. */
 	queuesChanged(projectId: string, webhookId: string | null): void {
 		const actor = this.#owned.working(projectId);
-		if (actor) actor.inbox.post({ kind: "queues_changed", webhookId });
+		if (actor) actor.post({ kind: "queues_changed", webhookId });
 		else this.#taker.pokeRequested(projectId);
 	}
 
@@ -147,7 +147,7 @@ export class Directory {
 	sweep(projectIds: readonly string[]): void {
 		for (const projectId of projectIds) {
 			const actor = this.#owned.working(projectId);
-			if (actor) actor.inbox.post({ kind: "sweep" });
+			if (actor) actor.post({ kind: "sweep" });
 			else this.poke(projectId);
 		}
 	}
@@ -207,7 +207,7 @@ export class Directory {
 	readonly #reloadHeld = async (actor: Actor): Promise<void> => {
 		actor.hold();
 		await this.#reload(actor.projectId);
-		actor.inbox.post({ kind: "queues_changed", webhookId: null });
+		actor.post({ kind: "queues_changed", webhookId: null });
 		actor.release();
 	};
 
@@ -298,10 +298,14 @@ export class Directory {
 	/** Releases the actor's lease and takes the project again, so that it is read from storage. */
 	async #retake(actor: Actor): Promise<void> {
 		const { storage, clock, logger } = this.#context;
-		const { projectId, lease } = actor;
+		const { projectId } = actor;
 		await this.#owned.leave(actor, async () => {
 			try {
-				await storage.releaseLease({ lease, wakeAt: clock.now(), seen: { lastSeq: -1, revision: -1 } });
+				await storage.releaseLease({
+					lease: actor.lease.current,
+					wakeAt: clock.now(),
+					seen: { lastSeq: -1, revision: -1 },
+				});
 			} catch (error) {
 				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 				this.#taker.takeLapsed();

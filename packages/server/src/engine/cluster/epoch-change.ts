@@ -41,7 +41,7 @@ export class EpochChange implements EpochKeeper {
 		this.#found += 1;
 		for (const actor of this.#options.owned.actors.values()) {
 			if (this.#halted.has(actor)) continue;
-			this.#halted.set(actor, actor.isTrusted);
+			this.#halted.set(actor, actor.lease.isTrusted);
 			actor.hold();
 		}
 	}
@@ -64,7 +64,7 @@ export class EpochChange implements EpochKeeper {
 			"the database resumed from another state: projects that may have lost data are read again",
 		);
 		for (const actor of owned.actors.values()) {
-			actor.continueAs(leases.get(actor.projectId)!, opensInMs);
+			actor.lease.continueAs(leases.get(actor.projectId)!, opensInMs);
 			void reload(actor).then(() => actor.release());
 		}
 		takeAgain(ended.filter((actor) => this.#halted.get(actor)).map(({ projectId }) => projectId));

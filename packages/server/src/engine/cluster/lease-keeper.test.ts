@@ -18,7 +18,7 @@ function setUp(fairShare: (() => Promise<number>) | null = null) {
 	const lease: Lease = { projectId: "p1", generation: 1, expiresAt: clock.now() + TERM_MS };
 	const trustedFrom: number[] = [];
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
-	owned.add({ projectId: "p1", lease, renewed, idleSince: null, end() {} } as unknown as Actor);
+	owned.add({ projectId: "p1", lease: { current: lease, renewed }, idleSince: null, end() {} } as unknown as Actor);
 	const lapsed: string[] = [];
 	const renewals: {
 		readonly at: number;
@@ -158,7 +158,8 @@ test("renews many leases in steps, each trusted from its own request", async () 
 	for (let n = 0; n < 2 * PROJECTS.leasesPerStep; n++) {
 		const projectId = `more_${n}`;
 		const lease: Lease = { projectId, generation: 1, expiresAt: clock.now() + TERM_MS };
-		owned.add({ projectId, lease, renewed: (_: Lease, { elapsed }: Moment) => trustedFrom.push(elapsed) } as never);
+		const renewed = (_: Lease, { elapsed }: Moment) => trustedFrom.push(elapsed);
+		owned.add({ projectId, lease: { current: lease, renewed } } as never);
 	}
 	const renewal = keeper.renew();
 	const begun = clock.elapsed();

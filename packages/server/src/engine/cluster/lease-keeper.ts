@@ -181,7 +181,7 @@ export class LeaseKeeper {
 			const leases = actors
 				.slice(at, at + PROJECTS.leasesPerStep)
 				.filter((actor) => this.#owned.has(actor))
-				.map(({ lease }) => lease);
+				.map(({ lease }) => lease.current);
 			const renewal = await this.#context.storage.renewLeases({ holder, leases });
 			this.#apply(leases, renewal, since);
 			locked.push(...renewal.locked);
@@ -197,11 +197,11 @@ export class LeaseKeeper {
 		for (const lease of leases) {
 			const { projectId } = lease;
 			const actor = this.#owned.actors.get(projectId);
-			if (actor?.lease !== lease || undecided.has(projectId)) continue;
+			if (actor?.lease.current !== lease || undecided.has(projectId)) continue;
 			this.#stuck.delete(projectId);
 			const still = held.get(projectId);
 			if (still) {
-				actor.renewed(still, since);
+				actor.lease.renewed(still, since);
 				continue;
 			}
 			this.#owned.drop(actor);
@@ -289,7 +289,7 @@ export class LeaseKeeper {
 		const wakeAt = actor.wakeAt;
 		await this.#owned.leave(actor, async () => {
 			try {
-				await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });
+				await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });
 			} catch (error) {
 				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 				this.#options.onReleaseFailed();

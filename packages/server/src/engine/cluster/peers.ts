@@ -78,7 +78,8 @@ export class Peers implements MarkWatcher {
 		const unacknowledged = actors.flatMap((actor) => {
 			const revision = actor.mark?.revision;
 			// Another node may still apply an older revision, under a lease that the database has lost.
-			if (revision === undefined || actor.isSuspended || (this.#acknowledged.get(actor) ?? -1) >= revision) return [];
+			if (revision === undefined || actor.lease.isSuspended || (this.#acknowledged.get(actor) ?? -1) >= revision)
+				return [];
 			return [{ actor, revision }];
 		});
 		if (unacknowledged.length === 0) return;
@@ -88,7 +89,7 @@ export class Peers implements MarkWatcher {
 
 	/** @returns those whose lease row was locked */
 	async #sendAcknowledgements(unacknowledged: readonly Unacknowledged[]): Promise<Unacknowledged[]> {
-		const acknowledgements = unacknowledged.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
+		const acknowledgements = unacknowledged.map(({ actor, revision }) => ({ lease: actor.lease.current, revision }));
 		const left = await this.#options.storage.acknowledge({ acknowledgements });
 		const locked = new Set(left.map(({ lease }) => lease.projectId));
 		for (const { actor, revision } of unacknowledged)
@@ -161,12 +162,12 @@ export class Peers implements MarkWatcher {
 	async #compare(actor: Actor, before: AlarmMark | null, stored: AlarmMark | undefined): Promise<void> {
 		const known = actor.mark;
 		if (before !== null && (stored === undefined || isBehind(stored, before))) {
-			actor.inbox.post({ kind: "rewound" });
+			actor.post({ kind: "rewound" });
 			return;
 		}
 		if (stored === undefined || known === null) return;
 		if (stored.revision > known.revision) await this.#reload(actor, stored.revision);
-		if (stored.lastSeq > known.lastSeq) actor.inbox.post({ kind: "reaches", lastSeq: stored.lastSeq });
+		if (stored.lastSeq > known.lastSeq) actor.post({ kind: "reaches", lastSeq: stored.lastSeq });
 	}
 
 	/** Reloads the actor, unless it is already being reloaded for this revision or a later one. */
