@@ -59,6 +59,10 @@ test.describe("with a past", () => {
 		await expectAccessible(page);
 		await page.setViewportSize({ width: 390, height: 844 });
 		await expectAccessible(page);
+
+		const { shop } = dashboard;
+		await shop.patch(shop.path(`/webhooks/${shipping.id}`), { status: "paused" });
+		await expect(incidents).toContainText(timed`From ${TIME}Returned 500 until it was paused\.`);
 		expect(faults).toEqual([]);
 	});
 });

@@ -39,6 +39,17 @@ describe("an incident", () => {
 		expect(incidentCause({ ...ONGOING, deliveries: { ...DELIVERIES, capped: true } })).toBe("Returning 500");
 	});
 
+	// It said "Returning 301" of a webhook to which nothing was sent any more.
+	it("doesn't go on while its webhook is paused", () => {
+		expect(incidentCause(ONGOING, true)).toBe("Returned 500 until it was paused");
+		expect(incidentSpan(ONGOING, NOW, true)).toBe("From 10:34");
+		expect(incidentCause({ ...ONGOING, status_code: null, error_code: "timeout" }, true)).toBe(
+			"Timeout until it was paused",
+		);
+		expect(incidentCause(OVER, true)).toBe("Returned 500");
+		expect(incidentSpan(OVER, NOW, true)).toBe("10:34–11:20");
+	});
+
 	it("says what has become of its deliveries", () => {
 		expect(incidentResult(OVER, NOW)).toBe("80 deliveries held up, all delivered by 11:31.");
 		expect(incidentResult(withDeliveries({ count: 1, delivered: 1 }), NOW)).toBe(

@@ -20,10 +20,10 @@ export interface IncidentFacts {
 	readonly last_delivered_at: string | null;
 }
 
-/** `10:34–11:20`, with days unless it is today; `Since 10:34` while it is ongoing. */
-export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now: number): string {
+/** `10:34–11:20`, with days unless it is today; `Since 10:34` while it is ongoing, `From 10:34` if that is paused. */
+export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now: number, paused = false): string {
 	const from = Date.parse(started_at);
-	if (state === "ongoing" || ended_at === null) return `Since ${shortTime(from, now)}`;
+	if (state === "ongoing" || ended_at === null) return `${paused ? "From" : "Since"} ${shortTime(from, now)}`;
 	const until = Date.parse(ended_at);
 	const isSameDay = new Date(from).toDateString() === new Date(until).toDateString();
 	return `${shortTime(from, now)}–${isSameDay ? timeOfDay(until) : shortTime(until, now)}`;
@@ -31,12 +31,14 @@ export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now
 
 /**
  * `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. After all of its
- * deliveries were delivered, an incident remains ongoing for a few minutes, although nothing fails anymore.
+ * deliveries were delivered, an incident remains ongoing for a few minutes, although nothing fails anymore. One whose
+ * webhook is paused remains so, although nothing is sent.
  */
-export function incidentCause({ state, status_code, error_code, deliveries }: IncidentFacts): string {
+export function incidentCause({ state, status_code, error_code, deliveries }: IncidentFacts, paused = false): string {
 	const { now, short } = responseWords({ status_code, error_code });
-	if (state === "ongoing" && !isRecovered(deliveries)) return now;
-	return status_code === null ? `${short[0]?.toUpperCase()}${short.slice(1)}` : `Returned ${short}`;
+	const past = status_code === null ? `${short[0]?.toUpperCase()}${short.slice(1)}` : `Returned ${short}`;
+	if (state === "over" || isRecovered(deliveries)) return past;
+	return paused ? `${past} until it was paused` : now;
 }
 
 const isRecovered = ({ count, capped, delivered }: IncidentFacts["deliveries"]): boolean =>

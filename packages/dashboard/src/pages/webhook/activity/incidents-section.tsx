@@ -36,7 +36,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 	const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
 	const shown = incidents.flatMap((incident) => {
 		const webhook = byId.get(incident.webhook_id);
-		return webhook === undefined ? [] : [{ incident, webhook }];
+		return webhook === undefined ? [] : [{ incident, webhook, paused: webhook.status === "paused" }];
 	});
 	const chosen = replayed === null ? undefined : byId.get(replayed.webhook_id);
 	return (
@@ -44,8 +44,12 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 			{shown.length === 0 ? null : (
 				<Section title="Incidents" description="Outages of the last two days">
 					<ul className={classes.list} aria-label="Incidents">
-						{shown.map(({ incident, webhook }) => (
-							<li key={`${webhook.id} ${incident.started_at}`} className={classes.row} data-state={incident.state}>
+						{shown.map(({ incident, webhook, paused }) => (
+							<li
+								key={`${webhook.id} ${incident.started_at}`}
+								className={classes.row}
+								data-state={paused ? "over" : incident.state}
+							>
 								<div className={classes.words}>
 									<div className={classes.head}>
 										<Link
@@ -58,12 +62,12 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 												view: "attempts",
 											}}
 										>
-											{incidentSpan(incident, now)}
+											{incidentSpan(incident, now, paused)}
 										</Link>
 										{page !== undefined ? null : <span>{webhookName(webhook)}</span>}
 									</div>
 									<p>
-										{incidentCause(incident)}. {incidentResult(incident, now)}
+										{incidentCause(incident, paused)}. {incidentResult(incident, now)}
 									</p>
 								</div>
 								<Closing
