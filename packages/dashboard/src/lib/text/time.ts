@@ -56,10 +56,13 @@ export function timeUntil(at: number, now: number): string {
 	return at - now > SECOND ? `in ${coarseSpan(at - now, Math.round)}` : timeAgo(at, now);
 }
 
+/** Whether a retry's time has come, so that it's being sent. */
+export const isDue = (at: number, now: number): boolean => at - now <= SECOND;
+
 /** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` if its webhook is paused. */
 export function dueWords(at: number, now: number, { paused = false }: { paused?: boolean } = {}): string {
 	if (paused) return "when resumed";
-	return at - now <= SECOND ? "being sent" : timeUntil(at, now);
+	return isDue(at, now) ? "being sent" : timeUntil(at, now);
 }
 
 /** The local day: `21 Nov 2026`. */

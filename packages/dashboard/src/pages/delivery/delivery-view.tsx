@@ -110,8 +110,8 @@ export function DeliveryView(props: DeliveryViewProps) {
 				<Group gap="xs">
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
 					{state.canDismiss && !attempt.test ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
-					{state.canRetry && webhook?.status === "active" ? (
-						<RetryNow projectId={projectId} delivery={attempt} onDone={onRetried} />
+					{state.canRetry && state.nextAt !== null && webhook?.status === "active" ? (
+						<RetryNow projectId={projectId} delivery={attempt} dueAt={state.nextAt} onDone={onRetried} />
 					) : delivery === null ? (
 						<Text size="sm" c="dimmed">
 							{state.refusal}

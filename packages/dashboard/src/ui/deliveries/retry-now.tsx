@@ -2,13 +2,17 @@ import { Button } from "@mantine/core";
 import { IconPlayerTrackNext } from "@tabler/icons-react";
 import { type DeliveryId, retryDelivery, retryWebhook } from "../../api/deliveries.ts";
 import { plural } from "../../lib/text/numbers.ts";
+import { isDue } from "../../lib/text/time.ts";
 import { ForRole } from "../account/for-role.tsx";
 import { useAction } from "../hooks/use-action.ts";
+import { useNow } from "../hooks/use-now.ts";
 import { notifyDone } from "../notify.tsx";
 
 interface RetryNowProps {
 	projectId: string;
 	delivery: DeliveryId;
+	/** When its next attempt is due, ISO 8601. */
+	dueAt: string;
 	/** Compact, for a row of a list. */
 	inRow?: boolean;
 	/** Names the row for screen readers: `purchase.completed to Accounting`. */
@@ -16,13 +20,15 @@ interface RetryNowProps {
 	onDone?: (() => void) | undefined;
 }
 
-/** Makes a delivery's pending attempt immediately. */
-export function RetryNow({ projectId, delivery, inRow = false, what, onDone }: RetryNowProps) {
+/** Makes a delivery's pending attempt immediately. Not offered once it is being sent anyway. */
+export function RetryNow({ projectId, delivery, dueAt, inRow = false, what, onDone }: RetryNowProps) {
 	const { busy, run } = useAction(async () => {
 		await retryDelivery(projectId, delivery);
 		notifyDone("Retrying now.");
 		onDone?.();
 	});
+	const due = Date.parse(dueAt);
+	if (isDue(due, useNow(due)) && !busy) return null;
 	return (
 		<ForRole needs="developer">
 			<Button

@@ -171,7 +171,7 @@ export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetry
 		<span className={classes.next}>
 			<When at={next_retry_at} words={(at, now) => dueWords(at, now, { paused })} />
 			{paused || last_attempt === null ? null : (
-				<RetryNow projectId={projectId} delivery={row} inRow what={what} onDone={onRetried} />
+				<RetryNow projectId={projectId} delivery={row} dueAt={next_retry_at} inRow what={what} onDone={onRetried} />
 			)}
 			{row.test ? <CancelTest projectId={projectId} delivery={row} inRowOf={what} onDone={onRetried} /> : null}
 		</span>

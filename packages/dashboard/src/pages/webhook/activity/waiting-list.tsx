@@ -72,6 +72,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 							<RetryNow
 								projectId={projectId}
 								delivery={{ webhook_id, event_id }}
+								dueAt={due_at}
 								inRow
 								what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
 							/>
