@@ -39,6 +39,32 @@ test.describe("with long delays", () => {
 test.describe("with short delays", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2" } });
 
+	// It was offered, and did nothing.
+	test("a delivery that is being sent isn't offered to be retried", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		const answered = Promise.withResolvers<void>();
+		receiver.respondWith(async (_, number) => {
+			if (number === 1) return { status: 500 };
+			await answered.promise;
+			return { status: 200 };
+		});
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(2);
+		const retry = page.getByRole("button", { name: /^Retry now/ });
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const row = page.getByRole("listitem").filter({ hasText: "attempt 2 of 2, being sent" });
+		await expect(row).toHaveCount(1);
+		expect(await retry.count()).toBe(0);
+		await page.goto(dashboard.project("/logs"));
+		await expect(page.getByRole("row").filter({ hasText: "Waiting" })).toHaveCount(1);
+		expect(await retry.count()).toBe(0);
+		answered.resolve();
+		await expect(page.getByRole("row").filter({ hasText: "Delivered" })).toHaveCount(1);
+	});
+
 	test("a replay says what it will send, and failed deliveries are dismissed together", async ({ dashboard, page }) => {
 		const { shop } = dashboard;
 		const [sound, broken] = [await shop.receiver(), await shop.receiver()];
@@ -69,9 +95,18 @@ test.describe("with short delays", () => {
 		await page.getByRole("menuitem", { name: "Dismiss all failed" }).click();
 		await expect(dialog).toContainText("This marks 3 failed deliveries as needing no decision");
 		await expectAccessible(page);
+		// The list once kept its rows if they weren't there before the pointer rested on it.
+		const pointed = Promise.withResolvers<void>();
+		await page.route(/\/deliveries\?/, async (route) => {
+			await pointed.promise;
+			await route.continue();
+		});
 		await dialog.getByRole("button", { name: "Dismiss 3 deliveries" }).click();
 		await expect(dialog).toContainText("3 deliveries are dismissed.");
 		await dialog.getByRole("button", { name: "Done" }).click();
+		await expect(dialog).toHaveCount(0);
+		await page.getByRole("table", { name: "Deliveries" }).getByRole("row").nth(2).hover();
+		pointed.resolve();
 		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Dismissed")).toHaveCount(3);
 		expect(broken.requests).toHaveLength(6);
 	});

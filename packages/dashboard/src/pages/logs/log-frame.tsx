@@ -68,6 +68,8 @@ interface LogFrameProps<Row> {
 	asked: Asked | null;
 	/** @param replayed whether they were replayed */
 	onAnswered: (replayed: boolean) => void;
+	/** Called after an action on all that matches, whose result should appear. */
+	onActed?: () => void;
 	/** What the drawer knows of the list. */
 	context: LogList;
 }
@@ -93,6 +95,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 							search={search}
 							nameOf={nameOf}
 							offered={!nothing && rows !== undefined}
+							onClosed={props.onActed}
 						/>
 					</>
 				}

@@ -22,17 +22,22 @@ interface LogActionsProps {
 	nameOf: NameOf;
 	/** Whether there is anything to act on. What has begun continues, even if the list becomes empty meanwhile. */
 	offered: boolean;
+	/** Called when what was asked for is closed, done or not. */
+	onClosed: (() => void) | undefined;
 }
 
 /** What can be done with everything that the log's filters match. */
-export function LogActions({ projectId, search, nameOf, offered }: LogActionsProps) {
+export function LogActions({ projectId, search, nameOf, offered, onClosed }: LogActionsProps) {
 	const [asked, setAsked] = useState<"replay" | "dismiss" | null>(null);
 	const [request, setRequest] = useState<MatchingRequest | null>(null);
 	const ask = (what: "replay" | "dismiss") => {
 		setRequest(matchingOf(search, serverNow()));
 		setAsked(what);
 	};
-	const close = () => setAsked(null);
+	const close = () => {
+		setAsked(null);
+		onClosed?.();
+	};
 	return (
 		<>
 			{offered ? <Buttons projectId={projectId} search={search} onAsk={ask} /> : null}

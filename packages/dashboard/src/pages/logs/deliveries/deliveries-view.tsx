@@ -148,6 +148,7 @@ export function DeliveriesView() {
 				selection.setAll([]);
 				follow();
 			}}
+			onActed={follow}
 			context={context}
 		/>
 	);
