@@ -285,12 +285,10 @@ export const STORAGE_VERBS = [
 			only: "store facts",
 			why: "A basket touched in the millisecond in which it is taken is abandoned with its old content.",
 		},
-	]),
-	...of("server/src/storage/sqlite/facts.ts", SQLITE, [
 		{
-			name: "sqlite-basket-outlives-order",
-			find: "if (basketId !== null)",
-			replace: "if (basketId === null)",
+			name: "verbs-basket-outlives-order",
+			find: "=> basket_id ?? []);",
+			replace: "=> (basket_id === null ? [] : []));",
 			only: "store facts",
 			why: "A basket that was bought is reported as abandoned.",
 		},

@@ -2,11 +2,10 @@
 import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Template } from "../verbs/sql.ts";
-import { type Mode, type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
+import { type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
 import { findProject, findWebhook } from "./connection/names.ts";
 import { type Session, type Statement, sql } from "./connection/session.ts";
-import { addOrders, appendFacts, findOrders } from "./facts.ts";
 import {
 	countAttempts,
 	getAttempt,
@@ -24,8 +23,7 @@ import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
 import { settle } from "./lanes/settle.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
-import { appendEvents } from "./log/append.ts";
-import { holdLogs } from "./log/append-rows.ts";
+import { appendEvents, appendFacts, holdLogs } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import type { PostgresNode } from "./node.ts";
 import { sweepEvents } from "./retention/retention.ts";
@@ -35,26 +33,14 @@ type Work<P, R> = (c: Session, p: P, node: PostgresNode) => Promise<R>;
 type Verb<P, R> = (node: PostgresNode, p: P) => Promise<R>;
 
 /** How each runs: see {@link PostgresNode}. */
-const read =
+const by =
+	(how: "read" | "snapshot" | "write") =>
 	<P, R>(work: Work<P, R>, pool?: PoolName): Verb<P, R> =>
 	(node, p) =>
-		node.read((c) => work(c, p, node), pool);
-const snapshot =
-	<P, R>(work: Work<P, R>, pool?: PoolName): Verb<P, R> =>
-	(node, p) =>
-		node.snapshot((c) => work(c, p, node), pool);
-const write =
-	<P, R>(work: Work<P, R>, pool?: PoolName): Verb<P, R> =>
-	(node, p) =>
-		node.write((c) => work(c, p, node), pool);
-/** @param typesOf the event types that it uses, which may be new */
-const writeInProject =
-	<P extends { readonly projectId: string }, R>(
-		work: Work<P, R>,
-		typesOf: (p: P) => readonly string[] = () => [],
-	): Verb<P, R> =>
-	(node, p) =>
-		node.writeInProject(p.projectId, (c) => work(c, p, node), typesOf(p));
+		node[how]((c) => work(c, p, node), pool);
+const read = by("read");
+const snapshot = by("snapshot");
+const write = by("write");
 /** Chooses its own connections. */
 const choosing =
 	<P, R>(work: (connections: Connections, p: P, node: PostgresNode) => Promise<R>): Verb<P, R> =>
@@ -126,15 +112,11 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	openLog: (projectId) => c.run(OPEN_LOG, projectId),
 	holdLog: (project) => holdLogs(c, [project], true),
 	holdProject: async (project) => (await lockProject(c, project)).lastSeq,
-	// Done by `writeInProject`.
-	addTypes: async () => undefined,
 	now: async () => node.clock.now(),
 	wake: (project) => ringForChange(c, project),
 	toDatabaseTime: async (at) => c.offset.toDatabase(at),
 	toNodeTime: async (at) => c.offset.toNode(at),
 	appendFacts: (_, project, facts) => appendFacts(c, project, facts),
-	findOrders: (project, orders) => findOrders(c, project, orders),
-	addOrders: (project, orders, customers) => addOrders(c, project, orders, customers),
 	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
 	commit: () => c.commit(),
 });
@@ -157,32 +139,23 @@ const OF_ACCESS: ReadonlySet<string> = new Set<keyof ColdStorage>([
 	"getProject",
 ]);
 
-type InProject = { readonly projectId: string };
-const MODES: Readonly<
-	Record<
-		Mode,
-		(
-			work: Work<InProject, unknown>,
-			typesOf?: (p: InProject) => readonly string[],
-			pool?: PoolName,
-		) => Verb<InProject, unknown>
-	>
-> = {
-	read: (work, _, pool) => read(work, pool),
-	snapshot: (work) => snapshot(work),
-	write: (work) => write(work),
-	writeInProject,
-};
+function sharedVerb(name: string, { mode, steps, typesOf }: SharedVerb<readonly [never]>): Verb<never, unknown> {
+	const work: Work<never, unknown> = (c, p, node) => runVerb(c, node, steps(p));
+	switch (mode) {
+		case "read":
+			return read(work, OF_ACCESS.has(name) ? "access" : undefined);
+		case "snapshot":
+			return snapshot(work);
+		case "write":
+			return write(work);
+		case "writeInProject":
+			return (node, p: { readonly projectId: string }) =>
+				node.writeInProject(p.projectId, (c) => work(c, p as never, node), typesOf?.(p as never));
+	}
+}
 
 const SHARED = Object.fromEntries(
-	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps, typesOf }]) => [
-		name,
-		MODES[mode](
-			(c, p, node) => runVerb(c, node, (steps as (p: unknown) => Steps<unknown>)(p)),
-			typesOf as never,
-			OF_ACCESS.has(name) ? "access" : undefined,
-		),
-	]),
+	Object.entries<SharedVerb<readonly [never]>>(VERBS).map(([name, verb]) => [name, sharedVerb(name, verb)]),
 );
 
 /** The verbs as calls of one node. */

@@ -21,7 +21,6 @@ import {
 	unpackResults,
 	unpackSettlements,
 } from "./connection/wire.ts";
-import { addOrders, appendFacts, findOrders } from "./facts.ts";
 import {
 	countAttempts,
 	getAttempt,
@@ -38,7 +37,7 @@ import { readBacklogs, readGauges } from "./lanes/lanes.ts";
 import { settle } from "./lanes/settle.ts";
 import * as leases from "./leases/leases.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/leases.ts";
-import { appendEvents } from "./log/append.ts";
+import { appendEvents, appendFacts } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
 
@@ -154,6 +153,7 @@ const CONVERTED: Readonly<Record<string, (value: string | number | null) => unkn
 	"accounts.operator": Boolean,
 	"sessions.by_link": Boolean,
 	"audit.detail": json,
+	"store_orders.events": json,
 	"lanes.open": json,
 	"store_refunds.events": json,
 	"store_chargebacks.events": json,
@@ -211,17 +211,12 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 	openLog: () => undefined,
 	holdLog: held,
 	holdProject: (project) => c.sql("SELECT last_seq FROM projects WHERE no = ?").get(project)!.last_seq as number,
-	addTypes: (types) => {
-		for (const type of types) c.names.internType(type);
-	},
 	now: () => now,
 	wake: (project) => lanes.ringForChange(c, project),
 	// One process owns the file, so there is one clock.
 	toDatabaseTime: (at) => at,
 	toNodeTime: (at) => at,
 	appendFacts: (projectId, _, facts) => appendFacts(c, projectId, facts),
-	findOrders: (project, orders) => findOrders(c, project, orders),
-	addOrders: (project, orders, customers) => addOrders(c, project, orders, customers),
 	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
 	commit: () => undefined,
 });
@@ -237,11 +232,12 @@ export function runVerb<R>(c: Connection, steps: Steps<R>, context: VerbContext)
 }
 
 const SHARED = Object.fromEntries(
-	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps }]) => [
+	Object.entries<SharedVerb<readonly [never]>>(VERBS).map(([name, { mode, steps, typesOf }]) => [
 		name,
-		on(mode === "read" ? "reader" : "writer")((c, p, { now }) =>
-			runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p), { now }),
-		),
+		on(mode === "read" ? "reader" : "writer")((c, p: never, { now }) => {
+			for (const type of typesOf?.(p) ?? []) c.names.internType(type);
+			return runVerb(c, steps(p), { now });
+		}),
 	]),
 );
 

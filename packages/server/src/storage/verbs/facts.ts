@@ -11,6 +11,7 @@ import {
 	judgeRefund,
 	type NewChargeback,
 	type NewDeliverable,
+	type NewFact,
 	type NewOrder,
 	type NewRefund,
 	type NewSubscription,
@@ -19,17 +20,24 @@ import {
 } from "../port/facts.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import { endUnlocked, greatest, type Query, sql, unlocked } from "./sql.ts";
 import {
-	addOrders,
+	among,
+	bytesOf,
+	endAmong,
+	endUnlocked,
+	greatest,
+	joinByKey,
+	type Query,
+	recordsOf,
+	sql,
+	unlocked,
+} from "./sql.ts";
+import {
 	appendFacts,
 	commit,
 	type FactEvents,
-	findOrders,
 	findProject,
 	holdLog,
-	type KnownOrders,
-	type RecordedFact,
 	row,
 	rows,
 	type Steps,
@@ -39,6 +47,11 @@ import {
 } from "./verb.ts";
 
 type OfOrder = Recorded | { readonly kind: "no_order" };
+
+/** A fact as it was recorded. */
+interface RecordedFact extends NewFact {
+	readonly events: readonly FactEvent[];
+}
 
 /** The original response to a fact that was recorded before, or a conflict if its content differs; null if it is new. */
 function earlierResult(fact: RecordedFact | undefined, digest: Uint8Array): Recorded | null {
@@ -70,6 +83,16 @@ const storedId = (id: string): string => id.replaceAll("\0", "\ufffd").toWellFor
 
 const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
 
+/** Orders as rows `g`, with bytes in hexadecimal. */
+const [given, endGiven] = recordsOf(
+	...["project", "order_id text", "customer text", "digest text", "at", "events json"],
+	...["amount_cents", "currency text", "basket_id text"],
+);
+const ITS_ORDER = joinByKey("store_orders o", "o.project_no = g.project AND o.order_id = g.order_id");
+const CUSTOMER_KEY = bytesOf("g.customer");
+const ITS_CUSTOMER = joinByKey("store_customers c", "c.project_no = g.project AND c.key = ", CUSTOMER_KEY);
+const DIGEST = bytesOf("g.digest");
+
 /** Records orders in sequence, each atomically: any number in three round trips. One result for each. */
 export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Steps<Recorded[]> {
 	const { projectId } = p;
@@ -78,15 +101,22 @@ export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrd
 	});
 	const project = yield* findProject(projectId);
 	if (project === null) return orders.map(() => ({ kind: "no_project" }));
-	const [, known] = yield* together(holdLog(project), findOrders(project, orders));
-	const { fresh, customers, facts } = newOrders(orders, known);
-	const results = new Map(known.orders);
+	const keys = JSON.stringify(
+		orders.map(({ orderId, customerKey }) => ({ project, order_id: orderId, customer: hex(customerKey) })),
+	);
+	const [, earlier, customers] = yield* together(
+		holdLog(project),
+		sql<RecordedFact & { orderId: string }>`
+			SELECT o.order_id AS "orderId", o.digest, o.at, o.events FROM ${given}${keys}${endGiven} ${ITS_ORDER}`,
+		sql<{ customer: string }>`SELECT g.customer FROM ${given}${keys}${endGiven} ${ITS_CUSTOMER}`,
+	);
+	const results = new Map(earlier.map((fact) => [fact.orderId, fact as RecordedFact]));
+	const fresh = newOrders(orders, results, new Set(customers.map(({ customer }) => customer)));
 	const appended = new Map<string, LogEvent[]>();
 	if (fresh.length > 0) {
-		const [events] = yield* together(appendFacts(projectId, project, facts));
-		const added = fresh.map((order, i) => ({ ...order, events: factEvents(events[i]!) }));
-		yield* together(addOrders(project, added, customers), commit());
-		for (const [i, { orderId }] of fresh.entries()) appended.set(orderId, events[i]!);
+		const [events] = yield* together(appendFacts(projectId, project, fresh));
+		for (const [i, { order }] of fresh.entries()) appended.set(order.orderId, events[i]!);
+		yield* together(...addOrders(project, fresh, events), commit());
 	}
 	return orders.map((order): Recorded => {
 		const { orderId, digest, at } = order;
@@ -99,25 +129,54 @@ export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrd
 	});
 }
 
+interface FreshOrder extends FactEvents {
+	readonly order: NewOrder;
+	readonly isFirst: boolean;
+}
+
 /** New orders, one per id, with the events that each creates: a customer's first one comes after `customerCreated`. */
-function newOrders<O extends NewOrder>(orders: readonly O[], known: KnownOrders) {
-	const ids = new Set(known.orders.keys());
-	const customers = new Map(known.customers.map((key) => [hex(key), key]));
-	const fresh: O[] = [];
-	const facts: FactEvents[] = [];
-	const added: Uint8Array[] = [];
+function newOrders(
+	orders: readonly NewOrder[],
+	earlier: ReadonlyMap<string, RecordedFact>,
+	knownCustomers: ReadonlySet<string>,
+): FreshOrder[] {
+	const [ids, customers] = [new Set(earlier.keys()), new Set(knownCustomers)];
+	const fresh: FreshOrder[] = [];
 	for (const order of orders) {
 		if (ids.has(order.orderId)) continue;
 		ids.add(order.orderId);
-		fresh.push(order);
 		const { at, customerKey, customerCreated, purchaseCompleted } = order;
 		const isFirst = !customers.has(hex(customerKey));
-		facts.push({ at, events: isFirst ? [customerCreated, purchaseCompleted] : [purchaseCompleted] });
-		if (!isFirst) continue;
-		customers.set(hex(customerKey), customerKey);
-		added.push(customerKey);
+		customers.add(hex(customerKey));
+		const events = isFirst ? [customerCreated, purchaseCompleted] : [purchaseCompleted];
+		fresh.push({ order, isFirst, at, events });
 	}
-	return { fresh, facts, customers: added };
+	return fresh;
+}
+
+/** Also ends the baskets that were bought. */
+function addOrders(project: number, fresh: readonly FreshOrder[], appended: readonly (readonly LogEvent[])[]) {
+	const rows = fresh.map(({ order, at }, i) => ({
+		...{ project, order_id: order.orderId, digest: hex(order.digest), at, events: factEvents(appended[i]!) },
+		...{ amount_cents: order.amountCents, currency: order.currency, basket_id: order.basketId },
+	}));
+	const customers = fresh
+		.filter(({ isFirst }) => isFirst)
+		.map(({ order }) => ({ project, customer: hex(order.customerKey) }));
+	const baskets = rows.flatMap(({ basket_id }) => basket_id ?? []);
+	return [
+		sql`
+			INSERT INTO posthorn.store_customers (project_no, key)
+			SELECT g.project, ${CUSTOMER_KEY} FROM ${given}${JSON.stringify(customers)}${endGiven}`,
+		sql`
+			INSERT INTO posthorn.store_orders (
+				project_no, order_id, digest, at, events, amount_cents, currency, basket_id)
+			SELECT g.project, g.order_id, ${DIGEST}, g.at, g.events, g.amount_cents, g.currency, g.basket_id
+			FROM ${given}${JSON.stringify(rows)}${endGiven}`,
+		sql`
+			DELETE FROM posthorn.store_baskets
+			WHERE project_no = ${project} AND basket_id ${among}${JSON.stringify(baskets)}${endAmong}`,
+	];
 }
 
 const orderOf = (project: number, orderId: string): Query<Order> => sql`

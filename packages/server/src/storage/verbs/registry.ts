@@ -14,8 +14,8 @@ import type {
 	WebhookRef,
 } from "../port/registry.ts";
 import { mayStill } from "./members.ts";
-import { each, endEach, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
-import { addTypes, findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
+import { among, endAmong, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
+import { findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
 
 type ProjectRow = Omit<Project, "apps"> & { readonly developer: boolean };
 const PROJECT = fragment('id, name, developer, created_at AS "createdAt"');
@@ -176,7 +176,6 @@ export function* createWebhook(
 	if (!(yield* mayStill(project, p.by))) return "no_project";
 	if (others!.count >= p.maxPerProject) return "limit";
 	yield* together(
-		addTypes(events),
 		sql`
 			INSERT INTO posthorn.webhooks (
 				project_no, id, url, description, status, max_in_flight, sealed_digest, sealed_standard_digest,
@@ -197,7 +196,7 @@ export function* createWebhook(
 const subscribe = (project: number, webhookId: string, events: readonly string[], lastSeq: number): Query => sql`
 	INSERT INTO posthorn.subscriptions (${projectNo}webhook_no, type, from_seq)
 	SELECT ${projectNo}w.no, t.code, ${lastSeq} FROM posthorn.webhooks w CROSS JOIN posthorn.event_types t
-	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name IN ${each}${JSON.stringify(events)}${endEach}
+	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name ${among}${JSON.stringify(events)}${endAmong}
 	ON CONFLICT DO NOTHING`;
 
 /** The changed webhook, or null if it doesn't exist. */
@@ -217,11 +216,10 @@ export function* updateWebhook(p: WebhookRef & By & { readonly patch: WebhookPat
 		...(events === undefined
 			? []
 			: [
-					addTypes(events),
 					sql`
 						DELETE FROM posthorn.subscriptions
 						WHERE ${ofProject} ${project} AND webhook_no = ${webhook} AND type NOT IN (
-							SELECT code FROM posthorn.event_types WHERE name IN ${each}${JSON.stringify(events)}${endEach}
+							SELECT code FROM posthorn.event_types WHERE name ${among}${JSON.stringify(events)}${endAmong}
 						)`,
 					subscribe(project, p.webhookId, events, lastSeq),
 				]),

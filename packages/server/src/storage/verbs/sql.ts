@@ -103,11 +103,15 @@ export const unlocked = (table: string, key: string): Fragment =>
 	});
 export const endUnlocked = new Fragment({ postgres: " FOR UPDATE SKIP LOCKED))", sqlite: ")" });
 
-/** Joins a table by its key, row by row: `accounts a`, `a.id = m.account_id`. OFFSET 0 rules out other joins. */
-export const joinByKey = (table: string, on: string): Fragment =>
+/**
+ * Joins a table by its key, row by row: `accounts a`, `a.id = m.account_id`. OFFSET 0 rules out other joins.
+ *
+ * @param more the end of the condition, if it differs by engine
+ */
+export const joinByKey = (table: string, on: string, more = fragment("")): Fragment =>
 	new Fragment({
-		postgres: `CROSS JOIN LATERAL (SELECT * FROM posthorn.${table} WHERE ${on} OFFSET 0) ${table.split(" ")[1]}`,
-		sqlite: `CROSS JOIN ${table} ON ${on}`,
+		postgres: `CROSS JOIN LATERAL (SELECT * FROM posthorn.${table} WHERE ${on}${more.texts.postgres} OFFSET 0) ${table.split(" ")[1]}`,
+		sqlite: `CROSS JOIN ${table} ON ${on}${more.texts.sqlite}`,
 	});
 
 /** After a boolean column in a condition: SQLite uses its partial index only for this form. */
@@ -124,21 +128,28 @@ export const ofProject = new Fragment({ postgres: "project_no =", sqlite: "0 <" 
 /** … and in a list of columns: SQLite's lanes and subscriptions have none. */
 export const projectNo = new Fragment({ postgres: "project_no, ", sqlite: "" });
 
-/** A list of texts as a subquery: `name IN ${each}${JSON.stringify(names)}${endEach}`. */
-export const each = new Fragment({
-	postgres: "(SELECT json_array_elements_text(",
-	sqlite: "(SELECT value FROM json_each(",
+/** One of a list of texts: `name ${among}${JSON.stringify(names)}${endAmong}`. */
+export const among = new Fragment({
+	postgres: "= ANY (ARRAY(SELECT json_array_elements_text(",
+	sqlite: "IN (SELECT value FROM json_each(",
 });
-export const endEach = new Fragment({ postgres: "::json))", sqlite: "))" });
+export const endAmong = new Fragment({ postgres: "::json)))", sqlite: "))" });
 
-/** A JSON array of objects with numbers as rows `g`, in its order: `FROM ${given}${json}${endGiven}`. */
+/**
+ * A JSON array of objects as rows `g`, in its order: `FROM ${given}${json}${endGiven}`.
+ *
+ * @param columns names of numbers, or of others with their types on PostgreSQL: `currency text`
+ */
 export function recordsOf(...columns: readonly string[]): readonly [given: Fragment, endGiven: Fragment] {
-	const read = columns.map((name) => `value ->> '${name}' AS ${name}`).join(", ");
+	const typed = columns.map((column) => (column.includes(" ") ? column : `${column} bigint`));
+	const names = typed.map((column) => column.slice(0, column.indexOf(" ")));
+	const read = names.map((name) => `value ->> '${name}' AS ${name}`).join(", ");
 	return [
 		new Fragment({ postgres: "json_to_recordset(", sqlite: `(SELECT ${read} FROM json_each(` }),
-		new Fragment({
-			postgres: `::json) AS g (${columns.map((name) => `${name} bigint`).join(", ")})`,
-			sqlite: ")) AS g",
-		}),
+		new Fragment({ postgres: `::json) AS g (${typed.join(", ")})`, sqlite: ")) AS g" }),
 	];
 }
+
+/** The bytes that a text shows in hexadecimal. */
+export const bytesOf = (text: string): Fragment =>
+	new Fragment({ postgres: `decode(${text}, 'hex')`, sqlite: `unhex(${text})` });

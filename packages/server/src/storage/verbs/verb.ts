@@ -6,7 +6,6 @@
  * run again from its beginning if its transaction conflicted with another one, so it must have no other effects.
  */
 import type { AttemptStatus } from "../port/delivery.ts";
-import type { FactEvent, NewOrder } from "../port/facts.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { AttemptKind, IdRange } from "../shared/deliveries.ts";
 import type { Query, Row } from "./sql.ts";
@@ -29,8 +28,6 @@ export interface Natives {
 	holdLog(project: number): void;
 	/** Holds all of the project: its log, lanes and queues don't change meanwhile. Returns the last `seq` of the log. */
 	holdProject(project: number): number;
-	/** Makes sure that these event types are known. PostgreSQL has done so before the transaction. */
-	addTypes(types: readonly string[]): void;
 	/** The time on this node's clock. */
 	now(): number;
 	/** Records that the project changed, and sets its alarm. For a caller that holds all of it. */
@@ -44,10 +41,6 @@ export interface Natives {
 	 * fact its events as stored in the log.
 	 */
 	appendFacts(projectId: string, project: number, facts: readonly FactEvents[]): LogEvent[][];
-	/** Finds which of these orders were recorded before, and which of their customers are known. */
-	findOrders(project: number, orders: readonly StoredOrder[]): KnownOrders;
-	/** Records new orders and customers, and ends the baskets that were bought. */
-	addOrders(project: number, orders: readonly AddedOrder[], customers: readonly Uint8Array[]): void;
 	/** Matching attempts of the log in the order of their ids, `limit` at most. */
 	walkAttempts(project: number, kind: AttemptKind, range: IdRange, limit: number): Walked;
 	/** Ends the transaction together with the last statements: one round trip less. */
@@ -77,30 +70,6 @@ export interface Walked {
 export interface FactEvents {
 	readonly at: number;
 	readonly events: readonly NewEvent[];
-}
-
-/** A fact as it was recorded. */
-export type RecordedFact = {
-	readonly digest: Uint8Array;
-	readonly at: number;
-	readonly events: readonly FactEvent[];
-};
-
-/** An order, with its ids as databases store them. */
-export type StoredOrder = Pick<
-	NewOrder,
-	"orderId" | "digest" | "at" | "customerKey" | "amountCents" | "currency" | "basketId"
->;
-
-export interface AddedOrder extends StoredOrder {
-	readonly events: readonly FactEvent[];
-}
-
-export interface KnownOrders {
-	/** By order id. */
-	readonly orders: ReadonlyMap<string, RecordedFact>;
-	/** The keys of those who have bought before. */
-	readonly customers: readonly Uint8Array[];
 }
 
 export type NativeCall<K extends keyof Natives = keyof Natives> = {
@@ -148,10 +117,7 @@ export const openLog = native("openLog");
 export const holdLog = native("holdLog");
 export const holdProject = native("holdProject");
 export const wake = native("wake");
-export const addTypes = native("addTypes");
 export const appendFacts = native("appendFacts");
-export const findOrders = native("findOrders");
-export const addOrders = native("addOrders");
 export const walkAttempts = native("walkAttempts");
 export const commit = native("commit");
 

@@ -23,7 +23,7 @@ const AS_OWNER = `SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET sta
 const IDS_AT_ONCE = 200;
 
 /**
- * The end of a transaction that published: does what `append-rows.ts` does for nodes, with the rows in `publishing`,
+ * The end of a transaction that published: does what `appendRows` does for nodes, with the rows in `publishing`,
  * and sends a hint to the nodes at commit.
  *
  * @param hint what it says of a project of `log_end e`, as a column `project_id`

@@ -11,7 +11,7 @@ import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
-import { holdLogs } from "../log/append-rows.ts";
+import { holdLogs } from "../log/append.ts";
 import { firstOfType } from "../log/log.ts";
 import { beginningOfDay, daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 

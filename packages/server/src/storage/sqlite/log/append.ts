@@ -1,5 +1,6 @@
 import { sameContent } from "@posthorn/protocol";
-import type { AppendedEvent, AppendRequest, AppendResult, NewEvent } from "../../port.ts";
+import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, NewEvent } from "../../port.ts";
+import type { FactEvents } from "../../verbs/verb.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /** The end of a project's log while requests are appended to it. */
@@ -89,4 +90,20 @@ function lastTypeSeq(c: Connection, tail: Tail, type: number): number {
 	const last = row === undefined ? 0 : (row.type_seq as number);
 	tail.typeSeqs.set(type, last);
 	return last;
+}
+
+/** Appends the events of facts, in the current transaction. */
+export function appendFacts(c: Connection, projectId: string, facts: readonly FactEvents[]): LogEvent[][] {
+	const results = appendEvents(
+		c,
+		facts.map(({ at, events }) => ({ projectId, publishedAt: at, events })),
+	);
+	return facts.map(({ at, events }, nth) => {
+		const result = results[nth]!;
+		if (result.kind !== "appended") throw new Error(`The events of a fact could not be appended: ${result.kind}.`);
+		return events.map(({ id, type, body }, i) => {
+			const { seq, createdAt } = result.events[i]!;
+			return { seq, id, type, createdAt, publishedAt: at, body };
+		});
+	});
 }
