@@ -3,7 +3,7 @@
  * (the same node or another) when none comes.
  */
 import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
-import type { LogPosition } from "../packages/server/src/api/routes/publishing/log-page.ts";
+import type { LogPosition } from "../packages/server/src/api/routes/publishing/events.ts";
 import type { RetriedPosition } from "../packages/server/src/storage/port.ts";
 import type { Act, ReadResult } from "./happenings.ts";
 import type { SimNode } from "./nodes/node.ts";

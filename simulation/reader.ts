@@ -1,6 +1,6 @@
 /** A program that polls a project's log by the rules of the API: it keeps each page's position, and continues from there. */
 import { Problem } from "../packages/server/src/api/http/problem.ts";
-import { type LogPosition, readPage } from "../packages/server/src/api/routes/publishing/log-page.ts";
+import { type LogPosition, readPage } from "../packages/server/src/api/routes/publishing/events.ts";
 import type { Storage } from "../packages/server/src/storage/port.ts";
 import type { ReadResult } from "./happenings.ts";
 

@@ -15,7 +15,7 @@ export const PUBLISH: readonly Bite[] = [
 	},
 	{
 		name: "readers not told of a lost tail",
-		file: "packages/server/src/api/routes/publishing/log-page.ts",
+		file: "packages/server/src/api/routes/publishing/events.ts",
 		find: "position.epoch !== undefined && position.epoch !== epoch",
 		replace: "false",
 		breaks: "After a failover, a reader that has read lost events skips the ones that got their numbers.",
@@ -25,7 +25,7 @@ export const PUBLISH: readonly Bite[] = [
 	},
 	{
 		name: "page ends one too far",
-		file: "packages/server/src/api/routes/publishing/log-page.ts",
+		file: "packages/server/src/api/routes/publishing/events.ts",
 		find: "const lastSeq = events.at(-1)?.seq ?? after;",
 		replace: "const lastSeq = (events.at(-1)?.seq ?? after) + (rows.length > limit ? 1 : 0);",
 		breaks: "A reader misses the event behind each full page.",

@@ -175,6 +175,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/{project_id}/samples": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Publish a sample event
+         * @description Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. To try out a single webhook, send it a test event instead.
+         */
+        readonly post: operations["publishSample"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/events/{event_id}": {
         readonly parameters: {
             readonly query?: never;
@@ -209,26 +229,6 @@ export interface paths {
          * @description For programs that show the project's events to a person, or forward them to another machine, as `posthorn listen` does. It adds an entry to the audit log, and changes nothing else.
          */
         readonly post: operations["recordListener"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/v1/projects/{project_id}/samples": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly get?: never;
-        readonly put?: never;
-        /**
-         * Publish a sample event
-         * @description Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. To try out a single webhook, send it a test event instead.
-         */
-        readonly post: operations["publishSample"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2419,39 +2419,6 @@ export interface components {
         readonly PublishedEventBatch: {
             readonly events: readonly components["schemas"]["PublishedEvent"][];
         };
-        /** @description The body that a webhook receives, byte for byte. */
-        readonly Envelope: {
-            /**
-             * @description The event's identifier. Receivers deduplicate by it.
-             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
-             */
-            readonly id: string;
-            readonly type: components["schemas"]["EventType"];
-            /**
-             * Format: date-time
-             * @description ISO 8601 in UTC with milliseconds.
-             * @example 2026-11-21T03:47:36.123Z
-             */
-            readonly created_at: string;
-            /**
-             * @description The project's identifier.
-             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
-             */
-            readonly project_id: string;
-            /** @description The event's own data. Its schema depends on the type: `GET /v1/event-types`. */
-            readonly data: {
-                readonly [key: string]: unknown;
-            };
-        };
-        readonly NewListener: {
-            /**
-             * @description Where the events go, without secrets.
-             * @example localhost:3000
-             */
-            readonly target: string;
-            /** @description By default, all types. */
-            readonly types?: readonly components["schemas"]["EventType"][];
-        };
         /**
          * @example {
          *       "type": "customer.created",
@@ -2678,6 +2645,39 @@ export interface components {
          *     }
          */
         readonly SampleRequest: components["schemas"]["SampleCustomerCreated"] | components["schemas"]["SamplePurchaseCompleted"] | components["schemas"]["SamplePurchaseRefunded"] | components["schemas"]["SampleDeliverySuccess"] | components["schemas"]["SampleDeliveryFailed"] | components["schemas"]["SampleBasketAbandoned"] | components["schemas"]["SampleSubscriptionCreated"] | components["schemas"]["SampleSubscriptionCanceled"] | components["schemas"]["SampleChargebackCreated"];
+        /** @description The body that a webhook receives, byte for byte. */
+        readonly Envelope: {
+            /**
+             * @description The event's identifier. Receivers deduplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /**
+             * @description The project's identifier.
+             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly project_id: string;
+            /** @description The event's own data. Its schema depends on the type: `GET /v1/event-types`. */
+            readonly data: {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly NewListener: {
+            /**
+             * @description Where the events go, without secrets.
+             * @example localhost:3000
+             */
+            readonly target: string;
+            /** @description By default, all types. */
+            readonly types?: readonly components["schemas"]["EventType"][];
+        };
         /** @description An attempt without its headers and bodies. */
         readonly AttemptSummary: {
             /**
@@ -3022,11 +3022,6 @@ export interface components {
              */
             readonly url: string;
             /**
-             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
-             * @example Accounting
-             */
-            readonly description?: string;
-            /**
              * @description The event types that it receives.
              * @example [
              *       "purchase.completed",
@@ -3034,6 +3029,11 @@ export interface components {
              *     ]
              */
             readonly events: readonly components["schemas"]["EventType"][];
+            /**
+             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
+             * @example Accounting
+             */
+            readonly description?: string;
             /**
              * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
@@ -3211,11 +3211,6 @@ export interface components {
              */
             readonly url?: string;
             /**
-             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
-             * @example Accounting
-             */
-            readonly description?: string;
-            /**
              * @description The event types that it receives.
              * @example [
              *       "purchase.completed",
@@ -3223,6 +3218,11 @@ export interface components {
              *     ]
              */
             readonly events?: readonly components["schemas"]["EventType"][];
+            /**
+             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
+             * @example Accounting
+             */
+            readonly description?: string;
             /**
              * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
@@ -4416,8 +4416,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
-        readonly "too-many-requests-recordedReads": {
+        /** @description Too many test events of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
+        readonly "too-many-requests-testEvents-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
@@ -4427,8 +4427,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many test events of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
-        readonly "too-many-requests-testEvents-changes": {
+        /** @description Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
+        readonly "too-many-requests-recordedReads": {
             headers: {
                 /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
@@ -4999,6 +4999,52 @@ export interface operations {
             };
         };
     };
+    readonly publishSample: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SampleRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The event is published. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PublishedEvent"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The type has more or fewer subscribed webhooks than `webhooks` says. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-testEvents-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly getEvent: {
         readonly parameters: {
             readonly query?: never;
@@ -5065,52 +5111,6 @@ export interface operations {
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-recordedReads"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
-    readonly publishSample: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path: {
-                /** @description The project's identifier. */
-                readonly project_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["SampleRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description The event is published. */
-            readonly 202: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["PublishedEvent"];
-                };
-            };
-            readonly 400: components["responses"]["malformed-request"];
-            readonly 401: components["responses"]["unauthorized"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not-found"];
-            /** @description The type has more or fewer subscribed webhooks than `webhooks` says. */
-            readonly 409: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            readonly 413: components["responses"]["too-large"];
-            readonly 415: components["responses"]["unsupported-media-type"];
-            readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests-testEvents-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

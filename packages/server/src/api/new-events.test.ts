@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { EventDraft } from "../engine/engine.ts";
 import { parseBody } from "./http/json-body.ts";
 import { Problem } from "./http/problem.ts";
-import { readNewEvents } from "./routes/publishing/new-events.ts";
+import { readNewEvents } from "./routes/publishing/publish.ts";
 
 function read(source: string): { drafts: EventDraft[]; batch: boolean } {
 	const { value, text } = parseBody(Buffer.from(source), { member: "events", items: 1_000, itemBytes: 1_000_000 });

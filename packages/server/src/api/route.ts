@@ -113,6 +113,8 @@ export interface Call<Q, B> {
 	isStillAllowed(): Promise<boolean>;
 	/** Throws what the caller would get now, if that is a refusal: for handlers that wait before they read. */
 	authorizeAgain(): Promise<void>;
+	/** For a change that wasn't made, since the caller has lost the right to it or its target is gone: throws which. */
+	gone(what: string): Promise<never>;
 }
 
 /** A route is a row of data; the server, the documentation and tests are built from it. */

@@ -5,7 +5,7 @@
 
 import { EVENT_TYPES, NAME_DETAIL, NAME_LENGTH, NAME_PATTERN } from "@posthorn/protocol";
 import type { TSchema, Type as TypeBox } from "typebox";
-import { type IdKind, idPattern, isId } from "../base/ids.ts";
+import { EVENT_ID, type IdKind, idPattern, isId } from "../base/ids.ts";
 import { TEXT_PATTERN } from "../base/text.ts";
 import { invalid } from "./http/problem.ts";
 import { TIME_PATTERN } from "./http/validate.ts";
@@ -95,9 +95,6 @@ export async function pageById<T, Shown>(
 	return { data, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(idOf(last)) : null };
 }
 
-/** For requests: unknown properties are errors. */
-export const closed = { additionalProperties: false } as const;
-
 type Properties = Parameters<typeof Type.Object>[0];
 
 /** An object that the document lists under this name. */
@@ -106,7 +103,13 @@ export const component =
 	<P extends Properties>(properties: P) =>
 		Type.Object(properties, { ...options, title });
 
-/** The same for a request's body. */
+/** In requests, unknown properties are errors. */
+const closed = { additionalProperties: false } as const;
+
+export const strictObject = <P extends Properties>(properties: P, options?: Schema) =>
+	Type.Object(properties, { ...closed, ...options });
+
+/** A component for a request's body. */
 export const request = (title: string, options?: Schema) => component(title, { ...closed, ...options });
 
 export const orNull = <T extends TSchema>(schema: T, description?: string) =>
@@ -150,6 +153,12 @@ export const id = (prefix: string, what: string) =>
 		examples: [`${prefix}_01kbjh6mrxe3q8z1v2t4w5y6a7`],
 	});
 
+export const EventId = Type.String({
+	pattern: EVENT_ID.source,
+	description: "The event's identifier. Receivers deduplicate by it.",
+	examples: ["evt_01kbjh6mrxe3q8z1v2t4w5y6a7"],
+});
+
 /** Text that is shown within sentences. */
 export const nameText = { pattern: NAME_PATTERN, errorMessage: NAME_DETAIL } as const;
 
@@ -178,6 +187,9 @@ export const listWith = <T extends ReturnType<typeof Type.Object>, More extends 
 
 export const list = <T extends ReturnType<typeof Type.Object>>(item: T) => listWith(item, {});
 
+/** A list without pages, as a component. */
+export const wholeList = <T extends TSchema>(title: string, item: T) => component(title)({ data: Type.Array(item) });
+
 export const Limit = Type.Optional(
 	Type.Integer({
 		minimum: PAGE_LIMIT.min,
@@ -198,4 +210,4 @@ export const cursor = (from: string) =>
 
 export const Cursor = Type.Optional(cursor("the previous page"));
 
-export const PageQuerySchema = Type.Object({ limit: Limit, cursor: Cursor }, closed);
+export const PageQuerySchema = strictObject({ limit: Limit, cursor: Cursor });

@@ -17,7 +17,7 @@ import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, OneByOne, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
 import { Connections } from "./http/connections.ts";
-import { FailureLog, invalid, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
+import { FailureLog, invalid, notFound, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
 import { readQuery } from "./http/validate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import {
@@ -168,9 +168,13 @@ interface Noted {
  */
 class LateParts {
 	readonly request: FastifyRequest;
+	readonly #route: Route;
+	readonly #parts: ApiParts;
 
-	constructor(request: FastifyRequest) {
+	constructor(request: FastifyRequest, route: Route, parts: ApiParts) {
 		this.request = request;
+		this.#route = route;
+		this.#parts = parts;
 	}
 
 	get body(): unknown {
@@ -179,6 +183,21 @@ class LateParts {
 
 	get principal(): Principal {
 		return principalOf(this.request);
+	}
+
+	get isStillAllowed() {
+		return () => isStillAllowed(this.request, this.#route, this.#parts);
+	}
+
+	get authorizeAgain() {
+		return () => authorizeAgain(this.request, this.#route, this.#parts);
+	}
+
+	get gone() {
+		return async (what: string): Promise<never> => {
+			await this.authorizeAgain();
+			throw notFound(what);
+		};
 	}
 }
 
@@ -263,14 +282,12 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			return reading;
 		};
 		const notes: Noted[] = [];
-		const call = Object.assign(new LateParts(request), {
+		const call = Object.assign(new LateParts(request, route, parts), {
 			params,
 			query: query.ok ? query.value : {},
 			reply,
 			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
-			isStillAllowed: () => isStillAllowed(request, route, parts),
-			authorizeAgain: () => authorizeAgain(request, route, parts),
 			heavy,
 		});
 		const make = () => route.handler(call as never);

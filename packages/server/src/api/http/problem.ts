@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { PasswordsBusy } from "../../accounts/index.ts";
 import { LOGGED_FAILURES, REQUESTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -250,7 +251,8 @@ export function sendProblem(
 	const problem = problemOf(error);
 	// The remainder isn't read: Node closes the connection after the response.
 	if (!request.raw.complete && hasBody(request)) reply.header("Connection", "close");
-	if (problem.statusCode >= 500 && problem !== error) failures.add(error, request);
+	const isExpected = error instanceof Problem || error instanceof PasswordsBusy;
+	if (problem.statusCode >= 500 && !isExpected) failures.add(error, request);
 	return reply
 		.code(problem.statusCode)
 		.headers(problem.headers)
@@ -287,6 +289,8 @@ function hasBody({ headers }: FastifyRequest): boolean {
 
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
+	if (error instanceof PasswordsBusy)
+		return retryLater("node", "Too many sign-ins are in progress.", RETRY_S.passwords);
 	if (error instanceof StorageError && error.code === "busy")
 		return retryLater("own", `${error.message} Nothing was changed.`);
 	if (error instanceof StorageError)

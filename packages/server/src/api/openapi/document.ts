@@ -6,9 +6,9 @@ import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
 import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route.ts";
 import { apiRoutes } from "../routes/index.ts";
-import { EventId } from "../routes/publishing/events.ts";
+
 import { factId } from "../routes/publishing/facts.ts";
-import { component, EventTypeName, id, Type } from "../schema.ts";
+import { component, EventId, EventTypeName, id, Type } from "../schema.ts";
 import { receiverWebhooks } from "./receivers.ts";
 
 const ProblemSchema = component("Problem", { description: "RFC 9457." })({

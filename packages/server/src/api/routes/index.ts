@@ -17,7 +17,7 @@ import { eventTypeRoutes } from "./publishing/event-types.ts";
 import { eventRoutes } from "./publishing/events.ts";
 import { factRoutes } from "./publishing/facts.ts";
 import { orderRoutes } from "./publishing/orders.ts";
-import { sampleRoutes } from "./publishing/samples.ts";
+import { publishRoutes } from "./publishing/publish.ts";
 import { quarantineRoutes } from "./system/quarantine.ts";
 import { docsRoutes, problemRoutes, systemRoutes } from "./system/system.ts";
 import { incidentRoutes } from "./webhooks/incidents.ts";
@@ -29,8 +29,8 @@ export function apiRoutes(parts: ApiParts, openApi: () => string, storageCheck =
 		...projectRoutes(parts),
 		...apiKeyRoutes(parts),
 		...eventTypeRoutes(),
+		...publishRoutes(parts),
 		...eventRoutes(parts),
-		...sampleRoutes(parts),
 		...eventSearchRoutes(parts),
 		...orderRoutes(parts),
 		...factRoutes(parts),

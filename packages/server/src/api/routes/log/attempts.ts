@@ -10,9 +10,9 @@ import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
-	closed,
 	component,
 	count,
+	EventId,
 	EventTypeName,
 	id,
 	Limit,
@@ -20,11 +20,12 @@ import {
 	orNull,
 	PAGE_LIMIT,
 	type PageQuery,
+	strictObject,
 	Time,
 	TimeOrNull,
 	Type,
 } from "../../schema.ts";
-import { EventId } from "../publishing/events.ts";
+
 import {
 	cursorOf,
 	type GivenFilter,
@@ -149,9 +150,9 @@ const attemptFilters = {
 	test: Type.Optional(Type.Enum(["false"], { description: "`false` leaves out test events, as statistics do." })),
 };
 
-export const AttemptCountQuery = Type.Object(attemptFilters, closed);
+export const AttemptCountQuery = strictObject(attemptFilters);
 
-export const AttemptQuery = Type.Object({ ...attemptFilters, limit: Limit, cursor: Cursor }, closed);
+export const AttemptQuery = strictObject({ ...attemptFilters, limit: Limit, cursor: Cursor });
 
 type Status = NonNullable<AttemptFilter["statuses"]>[number];
 

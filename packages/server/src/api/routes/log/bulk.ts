@@ -8,7 +8,6 @@ import { found, notFound } from "../../http/problem.ts";
 import { parseTime, timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
-	closed,
 	component,
 	count,
 	cursor,
@@ -18,6 +17,7 @@ import {
 	orNull,
 	request,
 	soughtId,
+	strictObject,
 	Time,
 	TimeOrNull,
 	Type,
@@ -36,7 +36,7 @@ const STEP = { replays: 1_000, retries: 500, namedRetries: 50, dismissals: 50 };
 const DISMISSED_PAGES = 5;
 
 const namedDeliveries = (description: string) =>
-	Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
+	Type.Array(strictObject({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }), {
 		...{ minItems: 1, maxItems: MAX_NAMED, description },
 	});
 const NAMED = { webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7" };
@@ -60,13 +60,12 @@ export const ReplayRequest = request("ReplayRequest", { examples: [{ status: "fa
 
 export const ReplayedCount = component("ReplayedCount")({ count: Type.Integer() });
 
-const ReplayFilter = Type.Object(
+const ReplayFilter = strictObject(
 	{
 		...bodyFilters,
 		status: Type.Optional(Type.Union([AttemptStatusName, Type.Array(AttemptStatusName, { minItems: 1, maxItems: 3 })])),
 	},
 	{
-		...closed,
 		description:
 			"As for the list of attempts. A delivery matches if its newest attempt does. Test events never match: replay those one by one.",
 	},
@@ -136,8 +135,7 @@ const DismissalsRequest = request("DismissalsRequest", {
 		namedDeliveries("Dismisses these deliveries. Those that aren't dead-lettered are skipped."),
 	),
 	filter: Type.Optional(
-		Type.Object(bodyFilters, {
-			...closed,
+		strictObject(bodyFilters, {
 			description: "Dismisses one step of the dead letters that match, newest first, without those of test events.",
 		}),
 	),

@@ -15,20 +15,21 @@ import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type PathParams, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
-	closed,
 	component,
 	count,
 	decodeCursor,
+	EventId,
 	EventTypeName,
 	id,
 	Limit,
 	listWith,
 	orNull,
 	PAGE_LIMIT,
+	strictObject,
 	TimeOrNull,
 	Type,
 } from "../../schema.ts";
-import { EventId } from "../publishing/events.ts";
+
 import { Attempt, AttemptSummary, OrderId, presentAttempt, presentAttemptSummary, searchedOf } from "./attempts.ts";
 import { cursorOf, logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
@@ -68,7 +69,7 @@ const filters = {
 	),
 };
 
-export const DeliveryFilterQuery = Type.Object(filters, closed);
+export const DeliveryFilterQuery = strictObject(filters);
 
 /** @throws Problem 422 if the filter has too many combinations */
 export async function deliveryFilterOf(
@@ -125,7 +126,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "List deliveries",
 			description: `Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
 			access: "developer",
-			query: Type.Object({ ...filters, limit: Limit, cursor: Cursor }, closed),
+			query: strictObject({ ...filters, limit: Limit, cursor: Cursor }),
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },

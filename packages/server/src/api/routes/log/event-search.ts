@@ -8,22 +8,23 @@ import { invalid } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
-	closed,
 	component,
 	count,
 	decodeCursor,
+	EventId,
 	EventTypeName,
 	encodeCursor,
 	Limit,
 	listWith,
 	orNull,
 	PAGE_LIMIT,
+	strictObject,
 	Time,
 	TimeOrNull,
 	Type,
 	text,
 } from "../../schema.ts";
-import { EventId } from "../publishing/events.ts";
+
 import { AttemptSummary, presentAttemptSummary } from "./attempts.ts";
 import { presentSearched, referenceFilters, SearchedEvents } from "./log-filters.ts";
 
@@ -50,23 +51,20 @@ const EventMatch = component("EventMatch", {
 	),
 });
 
-const SearchQuery = Type.Object(
-	{
-		...referenceFilters,
-		text: Type.Optional(
-			Type.String({
-				minLength: 2,
-				maxLength: 200,
-				...text,
-				description:
-					"Searches events' bodies and recorded responses (their first 1,024 bytes) for this text, in upper or lower case, as it is or as JSON writes it in a string.",
-			}),
-		),
-		limit: Limit,
-		cursor: Cursor,
-	},
-	closed,
-);
+const SearchQuery = strictObject({
+	...referenceFilters,
+	text: Type.Optional(
+		Type.String({
+			minLength: 2,
+			maxLength: 200,
+			...text,
+			description:
+				"Searches events' bodies and recorded responses (their first 1,024 bytes) for this text, in upper or lower case, as it is or as JSON writes it in a string.",
+		}),
+	),
+	limit: Limit,
+	cursor: Cursor,
+});
 
 const EventMatches = listWith(EventMatch, {
 	searched_back_to: Type.Union([TimeOrNull], {

@@ -1,30 +1,13 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import {
-	accountFaults,
-	EMAIL_PATTERN,
-	MAX_EMAIL,
-	PASSWORD_LENGTH,
-	PasswordsBusy,
-	type Person,
-} from "../../../accounts/index.ts";
+import { accountFaults, EMAIL_PATTERN, MAX_EMAIL, PASSWORD_LENGTH, type Person } from "../../../accounts/index.ts";
 import { trimmed } from "../../../base/text.ts";
 import type * as port from "../../../storage/port.ts";
-import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem.ts";
+import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, id, list, Name, NewName, request, Time, Type } from "../../schema.ts";
 
 const route = routeIn("Account");
-
-/** Runs work that checks a password; responds that the caller should retry if too much of it is in progress. */
-export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
-	try {
-		return await work();
-	} catch (error) {
-		if (!(error instanceof PasswordsBusy)) throw error;
-		throw retryLater("node", "Too many sign-ins are in progress.", RETRY_S.passwords);
-	}
-}
 
 /** To look an account up: any text, since an unknown address and a malformed one get the same response. */
 export const Email = Type.String({ maxLength: 400, examples: ["owner@example.com"] });
@@ -60,9 +43,7 @@ export const Account = component("Account")({
 	created_at: Time,
 });
 
-export const AccountPatch = request("AccountPatch")({ name: NewName });
-
-export const PasswordChange = request("PasswordChange")({
+const PasswordChange = request("PasswordChange")({
 	current: Type.Optional(
 		Type.String({
 			maxLength: 1_000,
@@ -72,7 +53,7 @@ export const PasswordChange = request("PasswordChange")({
 	password: NewPassword,
 });
 
-export const SessionInfo = component("SessionInfo")({
+const SessionInfo = component("SessionInfo")({
 	id: id("ses", "session"),
 	created_at: Time,
 	last_seen_at: Time,
@@ -102,7 +83,7 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 		route("PATCH", path, "updateAccount", {
 			summary: "Change your name",
 			access: "signed_in",
-			body: AccountPatch,
+			body: request("AccountPatch")({ name: NewName }),
 			faults: accountFaults,
 			success: { status: 200, description: "The account as changed.", schema: Account },
 			async handler({ principal, body }) {
@@ -118,9 +99,7 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 			faults: ({ password }) => accountFaults({ ...(password !== undefined && { password }) }),
 			success: { status: 204, description: "The password was changed." },
 			async handler({ principal, body }) {
-				const result = await withPassword(() =>
-					people.changePassword(principal as Person, body.current, body.password),
-				);
+				const result = await people.changePassword(principal as Person, body.current, body.password);
 				switch (result.kind) {
 					case "changed":
 						return undefined;

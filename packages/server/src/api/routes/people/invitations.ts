@@ -3,13 +3,12 @@ import type { Static } from "typebox";
 import { accountFaults, actorOf, emailFaults, normalEmail, stillMember } from "../../../accounts/index.ts";
 import { INVITATIONS } from "../../../base/budgets.ts";
 import type * as port from "../../../storage/port.ts";
-import type { Accepting, Account, Membership, NewAccount } from "../../../storage/port.ts";
 import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
-import { found, invalid, notFound, Problem, retryLater } from "../../http/problem.ts";
+import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, id, list, Name, NewName, orNull, request, Time, Type } from "../../schema.ts";
-import { NewEmail, NewPassword, Token, withPassword } from "./account.ts";
+import { NewEmail, NewPassword, Token } from "./account.ts";
 import { Actor, RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
 
@@ -24,21 +23,19 @@ const invitationFields = {
 	expires_at: Time,
 };
 
-export const Invitation = component("Invitation")(invitationFields);
+const Invitation = component("Invitation")(invitationFields);
 
-export const CreatedInvitation = component("CreatedInvitation")({
+const CreatedInvitation = component("CreatedInvitation")({
 	...invitationFields,
 	url: Type.String({ description: "The link for the invited person, shown only in this response." }),
 });
 
-export const NewInvitation = request("NewInvitation", { examples: [{ role: "developer" }] })({
+const NewInvitation = request("NewInvitation", { examples: [{ role: "developer" }] })({
 	role: RoleName,
 	email: Type.Optional(NewEmail),
 });
 
-export const InvitationToken = request("InvitationToken")({ token: Token });
-
-export const SeenInvitation = component("SeenInvitation")({
+const SeenInvitation = component("SeenInvitation")({
 	project: Type.Object({ id: id("proj", "project"), name: Name }),
 	role: RoleName,
 	email: orNull(Type.String()),
@@ -46,7 +43,7 @@ export const SeenInvitation = component("SeenInvitation")({
 	invited_by_name: Type.String(),
 });
 
-export const InvitationAcceptance = request("InvitationAcceptance", {
+const InvitationAcceptance = request("InvitationAcceptance", {
 	description: "If you are signed in, the token is enough. A new account needs all four.",
 })({
 	token: Token,
@@ -72,21 +69,17 @@ const OVER =
 
 const TOO_MANY = `A project may have ${INVITATIONS.open} open invitations. Revoke some first.`;
 
-interface NewPerson {
-	readonly email?: string;
-	readonly name?: string;
-	readonly password?: string;
-}
-
 /** Whether the account with this address may accept; any account may if the invitation names no address. */
 const isFor = ({ email }: port.Invitation, address: string): boolean =>
 	email === null || normalEmail(email) === normalEmail(address);
 
-const forSomeoneElse = ({ email }: port.Invitation, account: Account): Problem =>
+const forSomeoneElse = ({ email }: port.Invitation, account: port.Account): Problem =>
 	new Problem(
 		"forbidden",
 		`This invitation is for ${email}, and you are signed in as ${account.email}. Sign in as ${email}, or ask for an invitation to your address.`,
 	);
+
+const targetOf = ({ id, email }: port.Invitation) => ({ kind: "invitation", id, name: email ?? "a link" });
 
 function checkWait(wait: number | null): void {
 	if (wait !== null)
@@ -108,7 +101,7 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 	}
 
 	/** The new account of a user who has none yet, to be created with the acceptance. */
-	async function newAccount(body: NewPerson, invitation: port.Invitation, network: string): Promise<NewAccount> {
+	async function newAccount(body: Static<typeof InvitationAcceptance>, invitation: port.Invitation, network: string) {
 		const { email, name, password } = body;
 		if (email === undefined || name === undefined || password === undefined)
 			throw invalid(
@@ -120,13 +113,13 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			throw invalid([{ pointer: "/email", detail: `must be ${invitation.email}, whom this invitation is for` }]);
 		// Holders of the link could otherwise try which addresses have accounts.
 		checkWait(people.waitForInvitation(invitation.id));
-		const result = await withPassword(() => people.prepare({ email, name, password }, network));
+		const result = await people.prepare({ email, name, password }, network);
 		if (result.kind === "invalid") throw invalid(result.faults);
 		return result;
 	}
 
 	/** Makes the account a member, and creates it if it is new. */
-	async function accept(token: string, invitation: port.Invitation, by: Accepting): Promise<Membership> {
+	async function accept(token: string, invitation: port.Invitation, by: port.Accepting): Promise<port.Membership> {
 		const membership = await members.accept(token, invitation.projectId, by);
 		if (membership === null) throw new Problem("not-found", OVER);
 		if (membership !== "taken") return membership;
@@ -149,20 +142,16 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
 			problems: { conflict: TOO_MANY },
-			async handler({ params: { projectId }, body, principal, audit, authorizeAgain }) {
+			async handler({ params: { projectId }, body, principal, audit, gone }) {
 				found("project", await storage.getProject({ projectId }));
 				const { role } = body;
 				const email = body.email?.trim() ?? null;
 				const by = stillMember(principal, "owner");
 				const result = await members.invite({ projectId, role, email, invitedBy: actorOf(principal), by });
 				if (result.kind === "too_many") throw new Problem("conflict", TOO_MANY);
-				if (result.kind !== "created") {
-					await authorizeAgain();
-					throw notFound("project");
-				}
+				if (result.kind !== "created") return gone("project");
 				const { invitation, token } = result;
-				const target = { kind: "invitation", id: invitation.id, name: email ?? "a link" };
-				audit({ projectId, action: "member.invited", target, detail: { role } });
+				audit({ projectId, action: "member.invited", target: targetOf(invitation), detail: { role } });
 				return { ...presentInvitation(invitation), url: `${publicUrl()}/invitation#${token}` };
 			},
 		}),
@@ -184,19 +173,16 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			success: { status: 204, description: "The link no longer works." },
 			async handler({ params: { projectId, invitationId }, audit }) {
 				const open = await members.invitations(projectId);
-				const invitation = found(
-					"invitation",
-					open.find(({ id }) => id === invitationId),
-				);
+				const [invitation] = open.filter(({ id }) => id === invitationId);
+				const target = targetOf(found("invitation", invitation));
 				found("invitation", await storage.deleteInvitation({ projectId, invitationId }));
-				const target = { kind: "invitation", id: invitationId, name: invitation.email ?? "a link" };
 				audit({ projectId, action: "invitation.revoked", target });
 			},
 		}),
 		route("POST", "/v1/invitations/look", "lookAtInvitation", {
 			summary: "Get an invitation",
 			access: "open",
-			body: InvitationToken,
+			body: request("InvitationToken")({ token: Token }),
 			success: { status: 200, description: "Who invites the user to which project.", schema: SeenInvitation },
 			problems: {
 				invalid: "Some fields are not acceptable.",

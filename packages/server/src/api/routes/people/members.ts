@@ -15,7 +15,7 @@ export const RoleName = Type.Enum([...ROLES], {
 		"`viewer` may read everything except secrets. `developer` may also change webhooks and keys, and replay. `owner` may do everything, including apps and members.",
 });
 
-export const Member = component("Member")({
+const Member = component("Member")({
 	account_id: id("acc", "account"),
 	email: Type.String(),
 	name: Name,
@@ -24,15 +24,13 @@ export const Member = component("Member")({
 	added_at: Time,
 });
 
-export const MemberPatch = request("MemberPatch")({ role: RoleName });
-
 export const Actor = component("Actor")({
 	kind: Type.Enum(["account", "api_key", "operator_key"]),
 	id: orNull(Type.String()),
 	name: Type.String({ description: "Its name at the time." }),
 });
 
-export const AuditEntry = component("AuditEntry")({
+const AuditEntry = component("AuditEntry")({
 	id: id("aud", "entry"),
 	at: Time,
 	actor: Actor,
@@ -94,25 +92,18 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
-			body: MemberPatch,
+			body: request("MemberPatch")({ role: RoleName }),
 			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
-			async handler({ params: { projectId, accountId }, body, principal, audit, authorizeAgain }) {
+			async handler({ params: { projectId, accountId }, body, principal, audit, gone }) {
 				const member = found("member", await storage.getMember({ projectId, accountId }));
 				const by = stillMember(principal, "owner");
 				const result = await storage.setRole({ projectId, accountId, role: body.role, by });
-				if (result === "not_allowed") {
-					await authorizeAgain();
-					throw notFound("project");
-				}
+				if (result === "not_allowed") return gone("project");
 				if (result === "no_member") throw notFound("member");
 				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
-				audit({
-					projectId,
-					action: "member.role_changed",
-					target: targetOf(member),
-					detail: { from: member.role, to: body.role },
-				});
+				const detail = { from: member.role, to: body.role };
+				audit({ projectId, action: "member.role_changed", target: targetOf(member), detail });
 				return presentMember({ ...member, role: body.role });
 			},
 		}),

@@ -1,29 +1,26 @@
 import { isoTime } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
-import { accountFaults, type Client, type Person } from "../../../accounts/index.ts";
+import { accountFaults, type Person } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, component, id, Name, NewName, PAGE_LIMIT, request, Time, Type } from "../../schema.ts";
-import { Account, Email, NewEmail, NewPassword, presentAccount, Token, withPassword } from "./account.ts";
+import { component, id, Name, NewName, PAGE_LIMIT, request, strictObject, Time, Type } from "../../schema.ts";
+import { Account, Email, NewEmail, NewPassword, presentAccount, Token } from "./account.ts";
 import { RoleName } from "./members.ts";
 
 const route = routeIn("Account");
 const DAY_MS = 86_400_000;
 
-export const SetupState = component("SetupState")({
+const SetupState = component("SetupState")({
 	needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }),
 });
 
-export const Setup = request("Setup")({ token: Token, email: NewEmail, name: NewName, password: NewPassword });
+const Setup = request("Setup")({ token: Token, email: NewEmail, name: NewName, password: NewPassword });
 
-export const SignIn = Type.Union(
-	[
-		Type.Object({ email: Email, password: Type.String({ maxLength: 1_000 }) }, closed),
-		Type.Object({ token: Token }, closed),
-	],
+const SignIn = Type.Union(
+	[strictObject({ email: Email, password: Type.String({ maxLength: 1_000 }) }), strictObject({ token: Token })],
 	{ title: "SignIn", examples: [{ email: "owner@example.com", password: "correct horse battery staple" }] },
 );
 
@@ -55,9 +52,7 @@ export const Session = component("Session")({
 	}),
 });
 
-export const NewSignInLink = request("NewSignInLink")({ email: Email });
-
-export const SignInLink = component("SignInLink")({
+const SignInLink = component("SignInLink")({
 	url: Type.String({ description: "The link. It works once." }),
 	expires_at: Time,
 });
@@ -79,11 +74,11 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 				"too-many-requests": "Too many wrong tries from this network, for this account or in all.",
 			},
 			async handler({ body, request, reply }) {
-				const result = await withPassword(() =>
+				const network = unauthenticatedOwner(request);
+				const result =
 					"token" in body
-						? people.signInByToken(body.token, unauthenticatedOwner(request))
-						: people.signIn(body.email, body.password, unauthenticatedOwner(request)),
-				);
+						? await people.signInByToken(body.token, network)
+						: await people.signIn(body.email, body.password, network);
 				if (result.kind === "throttled") throw retryLater("own", "There were too many wrong tries.", result.wait);
 				if (result.kind === "signed_in")
 					return beginSession(result.account, "token" in body, request, reply, parts, result.passwordHash);
@@ -113,7 +108,7 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 			summary: "Create a one-time sign-in link",
 			description: "For someone who forgot their password. Send it yourself; it expires after 15 minutes.",
 			access: "operator",
-			body: NewSignInLink,
+			body: request("NewSignInLink")({ email: Email }),
 			success: { status: 201, description: "The link, shown this once.", schema: SignInLink },
 			problems: { "not-found": "No account has this address." },
 			async handler({ body }) {
@@ -157,7 +152,7 @@ export function setupRoutes(parts: ApiParts): Route[] {
 			},
 			async handler({ body, request, reply }) {
 				const { token, ...person } = body;
-				const result = await withPassword(() => people.setUp(token, person, unauthenticatedOwner(request)));
+				const result = await people.setUp(token, person, unauthenticatedOwner(request));
 				switch (result.kind) {
 					case "created":
 						return beginSession(result.account, false, request, reply, parts);
@@ -177,10 +172,6 @@ export function setupRoutes(parts: ApiParts): Route[] {
 	];
 }
 
-function clientOf(request: FastifyRequest): Client {
-	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
-}
-
 /** Starts a session and sets the browser's cookie. */
 export async function beginSession(
 	account: port.Account,
@@ -190,7 +181,8 @@ export async function beginSession(
 	parts: ApiParts,
 	passwordHash?: string,
 ): Promise<Static<typeof Session>> {
-	const token = await parts.sessions.begin(account.id, clientOf(request), byLink, passwordHash);
+	const client = { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
+	const token = await parts.sessions.begin(account.id, client, byLink, passwordHash);
 	if (token === null) throw new Problem("unauthorized", byLink ? LINK_OVER : WRONG_PASSWORD);
 	parts.cookie.set(reply, token);
 	const person = await parts.sessions.find(token);
@@ -204,23 +196,16 @@ export async function presentSession(
 	{ storage, config, quarantine }: ApiParts,
 ): Promise<Static<typeof Session>> {
 	const own = account.operator
-		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
-				id,
-				name,
-				apps,
-				role: "owner" as const,
-			}))
-		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, apps, role }) => ({
-				id: projectId,
-				name: projectName,
-				apps,
-				role,
+		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map((project) => ({ ...project, role: "owner" as const }))
+		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, ...membership }) => ({
+				...membership,
+				...{ id: projectId, name: projectName },
 			}));
 	return {
 		account: presentAccount(account),
 		csrf_token: csrfToken,
 		by_link: session.byLink,
-		projects: own.map((project) => ({ ...project, apps: project.apps as "developer"[] })),
+		projects: own.map(({ id, name, apps, role }) => ({ id, name, apps: apps as "developer"[], role })),
 		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
 		log_retention_days: config.logRetentionMs / DAY_MS,
 		quarantine: (quarantine?.mark ?? null) !== null,

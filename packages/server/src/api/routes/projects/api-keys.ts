@@ -1,8 +1,7 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { actorOf, apiKeyFaults, stillMember } from "../../../accounts/index.ts";
-import type * as port from "../../../storage/port.ts";
-import { KEY_SCOPES } from "../../../storage/port.ts";
+import { KEY_SCOPES, type ApiKey as StoredKey } from "../../../storage/port.ts";
 import { found, invalid, notFound } from "../../http/problem.ts";
 import { parseTime } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -45,23 +44,23 @@ const apiKeyFields = {
 	created_at: Time,
 };
 
-export const ApiKey = component("ApiKey")({
+const ApiKey = component("ApiKey")({
 	...apiKeyFields,
 	last_used_at: orNull(Time, "When it was last used, accurate to about a minute."),
 });
 
-export const CreatedApiKey = component("CreatedApiKey")({
+const CreatedApiKey = component("CreatedApiKey")({
 	...apiKeyFields,
 	key: Type.String({ description: "The key, shown only in this response and stored as a hash." }),
 });
 
-export const NewApiKey = request("NewApiKey", { examples: [{ name: "Shop", scopes: ["publish"] }] })({
+const NewApiKey = request("NewApiKey", { examples: [{ name: "Shop", scopes: ["publish"] }] })({
 	name: NewName,
 	scopes: Type.Optional(scopes("What the key may do; everything by default.")),
 	expires_at: Type.Optional(givenTime("When the key stops working, in the future; by default, it doesn't expire.")),
 });
 
-function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
+function presentApiKey(key: StoredKey): Static<typeof ApiKey> {
 	const { id, name, prefix, scopes, expiresAt, createdBy, createdAt, lastUsedAt } = key;
 	return {
 		id,
@@ -87,17 +86,14 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			body: NewApiKey,
 			faults: apiKeyFaults,
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
-			async handler({ params: { projectId }, body, principal, audit, authorizeAgain }) {
+			async handler({ params: { projectId }, body, principal, audit, gone }) {
 				const { name, scopes, expires_at } = body;
 				const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
 				const createdBy = actorOf(principal);
 				const by = stillMember(principal, "developer");
 				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy, by });
 				if (result.kind === "invalid") throw invalid(result.faults);
-				if (result.kind === "not_member") {
-					await authorizeAgain();
-					throw notFound("project");
-				}
+				if (result.kind === "not_member") return gone("project");
 				const { last_used_at: _, ...created } = presentApiKey(result.apiKey);
 				audit({
 					projectId,

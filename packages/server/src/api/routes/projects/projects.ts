@@ -2,7 +2,6 @@ import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { trimmed } from "../../../base/text.ts";
 import { DEVELOPER_APP, projectFaults } from "../../../registry/projects.ts";
-import type * as port from "../../../storage/port.ts";
 import type { Page, Project as StoredProject } from "../../../storage/port.ts";
 import { found, invalid } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -16,16 +15,14 @@ const Apps = Type.Array(Type.Enum(["developer"]), {
 	examples: [["developer"]],
 });
 
-export const Project = component("Project")({ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time });
+const Project = component("Project")({ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time });
 
-export const NewProject = request("NewProject", { examples: [{ name: "My store" }] })({
+const NewProject = request("NewProject", { examples: [{ name: "My store" }] })({
 	name: NewName,
 	apps: Type.Optional(Apps),
 });
 
-export const ProjectPatch = request("ProjectPatch")({ name: NewName });
-
-function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
+function presentProject({ id, name, apps, createdAt }: StoredProject): Static<typeof Project> {
 	return { id, name, apps: apps as "developer"[], created_at: isoTime(createdAt) };
 }
 
@@ -98,7 +95,7 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
-			body: ProjectPatch,
+			body: request("ProjectPatch")({ name: NewName }),
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
 			async handler({ params: { projectId }, body, audit }) {

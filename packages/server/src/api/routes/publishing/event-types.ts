@@ -1,22 +1,21 @@
 import { EVENT_TYPES, type EventTypeEntry as EventTypeRow } from "@posthorn/protocol";
+import type { TSchema } from "typebox";
 import { Problem } from "../../http/problem.ts";
 import { RawResponse, type Route, routeIn } from "../../route.ts";
-import { component, EventTypeName, Type } from "../../schema.ts";
+import { component, EventTypeName, request, Type } from "../../schema.ts";
 
 const route = routeIn("Events");
 
-export const EventTypeEntry = component("EventTypeEntry")({
+const EventTypeEntry = component("EventTypeEntry")({
 	type: EventTypeName,
 	description: Type.String(),
 	future: Type.Boolean({ description: "Announced, but not yet published by every store platform." }),
 	schema: Type.Object({}, { description: "JSON Schema (2020-12) of the event's data." }),
 	sample: Type.Object({}, { description: "Sample data." }),
 });
-const EventTypeCatalogue = Type.Array(EventTypeEntry);
 
 /** `purchase.completed` → `PurchaseCompleted`. */
-export const titleOf = (type: string) =>
-	type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const titleOf = (type: string) => type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The schema of a type's `data`, a component of its own. Fields beyond those it names are always allowed. */
 export const dataSchema = ({ type, description, schema }: EventTypeRow) =>
@@ -26,6 +25,24 @@ export const dataSchema = ({ type, description, schema }: EventTypeRow) =>
 		description: `The data of \`${type}\`. ${description}`,
 		additionalProperties: true,
 	});
+
+/** A request with an event of any type: `data` has a schema for each. The components are named after `prefix` and type. */
+export function oneOfTypes(prefix: string, fields: Readonly<Record<string, TSchema>>, example: object = {}) {
+	const nameOf = (type: string) => `${prefix}${titleOf(type)}`;
+	return {
+		oneOf: EVENT_TYPES.map((entry) =>
+			request(nameOf(entry.type), { examples: [{ type: entry.type, data: entry.sample, ...example }] })({
+				type: Type.Unknown({ type: "string", const: entry.type }),
+				data: dataSchema(entry),
+				...fields,
+			}),
+		),
+		discriminator: {
+			propertyName: "type",
+			mapping: Object.fromEntries(EVENT_TYPES.map(({ type }) => [type, `#/components/schemas/${nameOf(type)}`])),
+		},
+	};
+}
 
 /** The media type that JSON Schema 2020-12 names. */
 const SCHEMA_TYPE = "application/schema+json";
@@ -48,7 +65,7 @@ export function eventTypeRoutes(): Route[] {
 			summary: "List the event types",
 			description: "The catalogue: every type that can be subscribed to and published, in one response.",
 			access: "any",
-			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
+			success: { status: 200, description: "The catalogue.", schema: Type.Array(EventTypeEntry) },
 			handler: () => new RawResponse(catalogue, "application/json"),
 		}),
 		route("GET", "/v1/event-types/{event_type}/schema.json", "getEventTypeSchema", {

@@ -1,73 +1,47 @@
-import { EVENT_TYPES, type EventType, type EventTypeEntry, isoTime } from "@posthorn/protocol";
-import type { FastifyRequest } from "fastify";
 import { endOfRights } from "../../../accounts/index.ts";
-import { REQUESTS, WAITERS } from "../../../base/budgets.ts";
-import { EVENT_ID } from "../../../base/ids.ts";
-import type { Pause } from "../../../base/turns.ts";
-import type { PublishedEvent as Published, PublishResult } from "../../../engine/engine.ts";
+import { RESPONSES, WAITERS } from "../../../base/budgets.ts";
+import type { LogEvent, Storage } from "../../../storage/port.ts";
 import type { WaitEnd } from "../../changes.ts";
-import { forgetBody } from "../../http/body.ts";
-import {
-	found,
-	invalid,
-	LOG_PROBLEMS,
-	notFound,
-	notWritten,
-	Problem,
-	RETRY_S,
-	retryLater,
-} from "../../http/problem.ts";
+import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
 	Cursor,
-	closed,
 	component,
 	decodeCursor,
+	EventId,
 	EventTypeName,
 	encodeCursor,
-	givenTime,
 	id,
 	Limit,
 	NextCursor,
 	PAGE_LIMIT,
 	request,
+	strictObject,
 	Time,
 	Type,
 	text,
 } from "../../schema.ts";
-import { dataSchema, titleOf } from "./event-types.ts";
-import { checkPosition, type LogPage, type LogPosition, readPage } from "./log-page.ts";
-import { MAX_BATCH, readNewEvents } from "./new-events.ts";
 
 const route = routeIn("Events");
 
-export const EventId = Type.String({
-	pattern: EVENT_ID.source,
-	description: "The event's identifier. Receivers deduplicate by it.",
-	examples: ["evt_01kbjh6mrxe3q8z1v2t4w5y6a7"],
-});
-const DATA_RULES =
-	"`data` is delivered character for character. The schemas of `purchase.completed` and `purchase.refunded` are enforced: an event is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. For the other types any object is accepted, and the schema says what receivers expect.";
-
-const Data = Type.Object(
-	{},
-	{
-		additionalProperties: true,
-		description: "The event's own data. Its schema depends on the type: `GET /v1/event-types`.",
-	},
-);
-
-export const Envelope = component("Envelope", { description: "The body that a webhook receives, byte for byte." })({
+const Envelope = component("Envelope", { description: "The body that a webhook receives, byte for byte." })({
 	id: EventId,
 	type: EventTypeName,
 	created_at: Time,
 	project_id: id("proj", "project"),
-	data: Data,
+	data: Type.Object(
+		{},
+		{
+			additionalProperties: true,
+			description: "The event's own data. Its schema depends on the type: `GET /v1/event-types`.",
+		},
+	),
 });
-/** The form of an epoch's name. */
-export const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
 
-export const EventPage = Type.Object({
+/** The form of an epoch's name. */
+const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
+
+const EventPage = Type.Object({
 	data: Type.Array(Envelope, { description: "The envelopes, each with exactly the bytes that webhooks receive." }),
 	next_cursor: NextCursor,
 	last_seq: Type.Integer({
@@ -79,44 +53,6 @@ export const EventPage = Type.Object({
 		examples: ["1.9f86d081"],
 	}),
 });
-const newEventOf = (entry: EventTypeEntry) =>
-	Type.Object(
-		{
-			type: Type.Unknown({ type: "string", const: entry.type }),
-			data: dataSchema(entry),
-			id: Type.Optional(EventId),
-			created_at: Type.Optional(
-				givenTime("When the event happened; the time of the call by default. At most 5 minutes in the future."),
-			),
-		},
-		{ ...closed, title: `New${titleOf(entry.type)}`, examples: [{ type: entry.type, data: entry.sample }] },
-	);
-
-export const NewEvent = Type.Unknown({
-	title: "NewEvent",
-	description: `An event to publish. ${DATA_RULES}`,
-	oneOf: EVENT_TYPES.map(newEventOf),
-	discriminator: {
-		propertyName: "type",
-		mapping: Object.fromEntries(EVENT_TYPES.map(({ type }) => [type, `#/components/schemas/New${titleOf(type)}`])),
-	},
-	examples: [{ type: "delivery.success", data: { order_id: "ord_10482" } }],
-});
-export const NewEvents = Type.Union([
-	NewEvent,
-	request("NewEventBatch")({ events: Type.Array(NewEvent, { minItems: 1, maxItems: MAX_BATCH }) }),
-]);
-export const PublishedEvent = component("PublishedEvent")({
-	id: EventId,
-	seq: Type.Integer({ description: "Its sequence number in the project's log." }),
-	type: EventTypeName,
-	created_at: Time,
-	project_id: id("proj", "project"),
-});
-const PublishedEvents = Type.Union([
-	PublishedEvent,
-	component("PublishedEventBatch")({ events: Type.Array(PublishedEvent) }),
-]);
 
 /** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 const MAX_WAIT_S = 30;
@@ -125,44 +61,41 @@ const MAX_SEQ = 999_999_999_999_999;
 /** The last `seq` of a page and the log's epoch, which earlier versions left out. */
 const POSITION = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
 
-const EventQuery = Type.Object(
-	{
-		after: Type.Optional(
-			Type.Integer({
-				minimum: 0,
-				maximum: MAX_SEQ,
-				default: 0,
-				description: "Events after this `seq`. Not together with `cursor`.",
-			}),
-		),
-		epoch: Type.Optional(
-			Type.String({
-				pattern: EPOCH,
-				errorMessage: "must be the epoch from an earlier response, unchanged",
-				description:
-					"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
-			}),
-		),
-		type: Type.Optional(
-			Type.Array(EventTypeName, {
-				description: "Only these types. Repeat the parameter or separate values with commas.",
-			}),
-		),
-		wait: Type.Optional(
-			Type.Integer({
-				minimum: 0,
-				maximum: MAX_WAIT_S,
-				default: 0,
-				description: "How many seconds to wait if there is no event yet.",
-			}),
-		),
-		limit: Limit,
-		cursor: Cursor,
-	},
-	closed,
-);
+const EventQuery = strictObject({
+	after: Type.Optional(
+		Type.Integer({
+			minimum: 0,
+			maximum: MAX_SEQ,
+			default: 0,
+			description: "Events after this `seq`. Not together with `cursor`.",
+		}),
+	),
+	epoch: Type.Optional(
+		Type.String({
+			pattern: EPOCH,
+			errorMessage: "must be the epoch from an earlier response, unchanged",
+			description:
+				"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
+		}),
+	),
+	type: Type.Optional(
+		Type.Array(EventTypeName, {
+			description: "Only these types. Repeat the parameter or separate values with commas.",
+		}),
+	),
+	wait: Type.Optional(
+		Type.Integer({
+			minimum: 0,
+			maximum: MAX_WAIT_S,
+			default: 0,
+			description: "How many seconds to wait if there is no event yet.",
+		}),
+	),
+	limit: Limit,
+	cursor: Cursor,
+});
 
-export const NewListener = request("NewListener")({
+const NewListener = request("NewListener")({
 	target: Type.String({
 		...text,
 		minLength: 1,
@@ -175,31 +108,9 @@ export const NewListener = request("NewListener")({
 	),
 });
 
-export function eventRoutes({ storage, engine, config, longPolls, clock }: ApiParts): Route[] {
+export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/events";
-	const eventBytes = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [
-		route("POST", path, "publishEvents", {
-			summary: "Publish one event or up to 1,000",
-			description:
-				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
-			access: "project",
-			scope: "publish",
-			rate: "none",
-			body: NewEvents,
-			checksOwnBody: true,
-			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),
-			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
-			success: { status: 202, description: "The events with their sequence numbers.", schema: PublishedEvents },
-			problems: { ...LOG_PROBLEMS, conflict: "An id belongs to an event with different content." },
-			async handler({ params: { projectId }, request, pause }) {
-				const { publishing, batch } = begin(projectId, request, pause);
-				const result = await publishing;
-				if (result.kind !== "published") throw refused(result, batch);
-				const events = result.events.map((event) => presentPublished(projectId, event));
-				return batch ? { events } : events[0]!;
-			},
-		}),
 		route("GET", path, "listEvents", {
 			summary: "Read the event log",
 			description:
@@ -257,13 +168,6 @@ export function eventRoutes({ storage, engine, config, longPolls, clock }: ApiPa
 		}),
 	];
 
-	/** Nothing here may keep the body in memory while waiting for the commit. */
-	function begin(projectId: string, request: FastifyRequest, pause: Pause) {
-		const { drafts, batch } = readNewEvents(request.body, request.bodyText);
-		const onEncoded = () => forgetBody(request);
-		return { publishing: engine.publish(projectId, drafts, { pause, onEncoded }), batch };
-	}
-
 	/** Returns when there is an event after the position, time is up, or the caller has left. */
 	async function waitFor(
 		position: LogPosition,
@@ -319,38 +223,60 @@ function positionOf(cursor: string): LogPosition {
 
 const COMMA = Buffer.from(",");
 
-export function presentPublished(projectId: string, { id, seq, type, createdAt }: Published) {
-	return { id, seq, type: type as EventType, created_at: isoTime(createdAt), project_id: projectId };
+/** How far a reader has read the log, and in which of its epochs, if the reader knows. */
+export interface LogPosition {
+	readonly after: number;
+	readonly epoch: string | undefined;
 }
 
-export function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
-	const pointerOf = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
-	switch (result.kind) {
-		case "invalid":
-			return invalid(
-				result.faults.map(({ index, pointer, detail }) => ({ pointer: pointerOf(index, pointer), detail })),
-			);
-		case "too_large":
-			return new Problem(
-				"too-large",
-				`The event's data has ${result.bytes} bytes; ${result.limit} are allowed. Send less, such as a reference to the rest.`,
-				{ errors: [{ pointer: pointerOf(result.index, "/data"), detail: `must have at most ${result.limit} bytes` }] },
-			);
-		case "conflict":
-			return new Problem(
-				"conflict",
-				`An event with this id and different content ${batch ? "was published before, or comes earlier in this batch" : "was published before"}. Nothing was published now.`,
-				{
-					errors: result.indexes.map((index) => ({
-						pointer: pointerOf(index, "/id"),
-						detail: "already belongs to different content",
-					})),
-				},
-			);
-		case "no_project":
-			return notFound("project");
-		case "busy":
-		case "locked":
-			return notWritten(result);
+interface LogPage {
+	readonly events: readonly LogEvent[];
+	/** The position after this page. */
+	readonly lastSeq: number;
+	readonly epoch: string;
+	readonly hasMore: boolean;
+}
+
+type LogStorage = Pick<Storage, "epoch" | "readLog" | "readLogEnd">;
+
+/** Throws 409 if the log no longer holds what was read up to this position, and 404 if there is no such project. */
+async function checkPosition(storage: LogStorage, projectId: string, { after, epoch }: LogPosition): Promise<void> {
+	const { lastSeq, kept } = found("project", await storage.readLogEnd({ projectId, since: epoch }));
+	const continueAfter = Math.min(lastSeq, kept ?? lastSeq);
+	if (after <= continueAfter) return;
+	const why =
+		after > lastSeq
+			? `The log ends at ${lastSeq}, before ${after}`
+			: `Events after ${continueAfter} were lost since epoch ${epoch}, and their numbers now belong to others`;
+	throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
+		members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
+	});
+}
+
+/** The next page, of at most `limit` events. Throws like {@link checkPosition}. */
+export async function readPage(
+	storage: LogStorage,
+	projectId: string,
+	position: LogPosition,
+	limit: number,
+	types?: readonly string[],
+): Promise<LogPage> {
+	const { after } = position;
+	for (;;) {
+		const { epoch } = storage;
+		const window = { maxEvents: limit + 1, maxBytes: RESPONSES.pageBytes };
+		const rows = await storage.readLog({ projectId, after, window, types });
+		if (rows.length === 0 || (position.epoch !== undefined && position.epoch !== epoch))
+			await checkPosition(storage, projectId, position);
+		const events = rows.slice(0, limit);
+		const lastSeq = events.at(-1)?.seq ?? after;
+		let hasMore = rows.length > limit;
+		if (!hasMore && events.length > 0) {
+			// Whether the page or the log ended is unknown, so check.
+			const next = { after: lastSeq, window: { maxEvents: 1, maxBytes: 1 }, types };
+			hasMore = (await storage.readLog({ projectId, ...next })).length > 0;
+		}
+		// A read during an epoch change may have returned events of either epoch.
+		if (storage.epoch === epoch) return { events, lastSeq, epoch, hasMore };
 	}
 }

@@ -6,8 +6,8 @@ import { type BasketInput, type FactRecorded, type FactRefused, ID_LENGTH } from
 import { invalid, LOG_PROBLEMS, notFound, notWritten, Problem } from "../../http/problem.ts";
 import { faultsBySchema, isObject } from "../../http/validate.ts";
 import { type ApiParts, type Method, type Route, type RouteRow, routeIn } from "../../route.ts";
-import { closed, component, orNull, request, Time, Type, text } from "../../schema.ts";
-import { PublishedEvent, presentPublished } from "./events.ts";
+import { component, orNull, request, strictObject, Time, Type, text } from "../../schema.ts";
+import { PublishedEvent, presentPublished } from "./publish.ts";
 
 /** Members that a report may have before each of them is checked. */
 const MAX_MEMBERS = 20;
@@ -129,7 +129,7 @@ export const NewSubscription = request("NewSubscription", {
 const basketFields = { items, customer_email: Type.Optional(email) };
 
 /** The form that the API checks; the store checks the items. */
-const BasketForm = Type.Object({ ...basketFields, items: itemsForm }, closed);
+const BasketForm = strictObject({ ...basketFields, items: itemsForm });
 
 export const BasketContents = request("BasketContents", {
 	examples: [{ customer_email: "grace@example.com", items: eventTypeEntry("basket.abandoned").sample.items }],

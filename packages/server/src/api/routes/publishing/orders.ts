@@ -12,8 +12,7 @@ import { JsonList } from "../../http/json-body.ts";
 import { invalid, Problem } from "../../http/problem.ts";
 import { isObject } from "../../http/validate.ts";
 import type { ApiParts, Route } from "../../route.ts";
-import { closed, component, orNull, request, Time, Type, text } from "../../schema.ts";
-import { PublishedEvent } from "./events.ts";
+import { component, orNull, request, strictObject, Time, Type, text } from "../../schema.ts";
 import {
 	amountCents,
 	email,
@@ -28,6 +27,7 @@ import {
 	readReport,
 	refusedFact,
 } from "./facts.ts";
+import { PublishedEvent } from "./publish.ts";
 
 /** The maximum number of orders in a batch. */
 const MAX_ORDERS = REQUESTS.batchEvents;
@@ -50,7 +50,7 @@ export const NewOrder = request("NewOrder", {
 })(orderFields);
 
 /** The form that the API checks; the store checks the items. */
-export const OrderForm = Type.Object({ ...orderFields, items: itemsForm }, closed);
+export const OrderForm = strictObject({ ...orderFields, items: itemsForm });
 
 export const NewOrders = request("NewOrders")({
 	orders: Type.Array(NewOrder, {

@@ -2,6 +2,7 @@ import { isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { actorOf, type Principal } from "../../../accounts/index.ts";
 import { quarantineNotice, quarantineText } from "../../../engine/quarantine.ts";
+import { NO_FIGURES } from "../../../registry/health.ts";
 import { readHealthOf } from "../../../registry/health-reads.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import type { Project, WebhookHealth } from "../../../storage/port.ts";
@@ -9,7 +10,6 @@ import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	component,
-	count,
 	decodeCursor,
 	encodeCursor,
 	id,
@@ -19,14 +19,14 @@ import {
 	PAGE_LIMIT,
 	PageQuerySchema,
 	Time,
-	TimeOrNull,
 	Type,
 } from "../../schema.ts";
-import { Backlog } from "../webhooks/webhooks.ts";
+import { presentWaiting, Waiting } from "../webhooks/insight.ts";
+import { Backlog, presentBacklog } from "../webhooks/webhooks.ts";
 
 const route = routeIn("System");
 
-export const QuarantineState = component("QuarantineState")({
+const QuarantineState = component("QuarantineState")({
 	active: Type.Boolean({ description: "Whether the database was restored from a backup and nothing is sent yet." }),
 	since: orNull(Time, "When it was restored."),
 	backup_at: orNull(Time, "The latest time that the backup contains, at most a minute before it was taken."),
@@ -36,7 +36,7 @@ export const QuarantineState = component("QuarantineState")({
 	),
 });
 
-export const QuarantineRelease = component("QuarantineRelease")({
+const QuarantineRelease = component("QuarantineRelease")({
 	...QuarantineState.properties,
 	released: Type.Boolean({
 		description: "Whether this call released the database. False if it wasn't in quarantine.",
@@ -49,10 +49,10 @@ const QuarantinedWebhook = component("QuarantinedWebhook")({
 	description: Type.String(),
 	status: Type.Enum(["active", "paused"], { description: "A paused webhook gets nothing." }),
 	backlog: Backlog,
-	waiting: Type.Object({ count: count(), next_at: TimeOrNull }, { description: "Pending retries and replays." }),
+	waiting: Waiting,
 });
 
-export const QuarantinedProject = component("QuarantinedProject")({
+const QuarantinedProject = component("QuarantinedProject")({
 	id: id("proj", "project"),
 	name: Name,
 	webhooks: Type.Array(QuarantinedWebhook, { description: "Webhooks with pending deliveries." }),
@@ -171,16 +171,8 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 
 function presentWebhook(
 	{ webhook, backlog }: WebhookView,
-	health: WebhookHealth | undefined,
+	{ waiting }: Pick<WebhookHealth, "waiting"> = NO_FIGURES,
 ): Static<typeof QuarantinedWebhook> {
 	const { id, url, description, status } = webhook;
-	const { count = 0, nextAt = null } = health?.waiting ?? {};
-	return {
-		id,
-		url,
-		description,
-		status,
-		backlog: { events: backlog.events, oldest_at: isoTimeOrNull(backlog.oldestAt) },
-		waiting: { count, next_at: isoTimeOrNull(nextAt) },
-	};
+	return { id, url, description, status, backlog: presentBacklog(backlog), waiting: presentWaiting(waiting) };
 }

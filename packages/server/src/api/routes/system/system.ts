@@ -12,7 +12,7 @@ import type { StorageCheck, StorageState } from "../../storage-check.ts";
 
 const route = routeIn("System");
 
-export const ClockState = component("ClockState")({
+const ClockState = component("ClockState")({
 	now: Time,
 	on_hold: Type.Boolean({
 		description: "Whether nothing is deleted or dead-lettered for its age, because the clock isn't trusted.",
@@ -20,7 +20,7 @@ export const ClockState = component("ClockState")({
 	detail: orNull(Type.String(), "Why, and what to do."),
 });
 
-export const Health = component("Health")({
+const Health = component("Health")({
 	status: Type.Enum(["ok"]),
 	notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
 });

@@ -4,11 +4,22 @@ import { isId } from "../../../base/ids.ts";
 import { type FoundIncident, INCIDENT, LIMITS, listIncidents } from "../../../registry/incidents.ts";
 import { notFound } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { closed, component, count, id, orNull, soughtId, Time, TimeOrNull, Type } from "../../schema.ts";
+import {
+	component,
+	count,
+	id,
+	orNull,
+	soughtId,
+	strictObject,
+	Time,
+	TimeOrNull,
+	Type,
+	wholeList,
+} from "../../schema.ts";
 
 const route = routeIn("Insight");
 
-export const Incident = component("Incident")({
+const Incident = component("Incident")({
 	webhook_id: id("wh", "webhook"),
 	state: Type.Enum(["ongoing", "over"], {
 		description: "`ongoing`: nothing has been delivered since its last failed attempt.",
@@ -37,16 +48,12 @@ export const Incident = component("Incident")({
 	last_delivered_at: orNull(Time, "When the last of them was delivered."),
 	next_retry_at: TimeOrNull,
 });
-export const IncidentList = component("IncidentList")({ data: Type.Array(Incident) });
 
 const MAX_LIMIT = 20;
-const IncidentQuery = Type.Object(
-	{
-		webhook_id: Type.Optional(soughtId("Only this webhook's.")),
-		limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 5 })),
-	},
-	closed,
-);
+const IncidentQuery = strictObject({
+	webhook_id: Type.Optional(soughtId("Only this webhook's.")),
+	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 5 })),
+});
 
 function presentIncident(found: FoundIncident): Static<typeof Incident> {
 	const { response, isOngoing, held } = found;
@@ -75,7 +82,7 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 			query: IncidentQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "The incidents.", schema: IncidentList },
+			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },
 			async handler({ params: { projectId }, query: { webhook_id, limit = 5 } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const views = webhook_id === undefined ? await webhooks.all(projectId) : [];

@@ -14,23 +14,25 @@ import { EVENT_STREAM } from "../../changes.ts";
 import { notFound, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
-	closed,
 	component,
 	count,
+	EventId,
 	EventTypeName,
 	id,
 	Limit,
 	orNull,
 	PAGE_LIMIT,
 	soughtId,
+	strictObject,
 	Time,
 	TimeOrNull,
 	Type,
+	wholeList,
 } from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
 import { SEVERAL } from "../log/log-filters.ts";
-import { EventId } from "../publishing/events.ts";
-import { Backlog } from "./webhooks.ts";
+
+import { Backlog, presentBacklog } from "./webhooks.ts";
 
 const route = routeIn("Insight");
 
@@ -57,10 +59,10 @@ const responseTimes = {
 	p95_ms: milliseconds("The time within which 95% of the requests got a response or failed"),
 };
 
-export const StatsRange = Type.Enum(["hour", "day", "month"], {
+const StatsRange = Type.Enum(["hour", "day", "month"], {
 	description: "60 minutes, 24 hours or 30 days (UTC); the last one is in progress.",
 });
-export const Stats = component("Stats")({
+const Stats = component("Stats")({
 	range: StatsRange,
 	step_ms: Type.Integer({ description: "The length of a bucket in milliseconds." }),
 	since: Time,
@@ -79,13 +81,20 @@ const STATE_WORDS = [
 	"`idle`: the delivery log has no attempt.",
 ].join(" ");
 
-const summaryOrNull = (description: string) => Type.Union([AttemptSummary, Type.Null()], { description });
+export const Waiting = Type.Object(
+	{ count: count(), next_at: TimeOrNull },
+	{ description: "Pending retries and replays." },
+);
+export const presentWaiting = ({ count, nextAt }: port.WebhookHealth["waiting"]): Static<typeof Waiting> => ({
+	count,
+	next_at: isoTimeOrNull(nextAt),
+});
 
-export const WebhookHealth = component("WebhookHealth")({
+const WebhookHealth = component("WebhookHealth")({
 	webhook_id: id("wh", "webhook"),
 	state: Type.Enum([...HEALTH_STATES], { description: STATE_WORDS }),
-	last_attempt: summaryOrNull("The newest attempt in the log, without test events and closed deliveries."),
-	failing_since: summaryOrNull("If the last attempt failed: the first attempt since the last delivered one."),
+	last_attempt: orNull(AttemptSummary, "The newest attempt in the log, without test events and closed deliveries."),
+	failing_since: orNull(AttemptSummary, "If the last attempt failed: the first attempt since the last delivered one."),
 	failed_in_a_row: Type.Integer({
 		minimum: 0,
 		maximum: MAX_FAILED_IN_A_ROW,
@@ -104,10 +113,7 @@ export const WebhookHealth = component("WebhookHealth")({
 		{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
 	),
 	last_delivered_at: orNull(Time, "Test events count here, too."),
-	waiting: Type.Object(
-		{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
-		{ description: "Pending retries and replays." },
-	),
+	waiting: Waiting,
 	dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
 	backlog: Backlog,
 	day: Type.Object(
@@ -118,9 +124,7 @@ export const WebhookHealth = component("WebhookHealth")({
 		description: "24 hours, oldest first; the last one is in progress. Empty with `hours=false`.",
 	}),
 });
-export const WebhookHealthList = component("WebhookHealthList")({ data: Type.Array(WebhookHealth) });
-
-export const WaitingAttempt = component("WaitingAttempt")({
+const WaitingAttempt = component("WaitingAttempt")({
 	webhook_id: id("wh", "webhook"),
 	event_id: EventId,
 	event_type: EventTypeName,
@@ -130,22 +134,10 @@ export const WaitingAttempt = component("WaitingAttempt")({
 			"`requested`: the first attempt of a test event or a single replay. `replay`: the first attempt of a bulk replay. `retry`: any other.",
 	}),
 	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
-	replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+	replay: count("0 for the first series, then 1, 2 … for each replay."),
 	test: Type.Boolean({ description: "Whether the event is a test event." }),
 	due_at: Time,
 });
-export const WaitingList = component("WaitingList")({ data: Type.Array(WaitingAttempt) });
-
-function presentStats(span: StatsSpan, { buckets, total }: port.Stats): Static<typeof Stats> {
-	return {
-		range: span.range,
-		step_ms: span.stepMs,
-		since: isoTime(span.since),
-		until: isoTime(span.until),
-		buckets: buckets.map((bucket) => ({ at: isoTime(bucket.at), ...countsOf(bucket) })),
-		total: { ...countsOf(total), success_rate: successRate(total) },
-	};
-}
 
 /** @param day the webhook's last 24 hours by the hour */
 function presentHealth(
@@ -166,9 +158,9 @@ function presentHealth(
 		down: isDown(figures, now),
 		recent: { since: isoTime(healthWindowStart(now)), minutes: HEALTH.windowMinutes, ...recent },
 		last_delivered_at: isoTimeOrNull(lastDeliveredAt),
-		waiting: { count: waiting.count, next_at: isoTimeOrNull(waiting.nextAt) },
+		waiting: presentWaiting(waiting),
 		dead_letters: deadLetters,
-		backlog: { events: backlog.events, oldest_at: isoTimeOrNull(backlog.oldestAt) },
+		backlog: presentBacklog(backlog),
 		day: { delivered, retrying, failed, success_rate: successRate(day.total), p95_ms: p95Ms },
 		hours: day.buckets.map((hour) => ({
 			at: isoTime(hour.at),
@@ -179,7 +171,7 @@ function presentHealth(
 	};
 }
 
-function presentWaiting(retry: port.WaitingRetry, orderId: string | null): Static<typeof WaitingAttempt> {
+function presentRetry(retry: port.WaitingRetry, orderId: string | null): Static<typeof WaitingAttempt> {
 	return {
 		webhook_id: retry.webhookId,
 		event_id: retry.eventId,
@@ -214,50 +206,38 @@ const RANGES = {
 	month: { steps: 30, stepMs: 86_400_000 },
 } as const;
 
-type StatsRangeName = keyof typeof RANGES;
-
-interface StatsSpan extends Pick<port.StatsQuery, "since" | "until" | "stepMs"> {
-	readonly range: StatsRangeName;
-}
-
 /** The range that ends with the current minute, hour or day (UTC). */
-function statsSpan(range: StatsRangeName, now: number): StatsSpan {
+function statsSpan(range: keyof typeof RANGES, now: number): Pick<port.StatsQuery, "since" | "until" | "stepMs"> {
 	const { steps, stepMs } = RANGES[range];
 	const until = (Math.floor(now / stepMs) + 1) * stepMs;
-	return { range, stepMs, since: until - steps * stepMs, until };
+	return { stepMs, since: until - steps * stepMs, until };
 }
 
-const StatsQuery = Type.Object(
-	{
-		range: Type.Optional(StatsRange),
-		webhook_id: Type.Optional(Type.String({ description: "Only this webhook's, even if it was deleted." })),
-	},
-	closed,
-);
+const StatsQuery = strictObject({
+	range: Type.Optional(StatsRange),
+	webhook_id: Type.Optional(Type.String({ description: "Only this webhook's, even if it was deleted." })),
+});
 /** Webhooks whose health a request may ask for by their ids. */
 const MAX_SOUGHT = 100;
 
-const HealthQuery = Type.Object(
-	{
-		webhook_id: Type.Optional(
-			Type.Array(soughtId("A webhook."), {
-				minItems: 1,
-				maxItems: MAX_SOUGHT,
-				description: `Only these webhooks; unknown ids are ignored. ${SEVERAL}`,
-			}),
-		),
-		hours: Type.Optional(
-			Type.Enum(["true", "false"], {
-				description: "`false` leaves `hours` empty, which makes the response much smaller. The default is `true`.",
-			}),
-		),
-	},
-	closed,
-);
-const WaitingQuery = Type.Object(
-	{ webhook_id: Type.Optional(Type.String({ description: "Only this webhook's." })), limit: Limit },
-	closed,
-);
+const HealthQuery = strictObject({
+	webhook_id: Type.Optional(
+		Type.Array(soughtId("A webhook."), {
+			minItems: 1,
+			maxItems: MAX_SOUGHT,
+			description: `Only these webhooks; unknown ids are ignored. ${SEVERAL}`,
+		}),
+	),
+	hours: Type.Optional(
+		Type.Enum(["true", "false"], {
+			description: "`false` leaves `hours` empty, which makes the response much smaller. The default is `true`.",
+		}),
+	),
+});
+const WaitingQuery = strictObject({
+	webhook_id: Type.Optional(Type.String({ description: "Only this webhook's." })),
+	limit: Limit,
+});
 
 /** Webhooks whose statistics are read at a time: other reads wait for these, and a project may have thousands. */
 const STATS_AT_ONCE = 8;
@@ -279,9 +259,16 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			async handler({ params: { projectId }, query: { range = "day", webhook_id } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const span = statsSpan(range, clock.now());
-				const { since, until, stepMs } = span;
 				const which = webhook_id === undefined ? {} : { webhookId: webhook_id };
-				return presentStats(span, await storage.readStats({ projectId, query: { since, until, stepMs, ...which } }));
+				const { buckets, total } = await storage.readStats({ projectId, query: { ...span, ...which } });
+				return {
+					range,
+					step_ms: span.stepMs,
+					since: isoTime(span.since),
+					until: isoTime(span.until),
+					buckets: buckets.map((bucket) => ({ at: isoTime(bucket.at), ...countsOf(bucket) })),
+					total: { ...countsOf(total), success_rate: successRate(total) },
+				};
 			},
 		}),
 		route("GET", `${project}/webhooks/health`, "listWebhookHealth", {
@@ -292,17 +279,21 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			query: HealthQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "The health of the webhooks, oldest first.", schema: WebhookHealthList },
+			success: {
+				status: 200,
+				description: "The health of the webhooks, oldest first.",
+				schema: wholeList("WebhookHealthList", WebhookHealth),
+			},
 			async handler({ params: { projectId }, query }) {
 				const now = clock.now();
-				const { since, until, stepMs } = statsSpan("day", now);
+				const span = statsSpan("day", now);
 				const sought = query.webhook_id;
 				const views = await (sought === undefined ? webhooks.all(projectId) : webhooks.some(projectId, sought));
 				const ids = views.map(({ webhook }) => webhook.id);
 				const byId = await readHealthOf(storage, projectId, ids, now);
 				const present = async (view: WebhookView) => {
 					const webhookId = view.webhook.id;
-					const day = await storage.readStats({ projectId, query: { since, until, stepMs, webhookId } });
+					const day = await storage.readStats({ projectId, query: { ...span, webhookId } });
 					const health = presentHealth(view, byId.get(webhookId), day, now);
 					return query.hours === "false" ? { ...health, hours: [] } : health;
 				};
@@ -319,12 +310,12 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			query: WaitingQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "The pending attempts.", schema: WaitingList },
+			success: { status: 200, description: "The pending attempts.", schema: wholeList("WaitingList", WaitingAttempt) },
 			async handler({ params: { projectId }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const waiting = await storage.listWaitingRetries({ projectId, webhookId: webhook_id, limit });
 				const orderIds = await orderIdsOf(storage, projectId, waiting);
-				return { data: waiting.map((retry) => presentWaiting(retry, orderIds.get(retry.seq) ?? null)) };
+				return { data: waiting.map((retry) => presentRetry(retry, orderIds.get(retry.seq) ?? null)) };
 			},
 		}),
 	];

@@ -29,6 +29,11 @@ export const Backlog = Type.Object(
 	{ description: "The events that wait for their first attempt." },
 );
 
+export const presentBacklog = ({ events, oldestAt }: WebhookView["backlog"]): Static<typeof Backlog> => ({
+	events,
+	oldest_at: isoTimeOrNull(oldestAt),
+});
+
 const webhookFields = {
 	url: Type.String({
 		format: "uri",
@@ -63,6 +68,11 @@ const webhookFields = {
 			"Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.",
 	}),
 };
+const optionalFields = {
+	description: Type.Optional(webhookFields.description),
+	max_in_flight: Type.Optional(webhookFields.max_in_flight),
+	standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+};
 const Status = Type.Enum(["active", "paused"], { description: "Paused: nothing is sent and events wait." });
 
 const shownFields = {
@@ -78,27 +88,21 @@ const Secret = Type.String({
 	description: "The signing secret, shown only in this response, and stored sealed.",
 	examples: [`whsec_${"x".repeat(88)}`],
 });
-export const Webhook = component("Webhook")(shownFields);
-const DeletedWebhookList = list(
-	component("DeletedWebhook")({
-		id: id("wh", "webhook"),
-		url: Type.String(),
-		description: Type.String(),
-		deleted_at: Time,
-	}),
-);
-export const CreatedWebhook = component("CreatedWebhook")({ ...shownFields, secret: Secret });
-export const RotatedSecret = component("RotatedSecret")({ secret: Secret });
-export const NewWebhook = request("NewWebhook", {
+const Webhook = component("Webhook")(shownFields);
+const DeletedWebhook = component("DeletedWebhook")({
+	id: id("wh", "webhook"),
+	url: Type.String(),
+	description: Type.String(),
+	deleted_at: Time,
+});
+const NewWebhook = request("NewWebhook", {
 	examples: [{ url: "https://example.com/webhooks", description: "Accounting", events: ["purchase.completed"] }],
 })({
 	url: webhookFields.url,
-	description: Type.Optional(webhookFields.description),
 	events: webhookFields.events,
-	max_in_flight: Type.Optional(webhookFields.max_in_flight),
-	standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+	...optionalFields,
 });
-export const WebhookPatch = request("WebhookPatch", {
+const WebhookPatch = request("WebhookPatch", {
 	examples: [{ status: "active", from: "now" }],
 	dependentSchemas: {
 		from: {
@@ -110,10 +114,8 @@ export const WebhookPatch = request("WebhookPatch", {
 	},
 })({
 	url: Type.Optional(webhookFields.url),
-	description: Type.Optional(webhookFields.description),
 	events: Type.Optional(webhookFields.events),
-	max_in_flight: Type.Optional(webhookFields.max_in_flight),
-	standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
+	...optionalFields,
 	status: Type.Optional(Status),
 	from: Type.Optional(
 		Type.Enum(["backlog", "now"], {
@@ -122,15 +124,13 @@ export const WebhookPatch = request("WebhookPatch", {
 		}),
 	),
 });
-export const TestRequest = request("TestRequest", { examples: [{ type: "purchase.completed" }] })({
+const TestRequest = request("TestRequest", { examples: [{ type: "purchase.completed" }] })({
 	type: EventTypeName,
 });
-export const TestAccepted = component("TestAccepted")({ event_id: id("evt", "test event") });
-
-export const UrlToCheck = request("UrlToCheck", { examples: [{ url: "https://example.com/webhooks" }] })({
+const UrlToCheck = request("UrlToCheck", { examples: [{ url: "https://example.com/webhooks" }] })({
 	url: Type.String({ examples: ["https://example.com/webhooks"] }),
 });
-export const UrlCheck = component("UrlCheck")({
+const UrlCheck = component("UrlCheck")({
 	ok: Type.Boolean({
 		description: "Whether a webhook can be registered for this URL and its host name currently resolves.",
 	}),
@@ -143,7 +143,7 @@ export const UrlCheck = component("UrlCheck")({
 	),
 });
 
-export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
+function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
 	const { id, url, description, events, status, maxInFlight, standardWebhooks, createdAt } = webhook;
 	return {
 		id,
@@ -155,7 +155,7 @@ export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof
 		max_in_flight: maxInFlight,
 		standard_webhooks: standardWebhooks,
 		created_at: isoTime(createdAt),
-		backlog: { events: backlog.events, oldest_at: isoTimeOrNull(backlog.oldestAt) },
+		backlog: presentBacklog(backlog),
 	};
 }
 
@@ -175,9 +175,13 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			access: "developer",
 			body: NewWebhook,
 			faults: (body) => webhooks.faults(body),
-			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
+			success: {
+				status: 201,
+				description: "The webhook with its secret.",
+				schema: component("CreatedWebhook")({ ...shownFields, secret: Secret }),
+			},
 			problems: { conflict: "The project has reached its maximum number of webhooks." },
-			async handler({ params, body, principal, audit, authorizeAgain }) {
+			async handler({ params, body, principal, audit, gone }) {
 				const result = await webhooks.create(params.projectId, body, onBehalfOf(principal));
 				switch (result.kind) {
 					case "created":
@@ -186,8 +190,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 					case "invalid":
 						throw invalid(result.faults);
 					case "no_project":
-						await authorizeAgain();
-						throw notFound("project");
+						return gone("project");
 					case "limit":
 						throw new Problem(
 							"conflict",
@@ -213,7 +216,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			access: "developer",
 			query: PageQuerySchema,
 			rate: "reads",
-			success: { status: 200, description: "A page of deleted webhooks.", schema: DeletedWebhookList },
+			success: { status: 200, description: "A page of deleted webhooks.", schema: list(DeletedWebhook) },
 			handler: ({ params, query }) =>
 				pageById(
 					"webhook",
@@ -252,14 +255,11 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
-			async handler({ params: { projectId, webhookId }, body, principal, audit, authorizeAgain }) {
+			async handler({ params: { projectId, webhookId }, body, principal, audit, gone }) {
 				const before = await webhooks.get(projectId, webhookId);
 				const result = await webhooks.update(projectId, webhookId, body, onBehalfOf(principal));
 				if (result.kind === "invalid") throw invalid(result.faults);
-				if (result.kind === "no_webhook") {
-					await authorizeAgain();
-					throw notFound("webhook");
-				}
+				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
 				const changed = { before: before?.webhook ?? result.view.webhook, after: result.view.webhook };
 				for (const note of changeNotes(changed, body)) audit(note);
@@ -272,12 +272,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
-			async handler({ params: { projectId, webhookId }, principal, audit, authorizeAgain }) {
+			async handler({ params: { projectId, webhookId }, principal, audit, gone }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
-				if (!(await webhooks.delete(projectId, webhookId, onBehalfOf(principal)))) {
-					await authorizeAgain();
-					throw notFound("webhook");
-				}
+				if (!(await webhooks.delete(projectId, webhookId, onBehalfOf(principal)))) return gone("webhook");
 				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
@@ -285,14 +282,11 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			summary: "Rotate the signing secret",
 			description: "The old secret signs nothing from then on. Only this response shows the new one.",
 			access: "developer",
-			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
-			async handler({ params: { projectId, webhookId }, principal, audit, authorizeAgain }) {
+			success: { status: 200, description: "The new secret.", schema: component("RotatedSecret")({ secret: Secret }) },
+			async handler({ params: { projectId, webhookId }, principal, audit, gone }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
 				const secret = await webhooks.rotateSecret(projectId, webhookId, onBehalfOf(principal));
-				if (secret === null) {
-					await authorizeAgain();
-					throw notFound("webhook");
-				}
+				if (secret === null) return gone("webhook");
 				audit(noteOf("webhook.secret_rotated", view.webhook));
 				return { secret };
 			},
@@ -304,7 +298,11 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			access: "developer",
 			body: TestRequest,
 			rate: "testEvents",
-			success: { status: 202, description: "The test event is being sent.", schema: TestAccepted },
+			success: {
+				status: 202,
+				description: "The test event is being sent.",
+				schema: component("TestAccepted")({ event_id: id("evt", "test event") }),
+			},
 			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
 			async handler({ params: { projectId, webhookId }, body, audit }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));

@@ -11,7 +11,7 @@ import {
 	refusal,
 	SharedDatabase,
 } from "../../../../test/storage/postgres/publish.ts";
-import { readNewEvents } from "../../../api/routes/publishing/new-events.ts";
+import { readNewEvents } from "../../../api/routes/publishing/publish.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { isId } from "../../../base/ids.ts";
 import { MAX_AHEAD_MS } from "../../../engine/publish/check.ts";
