@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Dialog } from "./dialog.tsx";
 import { ErrorState } from "./page/states.tsx";
+import { useTypeToConfirm } from "./type-to-confirm.tsx";
 
 interface ConfirmProps {
 	opened: boolean;
@@ -72,23 +73,12 @@ function ConfirmBody({ onClose, children, action, onConfirm, danger = false, rea
 
 /** Asks the user to type the name of what will be deleted, so that nothing large is deleted by accident. */
 export function ConfirmByName({ name, children, ...props }: Omit<ConfirmProps, "ready" | "danger"> & { name: string }) {
-	const [typed, setTyped] = useState("");
+	const { isConfirmed, field } = useTypeToConfirm(name);
 	return (
-		<Confirm {...props} danger ready={typed.trim() === name.trim()}>
+		<Confirm {...props} danger ready={isConfirmed}>
 			<Stack gap="sm">
 				<div>{children}</div>
-				<TextInput
-					label={
-						<>
-							Type <strong>{name}</strong> to confirm
-						</>
-					}
-					value={typed}
-					onChange={(event) => setTyped(event.currentTarget.value)}
-					autoComplete="off"
-					spellCheck={false}
-					data-autofocus
-				/>
+				{field}
 			</Stack>
 		</Confirm>
 	);

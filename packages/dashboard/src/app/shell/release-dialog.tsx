@@ -9,6 +9,7 @@ import { calendarTime } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
+import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
 import { When } from "../../ui/when.tsx";
 
 interface ReleaseDialogProps {
@@ -25,7 +26,6 @@ const MAX_UNCONFIRMED = 100;
 export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps) {
 	const [soFar, setSoFar] = useState(0);
 	const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
-	const [typed, setTyped] = useState("");
 	const { data, error, refetch } = useQuery({
 		queryKey: ["quarantine", "waiting"],
 		queryFn: ({ signal }) => pendingWebhooks(signal, setSoFar),
@@ -34,6 +34,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 	});
 	const release = releaseOf(data ?? [], ({ id }) => skipped.has(id));
 	const isLarge = release.total > MAX_UNCONFIRMED;
+	const { isConfirmed, field } = useTypeToConfirm(release.total);
 	const run = async () => {
 		const released = await releaseQuarantine(release.skipped);
 		notifyDone(
@@ -48,7 +49,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 			size="xl"
 			action={release.total === 0 ? "Release" : `Release and send ${formatCount(release.total)}`}
 			onConfirm={run}
-			ready={data !== undefined && (!isLarge || typed.trim() === String(release.total))}
+			ready={data !== undefined && (!isLarge || isConfirmed)}
 		>
 			<Stack gap="sm">
 				<Text size="sm">
@@ -88,15 +89,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 						</List.Item>
 					</List>
 				)}
-				{isLarge ? (
-					<TextInput
-						label={`Type ${release.total} to confirm`}
-						value={typed}
-						onChange={(event) => setTyped(event.currentTarget.value)}
-						autoComplete="off"
-						inputMode="numeric"
-					/>
-				) : null}
+				{isLarge ? field : null}
 			</Stack>
 		</Confirm>
 	);

@@ -1,4 +1,5 @@
 import { NAME_LENGTH, nameFaults } from "@posthorn/protocol";
+import { typedName } from "../text/names.ts";
 
 /** The API's limits for passwords, in characters. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
@@ -13,7 +14,7 @@ export const passwordFault = (password: string) =>
 
 /** What the API would refuse in a line of text with these limits. */
 export function textFault(given: string, limits: Parameters<typeof nameFaults>[1]): string | null {
-	const text = given.trim();
+	const text = typedName(given);
 	const [fault] = nameFaults(text, limits);
 	if (fault === undefined) return null;
 	return text === "" ? "Enter a name." : `${fault[0]!.toUpperCase()}${fault.slice(1)}.`;

@@ -1,3 +1,4 @@
+import { isolated } from "../text/names.ts";
 import { formatCount } from "../text/numbers.ts";
 import { isRole, ROLE_WORDS } from "./roles.ts";
 
@@ -20,8 +21,8 @@ export interface AuditEntry {
 /** The actor's name, for the beginning of a sentence. */
 export function actorName({ kind, name, id }: AuditActor): string {
 	if (kind === "operator_key") return "The operator's key";
-	if (kind === "api_key") return `API key ${name ?? id ?? "(gone)"}`;
-	return name ?? id ?? "Somebody";
+	if (kind === "api_key") return `API key ${isolated(name ?? id ?? "(gone)")}`;
+	return isolated(name ?? id ?? "Somebody");
 }
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
@@ -51,7 +52,7 @@ function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
 	if (field === undefined || others.length > 0) return "";
 	const [before, after] = [from, to].map((values) => (values as Record<string, unknown> | undefined)?.[field]);
 	const isShort = (value: unknown) => typeof value === "number" || (typeof value === "string" && value !== "");
-	return isShort(before) && isShort(after) ? `, from ${before} to ${after}` : "";
+	return isShort(before) && isShort(after) ? `, from ${isolated(String(before))} to ${isolated(String(after))}` : "";
 }
 
 const countOf = ({ count }: AuditEntry["detail"]) => (typeof count === "number" ? formatCount(count) : "several");
@@ -61,7 +62,10 @@ type Phrase = readonly [before: string, after?: string];
 
 const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>> = {
 	"project.created": () => ["created the project "],
-	"project.renamed": ({ from }) => ["renamed the project to ", typeof from === "string" ? `, from ${from}` : ""],
+	"project.renamed": ({ from }) => [
+		"renamed the project to ",
+		typeof from === "string" ? `, from ${isolated(from)}` : "",
+	],
 	"project.listened": ({ target }) => [
 		"listened to the events of ",
 		typeof target === "string" ? `, forwarding them to ${target}` : "",
@@ -127,7 +131,7 @@ export interface AuditSentence {
 function targetName({ action, target }: AuditEntry): string | null {
 	if (WITHOUT_TARGET.has(action)) return null;
 	const name = target?.name ?? target?.id ?? null;
-	if (name !== null) return target?.kind === "app" ? (APP_NAMES[name] ?? name) : name;
+	if (name !== null) return target?.kind === "app" ? (APP_NAMES[name] ?? name) : isolated(name);
 	if (/^deliveries\.(replayed|retried|dismissed)$/.test(action)) return "the project";
 	return null;
 }

@@ -1,5 +1,6 @@
 import { type ResponseFacts, responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
+import { isolated } from "../text/names.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
 
@@ -40,15 +41,13 @@ export function webhookName({ description, url }: Omit<WebhookFacts, "id">): str
 
 /** Longer names are cut in sentences, in characters. */
 const NAME_LENGTH = 60;
-/** Hebrew, Arabic and their neighbors, U+0590 to U+08FF. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
 
-/** The name in a sentence: not too long, and isolated if its direction could reorder what follows it. */
+/** The name in a sentence: not too long, and isolated. */
 function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
 	const name = webhookName(webhook);
 	const characters = [...name];
 	const short = characters.length <= NAME_LENGTH ? name : `${characters.slice(0, NAME_LENGTH).join("").trimEnd()}…`;
-	return RIGHT_TO_LEFT.test(short) ? `\u2068${short}\u2069` : short;
+	return isolated(short);
 }
 
 const DELETED = "(deleted)";
@@ -59,7 +58,7 @@ const DELETED = "(deleted)";
  * @param url of one of its attempts
  */
 export function deletedName(webhook: Omit<WebhookFacts, "id"> | undefined, url?: string): string {
-	if (webhook !== undefined) return `${webhookName(webhook)} ${DELETED}`;
+	if (webhook !== undefined) return `${isolated(webhookName(webhook))} ${DELETED}`;
 	return url === undefined || !URL.canParse(url) ? "a deleted webhook" : `${new URL(url).host} ${DELETED}`;
 }
 

@@ -6,3 +6,17 @@ export function initials(name: string): string {
 	if (first === undefined) return "?";
 	return [first, last].map((word) => (word === undefined ? "" : [...word][0]!.toUpperCase())).join("");
 }
+
+/** Scripts that are written from the right, such as Hebrew and Arabic, and the mark that acts like them. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ["\u2068", "\u2069"];
+
+/**
+ * A text that someone chose, such as a name, for a sentence of ours: if it is written from right to left, it is isolated
+ * by characters, so that it can't reorder what is around it. They also work where elements don't, as in the titles of tabs.
+ */
+export const isolated = (text: string): string =>
+	RIGHT_TO_LEFT.test(text) ? `${FIRST_STRONG_ISOLATE}${text}${POP_ISOLATE}` : text;
+
+/** A name as someone typed it, without space around it, and without what {@link isolated} adds to a copied one. */
+export const typedName = (text: string): string => text.replace(/[\u2068\u2069]/g, "").trim();

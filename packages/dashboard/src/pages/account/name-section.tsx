@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { renameAccount } from "../../api/account.ts";
 import { useSession } from "../../api/session.ts";
 import { nameFault } from "../../lib/account/account-rules.ts";
+import { typedName } from "../../lib/text/names.ts";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../ui/notify.tsx";
 import { Section } from "../../ui/page/page.tsx";
@@ -12,7 +13,7 @@ export function NameSection() {
 	const { account } = useSession();
 	const form = useForm({ initialValues: { name: account.name }, validate: { name: nameFault } });
 	const { busy, problem, submit } = useSubmit(form, async ({ name }) => {
-		await renameAccount(name.trim());
+		await renameAccount(typedName(name));
 		notifyDone("Your name has been changed.");
 	});
 	return (

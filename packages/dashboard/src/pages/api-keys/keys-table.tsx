@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type ApiKey, revokeApiKey } from "../../api/api-keys.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { hasExpired, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
@@ -68,7 +69,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 					<When at={created_at} />
 					{created_by === null ? null : (
 						<Text size="xs" c="dimmed">
-							by {created_by.kind === "operator_key" ? "the operator's key" : created_by.name}
+							by {created_by.kind === "operator_key" ? "the operator's key" : isolated(created_by.name)}
 						</Text>
 					)}
 				</div>
@@ -110,12 +111,12 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 				<Confirm
 					opened
 					onClose={() => setRevoking(null)}
-					title={`Revoke ${revoking.name}?`}
+					title={`Revoke ${isolated(revoking.name)}?`}
 					action="Revoke key"
 					danger
 					onConfirm={async () => {
 						await revokeApiKey(projectId, revoking.id);
-						notifyDone(`${revoking.name} is revoked.`);
+						notifyDone(`${isolated(revoking.name)} is revoked.`);
 					}}
 				>
 					Programs that use the key <Code>{`${revoking.prefix}…`}</Code> are refused immediately. This can't be undone.

@@ -11,6 +11,7 @@ import {
 	keyTrial,
 	SCOPE_WORDS,
 } from "../../lib/account/key-scopes.ts";
+import { isolated, typedName } from "../../lib/text/names.ts";
 import { serverNow } from "../../lib/text/server-time.ts";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
@@ -47,7 +48,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 			<NewKeyForm
 				onClose={onClose}
 				onCreated={({ name, key, scopes }) => {
-					show({ title: `Your new key: ${name}`, secret: key, reads: scopes.includes("read") });
+					show({ title: `Your new key: ${isolated(name)}`, secret: key, reads: scopes.includes("read") });
 					onClose();
 				}}
 			/>
@@ -71,7 +72,7 @@ function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
 	});
 	const { busy, problem, submit } = useSubmit(form, async ({ name, scopes, days }) => {
 		const expiry = expiryAfter(days === "null" ? null : Number(days), serverNow());
-		onCreated(await createApiKey(projectId, { name: name.trim(), scopes, ...expiry }));
+		onCreated(await createApiKey(projectId, { name: typedName(name), scopes, ...expiry }));
 	});
 	return (
 		<form onSubmit={form.onSubmit(submit)} noValidate>

@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactElement, useState } from "react";
 import { type DeliveryId, replayDelivery, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { HowReplaysWork } from "../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
@@ -37,7 +38,7 @@ export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOp
 		try {
 			const { webhook_id, event_id } = delivery;
 			await replayDelivery(projectId, { webhook_id, event_id });
-			notifyDone(`Sending to ${name} again.`);
+			notifyDone(`Sending to ${isolated(name)} again.`);
 			onSent();
 		} catch (error) {
 			notifyProblem(error);
@@ -73,8 +74,8 @@ export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOp
 			<Dialog opened={asking} onClose={() => setAsking(false)} title="Send it again?">
 				<Stack>
 					<Text size="sm">
-						This event was already delivered. A replay sends it to {name} again. A receiver that remembers ids returns
-						2xx and does nothing; others do their work twice.
+						This event was already delivered. A replay sends it to {isolated(name)} again. A receiver that remembers ids
+						returns 2xx and does nothing; others do their work twice.
 					</Text>
 					<HowReplaysWork isSentTwice={false} one />
 					<Group justify="flex-end" gap="xs">

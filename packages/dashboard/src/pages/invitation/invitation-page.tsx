@@ -5,6 +5,7 @@ import { isStatus } from "../../api/client/error.ts";
 import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
@@ -43,11 +44,11 @@ function Invited({ token }: { token: string }) {
 	const { project, role, email, expires_at, invited_by_name } = look.data;
 	return (
 		<AuthCard
-			title={`Join ${project.name}`}
+			title={`Join ${isolated(project.name)}`}
 			lead={
 				<>
-					{invited_by_name ?? "The operator"} invites you as <strong>{ROLE_WORDS[role].label.toLowerCase()}</strong>.{" "}
-					{ROLE_WORDS[role].may}
+					{isolated(invited_by_name ?? "The operator")} invites you as{" "}
+					<strong>{ROLE_WORDS[role].label.toLowerCase()}</strong>. {ROLE_WORDS[role].may}
 				</>
 			}
 		>

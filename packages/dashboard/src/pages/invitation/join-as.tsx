@@ -4,6 +4,7 @@ import { useState } from "react";
 import { acceptInvitation } from "../../api/invitations.ts";
 import type { Account } from "../../api/model.ts";
 import { signOut } from "../../api/session.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { Initials } from "../../ui/account/initials.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 
@@ -48,7 +49,7 @@ export function JoinAs({ token, account, projectId }: JoinAsProps) {
 			</Group>
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Button loading={busy} onClick={() => void attempt(join)}>
-				Join as {account.name}
+				Join as {isolated(account.name)}
 			</Button>
 			<Button variant="subtle" disabled={busy} onClick={() => void attempt(signOut)}>
 				That's not me

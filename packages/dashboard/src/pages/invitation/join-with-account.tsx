@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { acceptInvitation } from "../../api/invitations.ts";
 import { signIn } from "../../api/session.ts";
+import { typedName } from "../../lib/text/names.ts";
 import { AccountFields, newAccountForm, SignInFields, signInForm } from "../../ui/account/account-fields.tsx";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
@@ -39,7 +40,7 @@ function NewAccount({ token, email, projectId }: JoinProps) {
 	const navigate = useNavigate();
 	const form = useForm(newAccountForm(email ?? ""));
 	const { busy, problem, submit } = useSubmit(form, async (values) => {
-		await acceptInvitation(token, { ...values, email: values.email.trim(), name: values.name.trim() });
+		await acceptInvitation(token, { ...values, email: values.email.trim(), name: typedName(values.name) });
 		await navigate({ to: "/p/$projectId", params: { projectId } });
 	});
 	return (

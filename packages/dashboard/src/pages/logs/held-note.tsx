@@ -2,6 +2,7 @@ import { Anchor, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Webhook } from "../../api/webhooks.ts";
 import { isBehind, webhookName } from "../../lib/health/health.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { type LogsSearch, valuesOf } from "./search.ts";
@@ -48,7 +49,7 @@ export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
 									<Link {...props} to="/p/$projectId/webhooks/$webhookId" params={{ projectId, webhookId: id }} />
 								)}
 							>
-								{webhookName(webhook)}
+								{isolated(webhookName(webhook))}
 							</Anchor>
 							{status === "paused" ? " (paused)" : ""}
 						</span>

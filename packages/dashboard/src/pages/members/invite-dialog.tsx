@@ -5,6 +5,7 @@ import { type CreatedInvitation, invite } from "../../api/invitations.ts";
 import { useProject } from "../../api/session.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
 import { ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -22,7 +23,7 @@ interface InviteDialogProps {
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
 	const { name } = useProject();
 	return (
-		<Dialog opened={opened} onClose={onClose} title={`Invite to ${name}`} size="lg">
+		<Dialog opened={opened} onClose={onClose} title={`Invite to ${isolated(name)}`} size="lg">
 			<InviteForm onClose={onClose} />
 		</Dialog>
 	);

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { changeRole, type Member } from "../../api/members.ts";
 import { refreshSession, useProject, useRole, useSession } from "../../api/session.ts";
 import { isRole, ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Initials } from "../../ui/account/initials.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
@@ -24,7 +25,9 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 	const change = async (member: Member, role: Role) => {
 		try {
 			await changeRole(projectId, member.account_id, role);
-			notifyDone(`${member.name} is now ${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}.`);
+			notifyDone(
+				`${isolated(member.name)} is now ${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}.`,
+			);
 			if (member.account_id === account.id) await refreshSession();
 		} catch (error) {
 			notifyProblem(error);
@@ -32,7 +35,7 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 	};
 	const onRemoved = async (member: Member, revoked: number) => {
 		const keys = revoked === 0 ? "" : ` ${plural(revoked, "key is", "keys are")} revoked.`;
-		if (member.account_id !== account.id) return notifyDone(`${member.name} no longer has access.${keys}`);
+		if (member.account_id !== account.id) return notifyDone(`${isolated(member.name)} no longer has access.${keys}`);
 		if (!account.operator) await navigate({ to: "/projects" });
 		await refreshSession();
 	};

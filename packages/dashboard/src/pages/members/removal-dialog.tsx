@@ -5,6 +5,7 @@ import { type ApiKey, apiKeysByQuery, revokeApiKey } from "../../api/api-keys.ts
 import { queryClient } from "../../api/client/query-client.ts";
 import { type Member, removeMember } from "../../api/members.ts";
 import { useProject, useRole } from "../../api/session.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyProblem } from "../../ui/notify.tsx";
@@ -55,11 +56,12 @@ export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialo
 		}
 	};
 	const verb = self ? "Leave" : "Remove";
+	const name = isolated(member.name);
 	return (
 		<Confirm
 			opened
 			onClose={onClose}
-			title={self ? `Leave ${projectName}?` : `Remove ${member.name}?`}
+			title={self ? `Leave ${isolated(projectName)}?` : `Remove ${name}?`}
 			action={chosen.length > 0 ? `${verb} and revoke ${plural(chosen.length, "key")}` : self ? "Leave project" : verb}
 			danger
 			ready={!offersKeys || !keys.isPending}
@@ -67,12 +69,10 @@ export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialo
 		>
 			<Stack gap="sm">
 				<div>
-					{self
-						? "You lose access immediately. An owner can invite you again."
-						: `${member.name} loses access immediately.`}
+					{self ? "You lose access immediately. An owner can invite you again." : `${name} loses access immediately.`}
 				</div>
 				{offersKeys ? (
-					<Keys of={self ? "you" : member.name} query={keys} chosen={chosen} onChoose={setChosen} />
+					<Keys of={self ? "you" : name} query={keys} chosen={chosen} onChoose={setChosen} />
 				) : (
 					<div>API keys keep working. {self ? "An owner" : "You"} can revoke them under API Keys.</div>
 				)}
@@ -106,7 +106,7 @@ function Keys({ of, query: { data, error, refetch }, chosen, onChoose }: KeysPro
 					<Checkbox
 						key={id}
 						value={id}
-						label={`Revoke ${name}`}
+						label={`Revoke ${isolated(name)}`}
 						description={
 							<Text span inherit>
 								{prefix}…, {last_used_at === null ? "never used" : "last used "}

@@ -1,4 +1,5 @@
 import { useProject } from "../../api/session.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { RoleNote } from "../../ui/account/for-role.tsx";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { FirstHour } from "./first-hour.tsx";
@@ -13,8 +14,8 @@ export function OverviewPage() {
 	return (
 		<Page>
 			<PageHeader title={name}>
-				{name} can send its events to other systems, such as orders to accounting or refunds to a chat. The Developer
-				app has everything you need for that.
+				{isolated(name)} can send its events to other systems, such as orders to accounting or refunds to a chat. The
+				Developer app has everything you need for that.
 				<RoleNote needs="owner">install it</RoleNote>
 			</PageHeader>
 			<FirstHour projectId={id} facts={NOTHING} firstWebhookId={null} />

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { projectsQuery, renameProject } from "../../api/projects.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { NameForm } from "../../ui/account/name-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
@@ -12,7 +13,7 @@ interface RenameDialogProps {
 export function RenameDialog({ project, onClose }: RenameDialogProps) {
 	const queryClient = useQueryClient();
 	return (
-		<Dialog opened onClose={onClose} title={`Rename ${project.name}`}>
+		<Dialog opened onClose={onClose} title={`Rename ${isolated(project.name)}`}>
 			<NameForm
 				label="Name"
 				initial={project.name}
@@ -21,7 +22,7 @@ export function RenameDialog({ project, onClose }: RenameDialogProps) {
 				onSend={async (name) => {
 					await renameProject(project.id, name);
 					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
-					notifyDone(`The project is now called ${name}.`);
+					notifyDone(`The project is now called ${isolated(name)}.`);
 					onClose();
 				}}
 			/>

@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { setUp, setupNeeded } from "../../api/session.ts";
+import { typedName } from "../../lib/text/names.ts";
 import { AccountFields, newAccountForm } from "../../ui/account/account-fields.tsx";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
@@ -55,7 +56,7 @@ function SetupForm({ token }: { token: string | null }) {
 		},
 	});
 	const { busy, problem, submit } = useSubmit(form, async (values) => {
-		await setUp({ ...values, token: values.token.trim(), email: values.email.trim(), name: values.name.trim() });
+		await setUp({ ...values, token: values.token.trim(), email: values.email.trim(), name: typedName(values.name) });
 		await navigate({ to: "/projects" });
 	});
 	return (

@@ -7,6 +7,7 @@ import type { EventType } from "../../api/model.ts";
 import { useProjectId, useRole, useSession } from "../../api/session.ts";
 import { createWebhook } from "../../api/webhooks.ts";
 import { keepSecret } from "../../lib/account/kept-secret.ts";
+import { typedName } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
@@ -55,7 +56,7 @@ function NewWebhook() {
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
 	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
-		const fields = { url: url.trim(), description: description.trim(), ...rest };
+		const fields = { url: url.trim(), description: typedName(description), ...rest };
 		const { id, secret } = await createWebhook(projectId, fields);
 		// The webhook's page shows it, so that a reload neither loses the secret nor creates another webhook.
 		keepSecret({ account, owner: id, title: "Webhook created: store its signing secret", secret, at: Date.now() });

@@ -1,4 +1,5 @@
 import { replayMatching } from "../../api/deliveries.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { ActOnMatching } from "../../ui/deliveries/act-on-matching.tsx";
 import { ReplayPreview, replayAction } from "../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -24,7 +25,7 @@ export function ReplayDialog({ projectId, webhookId, name, since, opened, onClos
 				filter={filter}
 				action={replayAction((options) => replayMatching(projectId, filter, options))}
 				preview={(counted) => <ReplayPreview counted={counted} nameOf={() => name} isSentTwice={false} />}
-				none={`There are no failed deliveries to ${name}.`}
+				none={`There are no failed deliveries to ${isolated(name)}.`}
 				onClose={onClose}
 			/>
 		</Dialog>

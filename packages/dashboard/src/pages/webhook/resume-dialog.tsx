@@ -4,6 +4,7 @@ import type { Health } from "../../api/health.ts";
 import { changeWebhook, type ResumeFrom, type Webhook } from "../../api/webhooks.ts";
 import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
 import { webhookName } from "../../lib/health/health.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 
@@ -26,13 +27,13 @@ export function ResumeDialog({ projectId, webhook, health, opened, onClose }: Re
 	const one = waiting.total === 1;
 	const resume = async () => {
 		await changeWebhook(projectId, webhook.id, { status: "active", from: waiting.total === 0 ? "backlog" : from });
-		notifyDone(`${webhookName(webhook)} is active again.`);
+		notifyDone(`${isolated(webhookName(webhook))} is active again.`);
 	};
 	return (
 		<Confirm
 			opened={opened}
 			onClose={onClose}
-			title={`Resume ${webhookName(webhook)}`}
+			title={`Resume ${isolated(webhookName(webhook))}`}
 			action="Resume"
 			onConfirm={resume}
 			ready={health !== undefined}
@@ -67,10 +68,16 @@ export function ResumeDialog({ projectId, webhook, health, opened, onClose }: Re
 export function PauseDialog({ projectId, webhook, opened, onClose }: StateDialogProps) {
 	const pause = async () => {
 		await changeWebhook(projectId, webhook.id, { status: "paused" });
-		notifyDone(`${webhookName(webhook)} is paused.`);
+		notifyDone(`${isolated(webhookName(webhook))} is paused.`);
 	};
 	return (
-		<Confirm opened={opened} onClose={onClose} title={`Pause ${webhookName(webhook)}`} action="Pause" onConfirm={pause}>
+		<Confirm
+			opened={opened}
+			onClose={onClose}
+			title={`Pause ${isolated(webhookName(webhook))}`}
+			action="Pause"
+			onConfirm={pause}
+		>
 			Nothing is sent until you resume it. Events and retries wait until their retention ends, and then fail. Webhooks
 			are never paused automatically, even if they fail.
 		</Confirm>

@@ -7,6 +7,7 @@ import { watchedDeliveryQuery } from "../../api/deliveries.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { webhookName } from "../../lib/health/health.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { formatMs, plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
@@ -37,7 +38,12 @@ interface TestDialogProps {
 export function TestDialog({ opened, ...props }: TestDialogProps) {
 	const { onClose, webhook } = props;
 	return (
-		<Dialog opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
+		<Dialog
+			opened={opened}
+			onClose={onClose}
+			title={`Send a test event to ${isolated(webhookName(webhook))}`}
+			size="lg"
+		>
 			<TestBody {...props} />
 		</Dialog>
 	);

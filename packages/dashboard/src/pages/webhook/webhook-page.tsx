@@ -6,6 +6,7 @@ import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { type HelpfulAction, webhookName, webhookSentence } from "../../lib/health/health.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
@@ -170,7 +171,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 					{hasSettings ? <SettingsTab projectId={projectId} webhook={webhook} onUnsaved={setUnsaved} /> : null}
 				</Tabs.Panel>
 			</Tabs>
-			<LeaveGuard unsaved={unsaved}>The settings of {name} have unsaved changes.</LeaveGuard>
+			<LeaveGuard unsaved={unsaved}>The settings of {isolated(name)} have unsaved changes.</LeaveGuard>
 			<ReplayDialog
 				projectId={projectId}
 				webhookId={webhook.id}

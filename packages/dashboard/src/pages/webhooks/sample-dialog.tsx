@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, JsonInput, List, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Anchor, Button, Group, JsonInput, List, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,10 +8,12 @@ import { useProject, useSession } from "../../api/session.ts";
 import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { newSeriesWords } from "../../lib/attempts/track.ts";
 import { webhookName } from "../../lib/health/health.ts";
+import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
+import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
 
 interface SampleDialogProps {
 	opened: boolean;
@@ -53,13 +55,13 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 		types.find(({ type }) => webhooks.some(({ events }) => events.includes(type))) ?? types[0]!,
 	);
 	const [text, setText] = useState(textOf(entry));
-	const [typed, setTyped] = useState("");
+	const { isConfirmed, field } = useTypeToConfirm(name);
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<unknown>(null);
 	const subscribers = webhooks.filter(({ events }) => events.includes(entry.type));
 	const data = parsed(text);
 	const faults = problem instanceof ApiError ? problem.errors.filter(({ pointer }) => pointer.startsWith("/data")) : [];
-	const isConfirmed = subscribers.length === 0 || typed.trim() === name.trim();
+	const isReady = data !== null && (subscribers.length === 0 || isConfirmed);
 	const choose = (type: string | null) => {
 		const next = types.find((one) => one.type === type);
 		if (next === undefined) return;
@@ -86,7 +88,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 		<form
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (data !== null && isConfirmed && !busy) void publish();
+				if (isReady && !busy) void publish();
 			}}
 		>
 			<Stack>
@@ -135,25 +137,13 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 					spellCheck={false}
 				/>
 				<Receivers subscribers={subscribers} />
-				{subscribers.length === 0 ? null : (
-					<TextInput
-						label={
-							<>
-								Type <strong>{name}</strong> to confirm
-							</>
-						}
-						value={typed}
-						onChange={(event) => setTyped(event.currentTarget.value)}
-						autoComplete="off"
-						spellCheck={false}
-					/>
-				)}
+				{subscribers.length === 0 ? null : field}
 				{problem === null || faults.length > 0 ? null : <ErrorState error={problem} />}
 				<Group justify="flex-end" gap="xs">
 					<Button variant="default" onClick={onClose}>
 						Cancel
 					</Button>
-					<Button type="submit" loading={busy} disabled={data === null || !isConfirmed}>
+					<Button type="submit" loading={busy} disabled={!isReady}>
 						{subscribers.length === 0 ? "Publish to the log" : `Publish to ${plural(subscribers.length, "webhook")}`}
 					</Button>
 				</Group>
@@ -181,7 +171,7 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 			<List size="sm">
 				{subscribers.map((webhook) => (
 					<List.Item key={webhook.id}>
-						{webhookName(webhook)}
+						{isolated(webhookName(webhook))}
 						{webhook.status === "paused" ? " (paused: once it's resumed)" : ""}
 					</List.Item>
 				))}

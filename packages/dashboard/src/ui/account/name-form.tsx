@@ -1,6 +1,7 @@
 import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { nameFault } from "../../lib/account/account-rules.ts";
+import { typedName } from "../../lib/text/names.ts";
 import { useSubmit } from "../hooks/use-submit.ts";
 import { ErrorState } from "../page/states.tsx";
 
@@ -17,7 +18,7 @@ interface NameFormProps {
 /** A form with a name field. */
 export function NameForm({ label, description, initial = "", action, onSend, onCancel }: NameFormProps) {
 	const form = useForm({ initialValues: { name: initial }, validate: { name: nameFault } });
-	const { busy, problem, submit } = useSubmit(form, ({ name }) => onSend(name.trim()));
+	const { busy, problem, submit } = useSubmit(form, ({ name }) => onSend(typedName(name)));
 	return (
 		<form onSubmit={form.onSubmit(submit)} noValidate>
 			<Stack>

@@ -1,10 +1,11 @@
-import { Button, Group, Progress, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { AttemptFilter } from "../../api/attempts.ts";
 import { type Counted, countMatching } from "../../api/deliveries.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { ErrorState } from "../page/states.tsx";
+import { useTypeToConfirm } from "../type-to-confirm.tsx";
 
 /** What a dialog does to each delivery that a filter matches. */
 export interface MatchingAction {
@@ -61,7 +62,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 	});
 	const total = counted.data?.count ?? 0;
 	const isLarge = total > MAX_UNCONFIRMED;
-	const [typed, setTyped] = useState("");
+	const { isConfirmed, field } = useTypeToConfirm(total);
 
 	const run = async () => {
 		const { signal } = stop.current;
@@ -121,22 +122,14 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 			) : (
 				<div aria-live="polite">{total === 0 ? <Text size="sm">{none}</Text> : preview(counted.data)}</div>
 			)}
-			{isLarge ? (
-				<TextInput
-					label={`Type ${total} to confirm`}
-					value={typed}
-					onChange={(event) => setTyped(event.currentTarget.value)}
-					autoComplete="off"
-					inputMode="numeric"
-				/>
-			) : null}
+			{isLarge ? field : null}
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">
 				<Button variant="default" onClick={onClose}>
 					{counted.data !== undefined && total === 0 ? "Close" : "Cancel"}
 				</Button>
 				{total === 0 ? null : (
-					<Button onClick={() => void run()} data-autofocus disabled={isLarge && typed.trim() !== String(total)}>
+					<Button onClick={() => void run()} data-autofocus disabled={isLarge && !isConfirmed}>
 						{action.verb} {plural(total, "delivery", "deliveries")}
 					</Button>
 				)}

@@ -1,6 +1,7 @@
 import { VisuallyHidden } from "@mantine/core";
 import { shortId } from "../../lib/text/ids.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
+import { isolated } from "../../lib/text/names.ts";
 import classes from "./order-id.module.css";
 
 /** What fits into a column of a long order id: most differ at their end. */
@@ -11,9 +12,9 @@ export function OrderId({ id: given }: { id: string | null | undefined }) {
 	if (given == null) return null;
 	const id = inertText(given);
 	return (
-		<span className={classes.order} title={`Order ${id}`}>
+		<span className={classes.order} title={`Order ${isolated(id)}`}>
 			<VisuallyHidden>Order </VisuallyHidden>
-			{shortId(id, ENDS)}
+			{isolated(shortId(id, ENDS))}
 		</span>
 	);
 }

@@ -1,6 +1,7 @@
 import { Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
+import { isolated } from "../../lib/text/names.ts";
 import classes from "./page.module.css";
 
 /** A page's column: `narrow` for forms and reading, otherwise wide enough for tables. */
@@ -23,7 +24,7 @@ interface PageHeaderProps {
 
 /** The page's title, its summary in words, and its actions. Also sets the browser tab's title. */
 export function PageHeader({ title, children, actions, badge }: PageHeaderProps) {
-	useDocumentTitle(`${title} · Posthorn`);
+	useDocumentTitle(`${isolated(title)} · Posthorn`);
 	return (
 		<Group justify="space-between" align="flex-start" gap="md" component="header">
 			<div className={classes.heading}>

@@ -1,6 +1,7 @@
 import type { AttemptCount, AttemptStatus, Span } from "../../../api/attempts.ts";
 import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { shortId } from "../../../lib/text/ids.ts";
+import { isolated } from "../../../lib/text/names.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";
 import { type ListName, type LogsSearch, valuesOf, withValues } from "../search.ts";
@@ -40,7 +41,7 @@ export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): s
 	const { event_id } = search;
 	const list = (name: ListName, before: string, words: (value: string) => string = (value) => value) => {
 		const values = valuesOf(search, name);
-		return values.length === 0 ? "" : `${before}${either(values.map(words))}`;
+		return values.length === 0 ? "" : `${before}${either(values.map((value) => isolated(words(value))))}`;
 	};
 	const what = [
 		list("type", "of "),
@@ -98,7 +99,7 @@ export function filterChips(search: LogsSearch): readonly FilterChip[] {
 	};
 	return [
 		...(event_id === undefined ? [] : [{ label: `Event ${shortId(event_id)}`, without: rest }]),
-		...each("order_id", (value) => `Order ${value}`),
+		...each("order_id", (value) => `Order ${isolated(value)}`),
 		...each("customer_email", (value) => value),
 		...(search.test === undefined ? [] : [{ label: "Without tests", without: withTests(search) }]),
 	];

@@ -1,4 +1,5 @@
 import { jumpTarget } from "../../../lib/text/ids.ts";
+import { isolated } from "../../../lib/text/names.ts";
 import { type LogsSearch, TEXT_LENGTH, withValue } from "../search.ts";
 
 /** What a typed text may mean. */
@@ -19,7 +20,9 @@ export function choicesOf(typed: string): readonly Choice[] {
 	const value = typed.trim();
 	const order = orderChoice(id);
 	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;
-	const text: Choice[] = isText ? [{ kind: "text", value, label: `Text in events and responses: ${value}` }] : [];
+	const text: Choice[] = isText
+		? [{ kind: "text", value, label: `Text in events and responses: ${isolated(value)}` }]
+		: [];
 	if (ADDRESS.test(id)) return [{ kind: "customer", value: id, label: `Customer: ${id}` }, ...text];
 	// People write "#1234" and "order 1234" of an order whose id is 1234.
 	const bare = /^(?:order(?:\s+|(?=#)))?#?\s*(\S+)$/i.exec(id)?.[1];
@@ -27,7 +30,7 @@ export function choicesOf(typed: string): readonly Choice[] {
 	return /\s/.test(id) ? [...text, order] : [order, ...text];
 }
 
-const orderChoice = (value: string): Choice => ({ kind: "order", value, label: `Order id: ${value}` });
+const orderChoice = (value: string): Choice => ({ kind: "order", value, label: `Order id: ${isolated(value)}` });
 
 /** The log's filters with this choice added. Attempts and projects have pages of their own. */
 export function searchFor({ kind, value }: Choice, search: LogsSearch = {}): LogsSearch {

@@ -1,6 +1,7 @@
 import { Button, Group, Loader, Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useProjectId } from "../../../api/session.ts";
+import { isolated } from "../../../lib/text/names.ts";
 import { formatCount, plural } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -22,7 +23,9 @@ export function TextView({ text }: { text: string }) {
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search, resetScroll: false });
 	return (
 		<Page>
-			<PageHeader title="Logs">“{text}” in events and in responses (the first 1,024 bytes), newest first.</PageHeader>
+			<PageHeader title="Logs">
+				“{isolated(text)}” in events and in responses (the first 1,024 bytes), newest first.
+			</PageHeader>
 			<search className={classes.filters} aria-label="Filters">
 				<SearchField
 					search={{}}

@@ -6,6 +6,7 @@ import { webhookHealthQuery } from "../../../api/health.ts";
 import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { webhookName } from "../../../lib/health/health.ts";
+import { isolated } from "../../../lib/text/names.ts";
 import { ConfirmByName } from "../../../ui/confirm.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -22,7 +23,7 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 		await deleteWebhook(projectId, webhook.id);
 		// Nothing is left to save.
 		await navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
-		notifyDone(`${name} is deleted.`);
+		notifyDone(`${isolated(name)} is deleted.`);
 		await refreshWebhooks(projectId);
 	};
 	return (
@@ -38,7 +39,7 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 			<ConfirmByName
 				opened={asking}
 				onClose={() => setAsking(false)}
-				title={`Delete ${name}`}
+				title={`Delete ${isolated(name)}`}
 				name={name}
 				action="Delete webhook"
 				onConfirm={remove}

@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useEffect } from "react";
 import { changeWebhook, type Webhook } from "../../../api/webhooks.ts";
+import { typedName } from "../../../lib/text/names.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { changedOf, useFollow } from "../../../ui/hooks/use-follow.ts";
 import { useSubmit } from "../../../ui/hooks/use-submit.ts";
@@ -30,7 +31,7 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 	});
 	useFollow(form, before);
 	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
-		const values = { url: url.trim(), description: description.trim(), ...rest };
+		const values = { url: url.trim(), description: typedName(description), ...rest };
 		const kept = savedOf(await changeWebhook(projectId, webhook.id, changedOf(values, before)));
 		// Keep what the user typed in the meantime.
 		const typed = changedOf(form.getValues(), values);

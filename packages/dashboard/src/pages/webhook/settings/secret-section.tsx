@@ -4,6 +4,7 @@ import { useSession } from "../../../api/session.ts";
 import { rotateSecret } from "../../../api/webhooks.ts";
 import { retrySpan } from "../../../lib/attempts/track.ts";
 import { webhookName } from "../../../lib/health/health.ts";
+import { isolated } from "../../../lib/text/names.ts";
 import { useShownSecret } from "../../../ui/account/shown-secret.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -14,7 +15,7 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
 	const { show } = useShownSecret(webhook.id);
 	const plan = useSession();
-	const name = webhookName(webhook);
+	const name = isolated(webhookName(webhook));
 	return (
 		<Section title="Signing secret">
 			<Group justify="space-between" gap="md">

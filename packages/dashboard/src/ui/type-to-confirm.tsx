@@ -1,0 +1,26 @@
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
+import { isolated, typedName } from "../lib/text/names.ts";
+
+/** Whether what must be typed was typed, and the field for it: before something large that can't be undone. */
+export function useTypeToConfirm(given: string | number) {
+	const [typed, setTyped] = useState("");
+	const what = typedName(String(given));
+	const isConfirmed = typedName(typed) === what;
+	const field = (
+		<TextInput
+			label={
+				<>
+					Type <strong>{isolated(what)}</strong> to confirm
+				</>
+			}
+			value={typed}
+			onChange={(event) => setTyped(event.currentTarget.value)}
+			autoComplete="off"
+			spellCheck={false}
+			inputMode={typeof given === "number" ? "numeric" : "text"}
+			data-autofocus={typeof given === "string" || undefined}
+		/>
+	);
+	return { isConfirmed, field };
+}
