@@ -77,7 +77,7 @@ export const NET = [
 			why: "A request gets the rest of the previous response as its own.",
 		},
 	]),
-	...of("server/src/net/tls/handshake.ts", inNet("tls/tls-chains"), [
+	...of("server/src/net/tls/tls.ts", inNet("tls/tls-chains"), [
 		{
 			name: "metered-stream-counts-nothing",
 			find: "this.#metering.handshake.process(chunk.length, () => this.push(chunk))",

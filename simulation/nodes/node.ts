@@ -117,7 +117,7 @@ export class SimNode {
 			leaseTermMs: settings.leaseTermMs,
 			retryDelaysMs: settings.retryDelaysMs,
 			attemptTimeoutMs: settings.attemptTimeoutMs,
-			logRetentionMs: settings.retentionMs,
+			retentionMs: settings.retentionMs,
 			maxEventBytes: MAX_EVENT_BYTES,
 			sendsInFlight: settings.sendsInFlight ?? undefined,
 			activeProjects: settings.activeProjects ?? undefined,

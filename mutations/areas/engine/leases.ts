@@ -262,7 +262,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-returns-lost-change",
-			find: "if (this.#epochChange.found !== epoch)",
+			find: "if (this.#epoch !== epoch)",
 			replace: "if (epoch < 0)",
 			tests: ["server/test/failover-memory.test.ts"],
 			why: "An owner gets a new secret that a failover lost while the call waited.",
@@ -275,7 +275,7 @@ export const ENGINE_LEASES = [
 			why: "After a failover a project stops for a lease duration.",
 		},
 	]),
-	...of("server/src/engine/cluster/owned-projects.ts", inEngine("cluster/failure-backoff"), [
+	...of("server/src/engine/cluster/projects.ts", inEngine("cluster/failure-backoff"), [
 		{
 			name: "failure-backoff-same-rest",
 			find: "this.#firstRestMs * 2 ** (count - 1)",

@@ -126,8 +126,8 @@ export const ENGINE_SEND = [
 	...of("server/src/engine/send/slot.ts", inEngine("send/slots"), [
 		{
 			name: "slots-released-twice",
-			find: "if (this.held) this.#table.release(this);",
-			replace: "this.#table.release(this);",
+			find: "if (this.held) this.#slots.release(this);",
+			replace: "this.#slots.release(this);",
 			why: "A slot that is released twice lets more requests in flight than there may be.",
 		},
 		{
@@ -138,8 +138,8 @@ export const ENGINE_SEND = [
 		},
 		{
 			name: "fast-sends-of-the-future",
-			find: "Math.abs(now - this.#oldest.since)",
-			replace: "now - this.#oldest.since",
+			find: "Math.abs(now - oldest.since)",
+			replace: "now - oldest.since",
 			why: "After the clock was set back by a day nothing is sent for as long.",
 		},
 	]),

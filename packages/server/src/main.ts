@@ -172,14 +172,14 @@ async function build(
 		leaseTermMs: PROJECTS.leaseTermMs,
 		retryDelaysMs: config.retryDelaysMs,
 		attemptTimeoutMs: config.attemptTimeoutMs,
-		logRetentionMs: retentionMs,
+		retentionMs,
 		retentionNow,
 		maxEventBytes: config.maxEventBytes,
 		shortages,
 		sendsInFlight: descriptors.sends,
 		observer: {
-			published(projectId, count, events) {
-				metrics.engine.published(projectId, count, events);
+			published(projectId, events) {
+				metrics.engine.published(projectId, events);
 				longPolls.published(projectId, events);
 				references.note(projectId);
 				changes.note(projectId, "webhooks");

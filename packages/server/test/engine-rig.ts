@@ -164,7 +164,7 @@ export class EngineRig {
 			leaseTermMs: this.#leaseTermMs,
 			retryDelaysMs: SPEC_DELAYS_MS,
 			attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-			logRetentionMs: 30 * DAY_MS,
+			retentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,
 			...this.#bounds,
 			observer: {

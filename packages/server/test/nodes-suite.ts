@@ -41,7 +41,7 @@ class Peer {
 			observer: {
 				attempted: (_projectId, eventId, attempt) => this.settled.push({ ...attempt, eventId }),
 			},
-			logRetentionMs: 30 * DAY_MS,
+			retentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,
 		});
 	}

@@ -45,7 +45,7 @@ export class SharingNode {
 			leaseTermMs: LEASE_TERM_MS,
 			retryDelaysMs: Array.from({ length: NEVER_ENDING }, () => RETRY_MS),
 			attemptTimeoutMs: 15_000,
-			logRetentionMs: 30 * DAY_MS,
+			retentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,
 			observer: metrics.engine,
 		});

@@ -115,7 +115,7 @@ export function createMetrics(): Metrics {
 	return {
 		registry,
 		engine: {
-			published: (_projectId, count) => published.inc(count),
+			published: (_projectId, events) => published.inc(events.length),
 			attempted(_projectId, _eventId, { status, responseMs, sent }) {
 				outcomes[status].inc();
 				if (sent) durations.observe(responseMs / 1_000);

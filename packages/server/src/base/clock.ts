@@ -33,6 +33,14 @@ export function sleep(clock: Pick<Clock, "setTimeout">, ms: number): Promise<voi
 	return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
+/** What the promise resolves with, or null if that takes longer. */
+export function within<T>(clock: Pick<Clock, "setTimeout">, ms: number, promise: Promise<T>): Promise<T | null> {
+	return new Promise((resolve, reject) => {
+		const timer = clock.setTimeout(() => resolve(null), ms);
+		promise.then(resolve, reject).finally(() => timer.cancel());
+	});
+}
+
 /**
  * How long to rest after work that began at `since` of the monotonic clock, in proportion to its duration, milliseconds.
  *

@@ -52,6 +52,41 @@ export class Bag<T extends Baggable> {
 	}
 }
 
+/** An item that a {@link LinkedList} may hold. Only the list sets these. */
+export interface Linked<T> {
+	previous: T | null;
+	next: T | null;
+}
+
+/** Items in the order in which they were added. Any of them can be removed at once, and nothing is allocated. */
+export class LinkedList<T extends Linked<T>> {
+	#first: T | null = null;
+	#last: T | null = null;
+
+	get first(): T | null {
+		return this.#first;
+	}
+
+	add(item: T): void {
+		item.previous = this.#last;
+		if (this.#last === null) this.#first = item;
+		else this.#last.next = item;
+		this.#last = item;
+	}
+
+	/** Has no effect on an item that is in no list. */
+	remove(item: T): void {
+		const { previous, next } = item;
+		if (previous === null && this.#first !== item) return;
+		if (previous === null) this.#first = next;
+		else previous.next = next;
+		if (next === null) this.#last = previous;
+		else next.previous = previous;
+		item.previous = null;
+		item.next = null;
+	}
+}
+
 /** A map that drops the entry set longest ago once it is full. */
 export class BoundedMap<K, V> extends Map<K, V> {
 	readonly #capacity: number;

@@ -1,72 +1,40 @@
 import { timingSafeEqual } from "node:crypto";
 import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
-import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
 import { Shortages } from "../net/shortages.ts";
-import type { LogEvent, NewAttempt, Storage } from "../storage/port.ts";
-import type { ProjectLoss } from "./actor/context.ts";
+import type { ActorContext, EngineObserver } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
-import { RetentionSweeper, type Swept } from "./retention.ts";
-import type { Sender } from "./send/outcome.ts";
+import { RetentionSweeper } from "./retention.ts";
 import { Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
 import { SigningKeys } from "./signing-keys.ts";
 
-export type { ProjectLoss } from "./actor/context.ts";
+export type { EngineObserver, ProjectLoss } from "./actor/context.ts";
 export type { NodeState } from "./cluster/directory.ts";
 export type { Marks, MarkWatcher } from "./cluster/mark-poller.ts";
 export type * from "./engine.ts";
 
-export interface EngineOptions {
-	readonly storage: Storage;
-	readonly sender: Sender;
-	readonly clock: Clock;
-	/** Real time for waits on the database, even if `clock` is virtual. */
-	readonly disk: Clock;
-	readonly ids: IdSource;
+export interface EngineOptions
+	extends Pick<ActorContext, "storage" | "sender" | "clock" | "disk" | "ids" | "logger" | "leaseTermMs">,
+		Pick<ActorContext, "retryDelaysMs" | "attemptTimeoutMs" | "retentionMs">,
+		Partial<Pick<ActorContext, "shortages" | "retentionNow" | "observer">> {
 	readonly seal: Seal;
-	readonly logger: Logger;
-	/** The lease duration; must be the one that storage was opened with. */
-	readonly leaseTermMs: number;
-	readonly retryDelaysMs: readonly number[];
-	/** The sender's timeout for an attempt, milliseconds. */
-	readonly attemptTimeoutMs: number;
-	readonly logRetentionMs: number;
-	/** The time that retention uses (see retention-clock.ts); by default, the clock's. */
-	readonly retentionNow?: () => number;
 	readonly maxEventBytes: number;
-	/** What this node is short of, shared with the sender; private by default. */
-	readonly shortages?: Shortages | undefined;
 	/** Maximum number of sends in flight; {@link SENDS.inFlight} by default. */
 	readonly sendsInFlight?: number | undefined;
 	/** Maximum number of projects owned at a time; {@link PROJECTS.active} by default. Any more take turns. */
 	readonly activeProjects?: number | undefined;
 	/** Maximum size of the lanes' windows in memory, bytes; {@link WINDOWS.bytes} by default. */
-	readonly windowBytes?: number | undefined;
-	readonly observer?: EngineObserver;
-}
-
-/** Notified of commits: for metrics, logs and tests that wait on a signal. */
-export interface EngineObserver {
-	published?(projectId: string, count: number, events: readonly LogEvent[]): void;
-	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
-	/** This node lost a project without releasing it. */
-	lost?(why: ProjectLoss): void;
-	/** Retention deleted rows. */
-	swept?(what: keyof Swept, rows: number): void;
-	/** This node has completed a retention pass. Of all nodes one does, about once an hour. */
-	passed?(): void;
+	readonly windowBytes?: number;
 }
 
 export interface RunningEngine extends Engine {
-	/** The current state of this node and its share of the cluster. */
 	readonly node: NodeState;
 	/** Budgets of sends in flight, lanes and pending commits, for metrics. */
 	readonly budgets: Slots["budgets"];
@@ -88,68 +56,32 @@ export interface RunningEngine extends Engine {
 
 /** Assembles the parts, in the order in which data flows: publish → lanes → send → settle. */
 export function startEngine(options: EngineOptions): RunningEngine {
-	const { storage, sender, clock, disk, ids, seal, logger, observer } = options;
-	const retentionNow = options.retentionNow ?? (() => clock.now());
+	const { storage, clock, disk, ids, logger, maxEventBytes } = options;
 	const settler = new Settler(storage, clock, disk, logger);
 	const unsettled = new Unsettled();
 	const sends = options.sendsInFlight ?? SENDS.inFlight;
 	const requestedInFlight = Math.min(SENDS.requestedInFlight, Math.floor(sends / 8));
-	const slots = new Slots({
-		clock,
-		totalInFlight: sends - requestedInFlight,
-		requestedInFlight,
-		largestBody: options.maxEventBytes,
-	});
+	const totalInFlight = sends - requestedInFlight;
+	const slots = new Slots({ clock, totalInFlight, requestedInFlight, largestBody: maxEventBytes });
 	const windows = new WindowBudget(options.windowBytes);
-	const keys = new SigningKeys(seal, logger);
-	const holder = ids.next("node");
-	const directory = new Directory(
-		{
-			storage,
-			sender,
-			slots,
-			shortages: options.shortages ?? new Shortages(clock),
-			settler,
-			unsettled,
-			budget: windows,
-			clock,
-			disk,
-			leaseTermMs: options.leaseTermMs,
-			ids,
-			keys,
-			logger,
-			retryDelaysMs: options.retryDelaysMs,
-			attemptTimeoutMs: options.attemptTimeoutMs,
-			onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
-			retentionMs: options.logRetentionMs,
-			retentionNow,
-			eventTypes: EVENT_TYPES.length,
-			onPublished: (projectId, events) => observer?.published?.(projectId, events.length, events),
-			onLost: (why) => observer?.lost?.(why),
-			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
-		},
-		{ holder, activeProjects: options.activeProjects },
-	);
-	const publisher = new Publisher({
-		storage,
-		clock,
-		disk,
-		ids,
-		maxEventBytes: options.maxEventBytes,
-		lanes: directory,
-	});
-	const sweeper = new RetentionSweeper({
-		storage,
-		clock,
-		disk,
-		logger,
-		holder,
-		retentionMs: options.logRetentionMs,
-		retentionNow,
-		onUnattempted: (projectIds) => directory.sweep(projectIds),
-		onDeleted: (what, rows) => observer?.swept?.(what, rows),
-		onPass: () => observer?.passed?.(),
-	});
+	const keys = new SigningKeys(options.seal, logger);
+	const context: ActorContext = {
+		shortages: new Shortages(clock),
+		retentionNow: () => clock.now(),
+		observer: {},
+		...options,
+		slots,
+		settler,
+		unsettled,
+		budget: windows,
+		holder: ids.next("node"),
+		keys,
+		eventTypes: EVENT_TYPES.length,
+		onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
+	};
+	const directory = new Directory(context, options.activeProjects);
+	const publisher = new Publisher({ storage, clock, disk, ids, maxEventBytes, lanes: directory });
+	const sweeper = new RetentionSweeper(context, (projectIds) => directory.sweep(projectIds));
 	directory.start();
 	sweeper.start();
 

@@ -25,7 +25,7 @@ class Cluster {
 		retentionNow: () => number = () => this.clock.now(),
 	): Promise<RetentionSweeper> {
 		const storage = await openMemoryStorage({ database: this.database, clock: this.clock, leaseTermMs: 10_000 });
-		const sweeper = new RetentionSweeper({
+		const context = {
 			storage: {
 				peers: storage.peers,
 				sweepAttempts: (p) => {
@@ -40,9 +40,9 @@ class Cluster {
 			holder: name,
 			retentionMs: 30 * DAY,
 			retentionNow,
-			onUnattempted: () => undefined,
-			onPass: () => this.completed++,
-		});
+			observer: { passed: () => void this.completed++ },
+		};
+		const sweeper = new RetentionSweeper(context, () => undefined);
 		sweeper.start();
 		await settled();
 		return sweeper;

@@ -1,7 +1,7 @@
 import { RETENTION } from "../base/budgets.ts";
-import type { Clock, Timer } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Timer } from "../base/clock.ts";
 import type { PeerStorage, RetentionStorage, SweepStep } from "../storage/port.ts";
+import type { ActorContext } from "./actor/context.ts";
 
 /** Time between the end of a pass and the next one. */
 const REST_MS = 55 * 60_000;
@@ -15,30 +15,12 @@ const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
 const PAUSE_TIMES = 2;
 const PAUSE_MS = 20;
 
-/** What a pass deleted. */
-export interface Swept {
-	readonly attempts: number;
-	readonly events: number;
-}
-
-export interface RetentionOptions {
+type SweepContext = Pick<
+	ActorContext,
+	"clock" | "disk" | "logger" | "holder" | "retentionMs" | "retentionNow" | "observer"
+> & {
 	readonly storage: RetentionStorage & { readonly peers: Pick<PeerStorage, "takeSweep" | "endSweep"> | null };
-	readonly clock: Clock;
-	/** Real time, for the pauses between steps. */
-	readonly disk: Clock;
-	readonly logger: Logger;
-	/** This node. */
-	readonly holder: string;
-	readonly retentionMs: number;
-	/** The time that retention uses. */
-	readonly retentionNow: () => number;
-	/** Called with projects whose paused lanes have events that aged out without an attempt. */
-	readonly onUnattempted: (projectIds: readonly string[]) => void;
-	/** Called after every step that deleted something. */
-	readonly onDeleted?: ((what: keyof Swept, rows: number) => void) | undefined;
-	/** Called after every complete pass of this node. */
-	readonly onPass?: (() => void) | undefined;
-}
+};
 
 /**
  * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
@@ -46,7 +28,8 @@ export interface RetentionOptions {
  * chosen again for each pass.
  */
 export class RetentionSweeper {
-	readonly #options: RetentionOptions;
+	readonly #context: SweepContext;
+	readonly #onUnattempted: (projectIds: readonly string[]) => void;
 	#timer: Timer | null = null;
 	#pass: Promise<void> | null = null;
 	/**
@@ -58,8 +41,10 @@ export class RetentionSweeper {
 	#endRest: () => void = () => undefined;
 	#stopped = false;
 
-	constructor(options: RetentionOptions) {
-		this.#options = options;
+	/** @param onUnattempted called with projects whose paused lanes have events that aged out without an attempt */
+	constructor(context: SweepContext, onUnattempted: (projectIds: readonly string[]) => void) {
+		this.#context = context;
+		this.#onUnattempted = onUnattempted;
 	}
 
 	start(): void {
@@ -83,14 +68,14 @@ export class RetentionSweeper {
 	}
 
 	#lookAgain(): void {
-		this.#timer = this.#options.clock.setTimeout(() => {
+		this.#timer = this.#context.clock.setTimeout(() => {
 			void this.sweep(false);
 			this.#lookAgain();
 		}, LOOK_EVERY_MS);
 	}
 
 	async #sweep(early: boolean): Promise<void> {
-		const { storage, logger, retentionNow, retentionMs } = this.#options;
+		const { storage, logger, retentionNow, retentionMs } = this.#context;
 		// A node whose clock isn't trusted leaves the pass to others.
 		const now = retentionNow();
 		if (!Number.isFinite(now)) return;
@@ -101,7 +86,7 @@ export class RetentionSweeper {
 			const events = await this.#steps("events", (from) => storage.sweepEvents({ ...pass, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 			await this.#end(this.#stopped ? 0 : REST_MS);
-			if (!this.#stopped) this.#options.onPass?.();
+			if (!this.#stopped) this.#context.observer.passed?.();
 		} catch (error) {
 			// Any node may try again when it looks.
 			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");
@@ -110,34 +95,34 @@ export class RetentionSweeper {
 
 	/** Whether this node sweeps now. */
 	async #take(early: boolean): Promise<boolean> {
-		const { storage, clock, holder } = this.#options;
+		const { storage, clock, holder } = this.#context;
 		this.#takenAt = clock.elapsed();
 		if (storage.peers === null) return early || this.#takenAt >= this.#dueAt;
 		return storage.peers.takeSweep({ holder, termMs: TERM_MS, early });
 	}
 
 	async #end(restMs: number): Promise<void> {
-		const { storage, clock, holder } = this.#options;
+		const { storage, clock, holder } = this.#context;
 		this.#dueAt = clock.elapsed() + restMs;
 		await storage.peers?.endSweep({ holder, restMs });
 	}
 
 	/** Whether this node still sweeps: it may have been suspended, and replaced. */
 	async #keeps(): Promise<boolean> {
-		const { storage, clock } = this.#options;
+		const { storage, clock } = this.#context;
 		if (storage.peers === null || clock.elapsed() - this.#takenAt < TERM_MS / 4) return true;
 		return this.#take(false);
 	}
 
-	async #steps(what: keyof Swept, step: (from: number) => Promise<SweepStep>): Promise<number> {
-		const { disk, onUnattempted, onDeleted } = this.#options;
+	async #steps(what: "attempts" | "events", step: (from: number) => Promise<SweepStep>): Promise<number> {
+		const { disk, observer } = this.#context;
 		let deleted = 0;
 		for (let from: number | null = 0; from !== null && !this.#stopped && (await this.#keeps()); ) {
 			const begunAt = disk.elapsed();
 			const done: SweepStep = await step(from);
 			deleted += done.deleted;
-			if (done.deleted > 0) onDeleted?.(what, done.deleted);
-			if (done.unattempted.length > 0) onUnattempted(done.unattempted);
+			if (done.deleted > 0) observer.swept?.(what, done.deleted);
+			if (done.unattempted.length > 0) this.#onUnattempted(done.unattempted);
 			from = done.next;
 			const pauseMs = Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt));
 			if (from !== null) await this.#rest(pauseMs);
@@ -150,7 +135,7 @@ export class RetentionSweeper {
 		if (this.#stopped) return Promise.resolve();
 		return new Promise((resolve) => {
 			this.#endRest = resolve;
-			this.#options.disk.setTimeout(resolve, ms);
+			this.#context.disk.setTimeout(resolve, ms);
 		});
 	}
 }

@@ -8,9 +8,8 @@ import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
 import { type Connect, type Interfaces, isFamilyMissing, type Socket } from "./socket.ts";
-import type { Handshake, HandshakeUser, Metering } from "./tls/handshake.ts";
-import type { Handshakes } from "./tls/handshakes.ts";
-import { createConnect, type Received, TlsConnector, withCertificate } from "./tls/tls.ts";
+import type { Handshake, Handshakes, HandshakeUser } from "./tls/handshakes.ts";
+import { createConnect, type Metering, type Received, TlsConnector, withCertificate } from "./tls/tls.ts";
 
 /**
  * Makes TLS connections to receivers, only to addresses that the guard permits. A name is resolved once, by the

@@ -123,10 +123,9 @@ export function createGuard(options: GuardOptions): Guard {
 		return [address, ...embeddedIpv4(address)].some(isDenied) ? "address_not_allowed" : null;
 	}
 
-	const permits = (address: string): boolean => refusal(address) === null;
 	const permitsPort = (port: number): boolean =>
 		!REFUSED_PORTS.has(port) && ports.some(([from, to]) => from <= port && port <= to);
-	const loopback = permits("127.0.0.1") || permits("::1");
+	const loopback = refusal("127.0.0.1") === null || refusal("::1") === null;
 	/** Private names make sense only if the operator allows a private network. */
 	const privateNames = allowed.some(([address]) => address.range() !== "loopback");
 
@@ -279,13 +278,6 @@ const SPECIAL_IPV6: readonly string[] = [
 /** How long a list of addresses is used, milliseconds. */
 const REREAD_AFTER_MS = 1_000;
 
-export interface OwnAddressesOptions {
-	/** Without it, they are read each time. */
-	readonly clock?: Pick<Clock, "elapsed"> | undefined;
-	/** Defaults to the machine's network interfaces. */
-	readonly interfaces?: Interfaces | undefined;
-}
-
 /**
  * The addresses of this machine's own interfaces, as they are now. A machine with a public address could otherwise be
  * reached on it from the inside, past the firewall that keeps others out.
@@ -297,14 +289,14 @@ class OwnAddresses {
 	#readAt: number;
 
 	/** @throws Error if the interfaces can't be listed */
-	constructor({ clock, interfaces = networkInterfaces }: OwnAddressesOptions) {
+	constructor({ clock, interfaces = networkInterfaces }: Pick<GuardOptions, "clock" | "interfaces">) {
 		this.#clock = clock;
 		this.#interfaces = interfaces;
 		this.#addresses = this.#read();
 		this.#readAt = clock?.elapsed() ?? 0;
 	}
 
-	has(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+	has(address: Address): boolean {
 		this.#refresh();
 		return this.#addresses.has(address.toNormalizedString());
 	}

@@ -72,7 +72,6 @@ export class SendFailure extends Error {
 	}
 }
 
-/** What else is known about the failure that ended a send. */
 export function detailsOf(error: unknown): FailureDetails | null {
 	if (error instanceof AggregateError) return error.errors.map(detailsOf).find((details) => details !== null) ?? null;
 	return error instanceof SendFailure ? error.details : null;
@@ -105,58 +104,50 @@ const SHORTAGE_BY_CODE: ReadonlyMap<string, Shortage> = new Map<string, Shortage
  * Error codes of Node and of OpenSSL's certificate checks (X509_V_ERR_… without its prefix). Codes that are missing
  * here and match no prefix below count as our own faults until someone has examined them.
  */
-const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, FailureReason>([
-	["ETIMEDOUT", "timeout"],
+const CODES: Partial<Record<FailureReason, readonly string[]>> = {
+	timeout: ["ETIMEDOUT"],
+	connection_refused: ["ECONNREFUSED"],
+	connection_reset: ["ECONNRESET", "ECONNABORTED", "EPIPE"],
+	host_unreachable: [
+		"EHOSTUNREACH",
+		"ENETUNREACH",
+		"EHOSTDOWN",
+		"ENETDOWN",
+		"EAFNOSUPPORT",
+		"EACCES",
+		"EPERM",
+		"EINVAL",
+	],
+	tls_expired: ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
+	tls_wrong_host: ["ERR_TLS_CERT_ALTNAME_INVALID", "HOSTNAME_MISMATCH"],
+	tls_untrusted: [
+		"DEPTH_ZERO_SELF_SIGNED_CERT",
+		"SELF_SIGNED_CERT_IN_CHAIN",
+		"UNABLE_TO_GET_ISSUER_CERT",
+		"UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+		"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+		"UNABLE_TO_DECRYPT_CERT_SIGNATURE",
+		"UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY",
+		"CERT_SIGNATURE_FAILURE",
+		"ERROR_IN_CERT_NOT_BEFORE_FIELD",
+		"ERROR_IN_CERT_NOT_AFTER_FIELD",
+		"CERT_CHAIN_TOO_LONG",
+		"CERT_REVOKED",
+		"INVALID_CA",
+		"PATH_LENGTH_EXCEEDED",
+		"INVALID_PURPOSE",
+		"CERT_UNTRUSTED",
+		"CERT_REJECTED",
+		"UNSPECIFIED",
+	],
+	tls_failed: ["EPROTO"],
+};
+const REASON_BY_CODE = new Map(
+	Object.entries(CODES).flatMap(([reason, codes]) => codes.map((code) => [code, reason as FailureReason])),
+);
 
-	["ECONNREFUSED", "connection_refused"],
-
-	["ECONNRESET", "connection_reset"],
-	["ECONNABORTED", "connection_reset"],
-	["EPIPE", "connection_reset"],
-
-	["EHOSTUNREACH", "host_unreachable"],
-	["ENETUNREACH", "host_unreachable"],
-	["EHOSTDOWN", "host_unreachable"],
-	["ENETDOWN", "host_unreachable"],
-	["EAFNOSUPPORT", "host_unreachable"],
-	["EACCES", "host_unreachable"],
-	["EPERM", "host_unreachable"],
-	["EINVAL", "host_unreachable"],
-
-	["CERT_HAS_EXPIRED", "tls_expired"],
-	["CERT_NOT_YET_VALID", "tls_expired"],
-
-	["ERR_TLS_CERT_ALTNAME_INVALID", "tls_wrong_host"],
-	["HOSTNAME_MISMATCH", "tls_wrong_host"],
-
-	["DEPTH_ZERO_SELF_SIGNED_CERT", "tls_untrusted"],
-	["SELF_SIGNED_CERT_IN_CHAIN", "tls_untrusted"],
-	["UNABLE_TO_GET_ISSUER_CERT", "tls_untrusted"],
-	["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "tls_untrusted"],
-	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tls_untrusted"],
-	["UNABLE_TO_DECRYPT_CERT_SIGNATURE", "tls_untrusted"],
-	["UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY", "tls_untrusted"],
-	["CERT_SIGNATURE_FAILURE", "tls_untrusted"],
-	["ERROR_IN_CERT_NOT_BEFORE_FIELD", "tls_untrusted"],
-	["ERROR_IN_CERT_NOT_AFTER_FIELD", "tls_untrusted"],
-	["CERT_CHAIN_TOO_LONG", "tls_untrusted"],
-	["CERT_REVOKED", "tls_untrusted"],
-	["INVALID_CA", "tls_untrusted"],
-	["PATH_LENGTH_EXCEEDED", "tls_untrusted"],
-	["INVALID_PURPOSE", "tls_untrusted"],
-	["CERT_UNTRUSTED", "tls_untrusted"],
-	["CERT_REJECTED", "tls_untrusted"],
-	["UNSPECIFIED", "tls_untrusted"],
-
-	["EPROTO", "tls_failed"],
-]);
-
-/** Prefixes of OpenSSL's handshake errors. */
-const REASON_BY_PREFIX: readonly (readonly [string, FailureReason])[] = [
-	["ERR_SSL_", "tls_failed"],
-	["ERR_TLS_", "tls_failed"],
-	["ERR_OSSL_", "tls_failed"],
-];
+/** OpenSSL's handshake errors. */
+const HANDSHAKE_CODE = /^ERR_(SSL|TLS|OSSL)_/;
 
 /**
  * The local shortage that ended a send, or null. If several addresses were tried, a fault of the receiver at any of
@@ -181,7 +172,7 @@ export function reasonOf(error: unknown): FailureReason | null {
 	if (error instanceof AggregateError) return reasonOfAll(error.errors);
 	if (!(error instanceof Error)) return null;
 	const code = codeOf(error);
-	return REASON_BY_CODE.get(code) ?? REASON_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
+	return REASON_BY_CODE.get(code) ?? (HANDSHAKE_CODE.test(code) ? "tls_failed" : null);
 }
 
 /**
@@ -200,6 +191,7 @@ export function isConnectionClosed(error: unknown): boolean {
 
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
-function codeOf(error: Error): string {
+/** Its `code`; empty if it has none. */
+export function codeOf(error: Error): string {
 	return "code" in error && typeof error.code === "string" ? error.code : "";
 }

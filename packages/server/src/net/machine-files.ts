@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../base/clock.ts";
+import { codeOf } from "./errors.ts";
 
 /** The machine's own names (hosts(5)). A missing file counts as empty. */
 export class HostsFile {
@@ -91,5 +92,5 @@ async function versionOf(path: string): Promise<string> {
 
 /** A file that this process may not read counts as missing. */
 function isMissing(error: unknown): boolean {
-	return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES");
+	return error instanceof Error && ["ENOENT", "EACCES"].includes(codeOf(error));
 }

@@ -1,8 +1,8 @@
 import { promises as dns } from "node:dns";
 import { RECEIVERS } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, within } from "../base/clock.ts";
 import type { AddressRefusal, Guard } from "./egress.ts";
-import { type DnsAnswer, SendFailure, ShortageFailure } from "./errors.ts";
+import { codeOf, type DnsAnswer, SendFailure, ShortageFailure } from "./errors.ts";
 import { HostsFile, WatchedFile } from "./machine-files.ts";
 import type { Shortages } from "./shortages.ts";
 
@@ -74,8 +74,7 @@ const ANSWER_BY_CODE: ReadonlyMap<string, DnsAnswer> = new Map<string, DnsAnswer
 	["ECONNREFUSED", "timeout"],
 ]);
 
-const answerOfCode = (error: Error): DnsAnswer =>
-	("code" in error ? ANSWER_BY_CODE.get(String(error.code)) : undefined) ?? "unusable";
+const answerOfCode = (error: Error): DnsAnswer => ANSWER_BY_CODE.get(codeOf(error)) ?? "unusable";
 
 /** Combines the answers for both families: if one says that the name exists, it does. */
 function answerOfBoth(errors: readonly Error[]): DnsAnswer {
@@ -88,7 +87,7 @@ type Answer = { readonly addresses: readonly string[]; readonly error: Error | n
 export function createResolver(options: ResolverOptions): Resolver {
 	const { guard, clock, shortages, timeoutMs = TIMEOUT_MS } = options;
 	const hosts = options.hosts ?? new HostsFile(options.hostsFile ?? "/etc/hosts", clock);
-	const servers = options.nameServers ?? new MachineNameServers({ ...options, timeoutMs, tries: TRIES });
+	const servers = options.nameServers ?? new MachineNameServers({ ...options, timeoutMs });
 	const probe = new NameServerProbe(clock, servers);
 	const underWay = new Map<string, Promise<readonly string[]>>();
 
@@ -115,7 +114,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 		// Starts while the lookup is still waiting, so that the probe's result is known by the time the lookup fails.
 		const early = clock.setTimeout(() => void probe.isAnswered(begun), timeoutMs);
 		try {
-			const answers = await orAfter(askBoth(hostname), LOOKUP_TIMEOUTS * timeoutMs, clock);
+			const answers = await within(clock, LOOKUP_TIMEOUTS * timeoutMs, askBoth(hostname));
 			const errors = (answers ?? []).flatMap(({ error }) => error ?? []);
 			if (answers?.some(({ error }) => error === null || !isUnanswered(error))) {
 				probe.answered();
@@ -123,7 +122,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 			}
 			const addresses = alternate(answers?.[0]?.addresses ?? [], answers?.[1]?.addresses ?? []);
 			if (addresses.length > 0) return addresses;
-			const fault = errors.find((error) => !isNotFound(error));
+			const fault = errors.find((error) => !NOT_FOUND.has(codeOf(error)));
 			if (answers !== null && fault === undefined)
 				throw new SendFailure("dns_not_found", `${hostname} does not exist`, {
 					cause: errors[0],
@@ -142,7 +141,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 	async function askBoth(hostname: string): Promise<readonly Answer[]> {
 		const ipv6 = answerOf(servers.resolve6(hostname));
 		const four = await answerOf(servers.resolve4(hostname));
-		const six = four.addresses.length === 0 ? await ipv6 : await orAfter(ipv6, RESOLUTION_DELAY_MS, clock);
+		const six = four.addresses.length === 0 ? await ipv6 : await within(clock, RESOLUTION_DELAY_MS, ipv6);
 		return six === null ? [four] : [four, six];
 	}
 
@@ -175,13 +174,6 @@ async function answerOf(query: Promise<string[]>): Promise<Answer> {
 	}
 }
 
-function orAfter<T>(promise: Promise<T>, ms: number, clock: Clock): Promise<T | null> {
-	return new Promise((resolve, reject) => {
-		const timer = clock.setTimeout(() => resolve(null), ms);
-		promise.then(resolve, reject).finally(() => timer.cancel());
-	});
-}
-
 /** Alternates the families, IPv4 first, so that a family without a route costs only one try (RFC 8305, 4). */
 function alternate(ipv4: readonly string[], ipv6: readonly string[]): string[] {
 	const addresses: string[] = [];
@@ -190,10 +182,6 @@ function alternate(ipv4: readonly string[], ipv6: readonly string[]): string[] {
 		if (i < ipv6.length) addresses.push(ipv6[i]!);
 	}
 	return addresses;
-}
-
-function isNotFound(error: Error): boolean {
-	return "code" in error && typeof error.code === "string" && NOT_FOUND.has(error.code);
 }
 
 /** The queries that the resolver sends to name servers. Errors have c-ares codes. */
@@ -218,15 +206,11 @@ const UNANSWERED = new Set([
 	"ENOTINITIALIZED",
 ]);
 
-export function isUnanswered(error: Error): boolean {
-	return "code" in error && typeof error.code === "string" && UNANSWERED.has(error.code);
-}
+const isUnanswered = (error: Error): boolean => UNANSWERED.has(codeOf(error));
 
-export interface MachineNameServersOptions extends Pick<ResolverOptions, "clock" | "servers" | "resolvConf"> {
-	/** How long a server has to answer the first of `tries`, milliseconds. */
+type MachineNameServersOptions = Pick<ResolverOptions, "clock" | "servers" | "resolvConf"> & {
 	readonly timeoutMs: number;
-	readonly tries: number;
-}
+};
 
 /** Queries name servers over the network (c-ares). */
 class MachineNameServers implements NameServers {
@@ -269,8 +253,8 @@ class MachineNameServers implements NameServers {
 	}
 
 	#open(): dns.Resolver {
-		const { timeoutMs, tries, servers } = this.#options;
-		const resolver = new dns.Resolver({ timeout: timeoutMs, tries });
+		const { timeoutMs, servers } = this.#options;
+		const resolver = new dns.Resolver({ timeout: timeoutMs, tries: TRIES });
 		if (servers !== undefined) resolver.setServers([...servers]);
 		return resolver;
 	}

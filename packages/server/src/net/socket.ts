@@ -2,7 +2,8 @@ import type { X509Certificate } from "node:crypto";
 import { isIPv6, type TcpNetConnectOpts } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import type { ConnectionOptions } from "node:tls";
-import type { Metering } from "./tls/handshake.ts";
+import { codeOf } from "./errors.ts";
+import type { Metering } from "./tls/tls.ts";
 
 /** The parts of a TLS socket that the sender uses. */
 export interface Socket {
@@ -63,6 +64,5 @@ const WITHOUT_FAMILY = new Set(["EADDRNOTAVAIL", "ENETUNREACH", "EHOSTUNREACH", 
 
 /** Whether connecting to `target` failed because this machine has no address of its family. */
 export function isFamilyMissing(error: Error, target: string, interfaces?: Interfaces): boolean {
-	const code = "code" in error ? String(error.code) : "";
-	return WITHOUT_FAMILY.has(code) && !hasLocalAddressFor(target, interfaces);
+	return WITHOUT_FAMILY.has(codeOf(error)) && !hasLocalAddressFor(target, interfaces);
 }

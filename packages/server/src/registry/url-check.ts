@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, within } from "../base/clock.ts";
 import { type Guard, hostOf, type UrlFault } from "../net/egress.ts";
 import { SendFailure } from "../net/errors.ts";
 import type { Resolver } from "../net/resolver.ts";
@@ -60,8 +60,9 @@ export class UrlCheck {
 		const address = (state: CheckState, detail: string) => ({ name: "public_address", state, detail }) as const;
 		if (isIP(host) !== 0)
 			return [name("ok", "An address needs no lookup."), address("ok", "The address can be reached from here.")];
+		const { clock, resolver } = this.#options;
 		try {
-			const resolved = await this.#inTime(this.#options.resolver.lookup(host));
+			const resolved = await within(clock, LOOKUP_MS, resolver.lookup(host));
 			if (resolved === null)
 				return [
 					name(
@@ -102,13 +103,6 @@ export class UrlCheck {
 					];
 			}
 		}
-	}
-
-	#inTime<T>(promise: Promise<T>): Promise<T | null> {
-		return new Promise((resolve, reject) => {
-			const timer = this.#options.clock.setTimeout(() => resolve(null), LOOKUP_MS);
-			promise.then(resolve, reject).finally(() => timer.cancel());
-		});
 	}
 }
 

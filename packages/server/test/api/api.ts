@@ -146,11 +146,11 @@ export class TestApi {
 			leaseTermMs: LEASE_TERM_MS,
 			retryDelaysMs,
 			attemptTimeoutMs: 15_000,
-			logRetentionMs: config.logRetentionMs,
+			retentionMs: config.logRetentionMs,
 			maxEventBytes: config.maxEventBytes,
 			observer: {
-				published(projectId, count, events) {
-					metrics.engine.published(projectId, count, events);
+				published(projectId, events) {
+					metrics.engine.published(projectId, events);
 					changes.note(projectId, "webhooks");
 					longPolls.published(projectId, events);
 				},

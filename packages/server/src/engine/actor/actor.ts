@@ -134,9 +134,9 @@ export class Actor implements ProjectWork {
 	}
 
 	/** What this actor knows, for a database that may have lost some of it; null if the two can't be compared. */
-	claim(holder: string): Claim | null {
+	claim(): Claim | null {
 		if (this.#retirement.handover !== null) return null;
-		return this.#applied.claim(this.lease.current, holder, this.#attempts.lastCommitted);
+		return this.#applied.claim(this.lease.current, this.#attempts.lastCommitted);
 	}
 
 	/** The revision its lanes apply and the end of the log it knows; null until it has loaded. */

@@ -111,11 +111,12 @@ export class AppliedLanes {
 	 *
 	 * @param attempt the last attempt whose commit was confirmed
 	 */
-	claim(lease: Lease, holder: string, attempt: Claim["attempt"]): Claim | null {
+	claim(lease: Lease, attempt: Claim["attempt"]): Claim | null {
 		if (this.#seen === null) return null;
-		const { lastSeq, lastKnown: event } = this.#work.reader;
+		const { context, reader } = this.#work;
+		const { lastSeq, lastKnown: event } = reader;
 		for (const lane of this.#lanes) if (lane.position > Math.max(lane.state.position, event?.seq ?? 0)) return null;
-		return { lease, holder, revision: this.#seen.revision, lastSeq, event, attempt };
+		return { lease, holder: context.holder, revision: this.#seen.revision, lastSeq, event, attempt };
 	}
 }
 

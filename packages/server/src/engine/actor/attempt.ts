@@ -217,7 +217,7 @@ export class Attempts {
 		this.#lastCommitted = attempt;
 		// A read that finished before the commit returned may already have started it.
 		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
-		this.#work.context.onAttempt(this.#work.projectId, eventId, attempt);
+		this.#work.context.observer.attempted?.(this.#work.projectId, eventId, attempt);
 	}
 
 	/** Stores the progress of a lane that only skipped or dropped events, if storage doesn't know it. */

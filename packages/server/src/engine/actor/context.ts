@@ -30,38 +30,49 @@ export type ProjectLoss =
 	/** A bug in our code. */
 	| "fault";
 
+/** Notified of commits: for metrics, logs and tests that wait on a signal. */
+export interface EngineObserver {
+	published?(projectId: string, events: readonly LogEvent[]): void;
+	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
+	/** This node lost a project without releasing it. */
+	lost?(why: ProjectLoss): void;
+	/** Retention deleted rows. */
+	swept?(what: "attempts" | "events", rows: number): void;
+	/** This node has completed a retention pass. Of all nodes one does, about once an hour. */
+	passed?(): void;
+}
+
 /** What all actors of a node share. */
 export interface ActorContext {
 	readonly storage: Storage;
 	readonly sender: Sender;
 	readonly slots: Slots;
+	/** What this node is short of, shared with the sender. */
 	readonly shortages: Shortages;
 	readonly settler: Settler;
 	readonly unsettled: Unsettled;
 	readonly budget: WindowBudget;
 	readonly clock: Clock;
-	/** Real time, for waits on the database. */
+	/** Real time for waits on the database, even if `clock` is virtual. */
 	readonly disk: Clock;
+	/** This node; new at each start. */
+	readonly holder: string;
+	/** The lease duration; must be the one that storage was opened with. */
 	readonly leaseTermMs: number;
 	readonly ids: IdSource;
 	readonly keys: SigningKeys;
 	readonly logger: Logger;
 	readonly retryDelaysMs: readonly number[];
-	/** How long an attempt may take, milliseconds. */
+	/** The sender's timeout for an attempt, milliseconds. */
 	readonly attemptTimeoutMs: number;
 	readonly retentionMs: number;
-	/** The time that events age by, milliseconds: a clock that is far ahead ages nothing. */
+	/** The time that events age by (see retention-clock.ts): a clock that is far ahead ages nothing. */
 	readonly retentionNow: () => number;
 	/** Number of event types: a webhook subscribed to all of them reads the log unfiltered. */
 	readonly eventTypes: number;
-	/** Called when events of a project are committed. */
-	readonly onPublished: (projectId: string, events: readonly LogEvent[]) => void;
-	/** Called when this node loses a project without releasing it. */
-	readonly onLost: (why: ProjectLoss) => void;
+	readonly observer: EngineObserver;
 	/** Called when an attempt handed over with this project is settled or rejected. */
 	readonly onHandedOverSettled: (projectId: string) => void;
-	/** Called when an attempt is committed. */
-	readonly onAttempt: (projectId: string, eventId: string, attempt: NewAttempt) => void;
 }
 
 /** Why an actor ends before it has released its lease. */

@@ -33,6 +33,7 @@ test("an attempt that ends before the lease is released is settled after the rel
 				return "settled";
 			},
 		},
+		observer: {},
 		onHandedOverSettled: () => calls.push("told"),
 	} as unknown as ActorContext;
 	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };

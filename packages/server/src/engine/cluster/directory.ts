@@ -7,26 +7,19 @@
  * are taken, lease-keeper.ts how they are renewed and released. Memory holds nothing of a released project.
  */
 import { type Moment, sleep } from "../../base/clock.ts";
-import { type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
+import { type Claim, type EpochKeeper, type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
 import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
 import type { ActorContext, LossReason } from "../actor/context.ts";
 import type { ChangeScope } from "../engine.ts";
-import { EpochChange } from "./epoch-change.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { MarkPoller } from "./mark-poller.ts";
-import { FailureBackoff, OwnedProjects } from "./owned-projects.ts";
 import { Peers } from "./peers.ts";
+import { FailureBackoff, OwnedProjects } from "./projects.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */
 const RETRY_MS = 1_000;
-
-export interface DirectoryOptions {
-	readonly holder: string;
-	/** Maximum number of projects that this node owns. */
-	readonly activeProjects?: number | undefined;
-}
 
 /** A snapshot of this node and its share of the cluster. */
 export interface NodeState {
@@ -45,9 +38,8 @@ export interface NodeState {
 	} | null;
 }
 
-export class Directory {
+export class Directory implements EpochKeeper {
 	readonly #context: ActorContext;
-	readonly #options: DirectoryOptions;
 	readonly #owned: OwnedProjects;
 	/** Number of webhook changes being stored, by project. */
 	readonly #holds = new Map<string, number>();
@@ -57,24 +49,25 @@ export class Directory {
 	/** Both are null where this node has the database to itself. */
 	readonly #peers: Peers | null;
 	readonly marks: MarkPoller | null;
-	readonly #epochChange: EpochChange;
+	/** Rises when a new epoch of the database is found. What storage did before may be lost. */
+	#epoch = 0;
+	/** Actors halted for a new epoch, and whether their lease was trusted then. */
+	readonly #halted = new Map<Actor, boolean>();
 	#unsubscribe: (() => void) | null = null;
 
-	constructor(context: ActorContext, options: DirectoryOptions) {
+	/** @param activeProjects the maximum number of projects that this node owns */
+	constructor(context: ActorContext, activeProjects?: number) {
 		this.#context = context;
-		this.#options = options;
-		const { holder } = options;
 		const { clock, logger } = context;
-		this.#owned = new OwnedProjects(options.activeProjects);
+		this.#owned = new OwnedProjects(activeProjects);
 		this.#failures = new FailureBackoff(clock, context.leaseTermMs);
 		const owned = this.#owned;
 		const { peers: storage } = context.storage;
-		const peers = storage && new Peers(context, { storage, holder, actors: owned.actors, reload: this.#reloadHeld });
+		const peers = storage && new Peers(context, { storage, actors: owned.actors, reload: this.#reloadHeld });
 		this.#peers = peers;
 		this.marks = storage && new MarkPoller({ storage, clock, logger, onUnowned: this.#takeUnowned });
 		if (peers) this.marks?.watch(peers);
 		this.#keeper = new LeaseKeeper(context, {
-			holder,
 			owned,
 			fairShare: peers && (() => peers.fairShare()),
 			onLapsed: this.#lapsed,
@@ -82,23 +75,15 @@ export class Directory {
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
 		});
 		this.#taker = new LeaseTaker(context, {
-			holder,
 			owned,
 			keeper: this.#keeper,
 			nodes: () => peers?.nodes ?? 1,
 			onTaken: this.#begin,
 		});
-		this.#epochChange = new EpochChange(context, {
-			holder,
-			owned,
-			reload: this.#reloadHeld,
-			takeAgain: (projectIds) => this.#taker.takeAgain(projectIds),
-		});
 	}
 
 	start(): void {
-		const change = this.#epochChange;
-		this.#unsubscribe = this.#context.storage.peers?.onEpoch(() => change.halt(), change) ?? null;
+		this.#unsubscribe = this.#context.storage.peers?.onEpoch(() => this.#halt(), this) ?? null;
 		this.marks?.start();
 		this.#keeper.start();
 		this.#taker.takeDue();
@@ -107,12 +92,12 @@ export class Directory {
 	get state(): NodeState {
 		const sharing = this.#peers && { share: this.#owned.share, nodes: this.#peers.nodes };
 		const { size: projects } = this.#owned.actors;
-		return { id: this.#options.holder, projects, refused: this.#failures.resting, sharing };
+		return { id: this.#context.holder, projects, refused: this.#failures.resting, sharing };
 	}
 
 	/** Passes newly published events to the project's actor, or takes the project. */
 	appended(projectId: string, events: readonly LogEvent[]): void {
-		this.#context.onPublished(projectId, events);
+		this.#context.observer.published?.(projectId, events);
 		const actor = this.#owned.working(projectId);
 		if (actor) actor.post({ kind: "appended", events });
 		else this.poke(projectId);
@@ -157,9 +142,9 @@ export class Directory {
 	 * everything if the change rejects. Rejects if a failover may have lost the change in the meantime.
 	 */
 	async change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
-		const epoch = this.#epochChange.found;
+		const epoch = this.#epoch;
 		const result = await this.#changeHeld(projectId, change, scopeOf);
-		if (this.#epochChange.found !== epoch)
+		if (this.#epoch !== epoch)
 			throw new StorageError("lost", "The database resumed from another state, which may lack this change.");
 		return result;
 	}
@@ -271,7 +256,7 @@ export class Directory {
 
 	/** Takes the project again, unless another node has it. */
 	readonly #lapsed = (projectId: string): void => {
-		this.#context.onLost("expired");
+		this.#context.observer.lost?.("expired");
 		this.#taker.poke(projectId);
 	};
 
@@ -280,7 +265,7 @@ export class Directory {
 	 * rewound is taken again immediately, because only this node's view of it was wrong.
 	 */
 	readonly #lost = (actor: Actor, why: LossReason): void => {
-		this.#context.onLost(why);
+		this.#context.observer.lost?.(why);
 		const { logger } = this.#context;
 		const { projectId } = actor;
 		if (why === "refused" || why === "fault") {
@@ -312,5 +297,46 @@ export class Directory {
 			}
 		});
 		this.#taker.poke(projectId);
+	}
+
+	// ── a new epoch of the database, whose state may be an earlier one ──
+
+	/**
+	 * No actor starts anything until the node has joined the epoch. Actors whose state the database hasn't lost continue:
+	 * their outcomes are settled as after any broken connection. The others end, and their projects are read again.
+	 */
+	#halt(): void {
+		this.#epoch += 1;
+		for (const actor of this.#owned.actors.values()) {
+			if (this.#halted.has(actor)) continue;
+			this.#halted.set(actor, actor.lease.isTrusted);
+			actor.hold();
+		}
+	}
+
+	claims(): Claim[] {
+		return [...this.#owned.actors.values()].flatMap((actor) => (this.#halted.has(actor) && actor.claim()) || []);
+	}
+
+	begun(kept: readonly Lease[], opensInMs: number): void {
+		const { actors } = this.#owned;
+		const { logger, observer } = this.#context;
+		const leases = new Map(kept.map((lease) => [lease.projectId, lease]));
+		const ended = [...actors.values()].filter((actor) => !leases.has(actor.projectId));
+		for (const actor of ended) {
+			this.#owned.drop(actor);
+			observer.lost?.("epoch");
+		}
+		logger.warn(
+			{ kept: actors.size, projects: ended.length },
+			"the database resumed from another state: projects that may have lost data are read again",
+		);
+		for (const actor of actors.values()) {
+			actor.lease.continueAs(leases.get(actor.projectId)!, opensInMs);
+			void this.#reloadHeld(actor).then(() => actor.release());
+		}
+		// No other node can have held them meanwhile.
+		this.#taker.takeAgain(ended.filter((actor) => this.#halted.get(actor)).map(({ projectId }) => projectId));
+		this.#halted.clear();
 	}
 }

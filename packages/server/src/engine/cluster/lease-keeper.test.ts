@@ -6,7 +6,7 @@ import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import { LeaseKeeper, LOOK_MAX_MS } from "./lease-keeper.ts";
-import { OwnedProjects } from "./owned-projects.ts";
+import { OwnedProjects } from "./projects.ts";
 
 const TERM_MS = 10_000;
 
@@ -38,9 +38,8 @@ function setUp(fairShare: (() => Promise<number>) | null = null) {
 			}),
 	};
 	const keeper = new LeaseKeeper(
-		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: TERM_MS },
+		{ storage: storage as Storage, clock, logger: silentLogger, holder: "node", leaseTermMs: TERM_MS },
 		{
-			holder: "node",
 			owned,
 			fairShare,
 			onLapsed: (projectId) => lapsed.push(projectId),

@@ -8,7 +8,7 @@ import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
-import type { OwnedProjects } from "./owned-projects.ts";
+import type { OwnedProjects } from "./projects.ts";
 
 /** An actor is released if it has been idle for this long and has nothing due for as long. */
 const IDLE_MS = 60_000;
@@ -22,7 +22,6 @@ export const LOOK_MAX_MS = 1_000;
 const SHARE_SLACK = 1.25;
 
 export interface LeaseKeeperOptions {
-	readonly holder: string;
 	readonly owned: OwnedProjects;
 	/** This node's share of all projects; null where the database can't be shared with other nodes. */
 	readonly fairShare: (() => Promise<number>) | null;
@@ -34,7 +33,7 @@ export interface LeaseKeeperOptions {
 	readonly onReleased: (projectId: string, wakeAt: number | null) => void;
 }
 
-type KeeperContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs">;
+type KeeperContext = Pick<ActorContext, "storage" | "clock" | "logger" | "holder" | "leaseTermMs">;
 
 export class LeaseKeeper {
 	readonly #context: KeeperContext;
@@ -172,17 +171,17 @@ export class LeaseKeeper {
 	}
 
 	async #renewNow(): Promise<Moment> {
-		const { holder } = this.#options;
-		const begun = momentOf(this.#context.clock);
+		const { storage, clock, holder } = this.#context;
+		const begun = momentOf(clock);
 		const actors = [...this.#owned.actors.values()];
 		const locked: Lease[] = [];
 		for (let at = 0; at < actors.length; at += PROJECTS.leasesPerStep) {
-			const since = momentOf(this.#context.clock);
+			const since = momentOf(clock);
 			const leases = actors
 				.slice(at, at + PROJECTS.leasesPerStep)
 				.filter((actor) => this.#owned.has(actor))
 				.map(({ lease }) => lease.current);
-			const renewal = await this.#context.storage.renewLeases({ holder, leases });
+			const renewal = await storage.renewLeases({ holder, leases });
 			this.#apply(leases, renewal, since);
 			locked.push(...renewal.locked);
 		}
@@ -224,8 +223,7 @@ export class LeaseKeeper {
 	}
 
 	async #renewLockedAll(leases: readonly Lease[]): Promise<void> {
-		const { storage, clock, logger } = this.#context;
-		const { holder } = this.#options;
+		const { storage, clock, logger, holder } = this.#context;
 		const again = momentOf(clock);
 		const together = await storage.renewLeases({ holder, leases });
 		this.#apply(leases, together, again);

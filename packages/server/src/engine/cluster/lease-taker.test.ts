@@ -5,7 +5,7 @@ import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import { LeaseTaker, type LeaseTakerOptions, type TakerContext } from "./lease-taker.ts";
-import { OwnedProjects } from "./owned-projects.ts";
+import { OwnedProjects } from "./projects.ts";
 
 // The leaving node's projects stayed idle until this node's next renewal found that there were fewer nodes.
 test("a node at its share recalculates it before it leaves due projects to others", async () => {
@@ -418,16 +418,16 @@ function takerOf(
 	{
 		clock = new VirtualClock(),
 		disk = clock,
+		holder = "node",
 		keeper = {},
 		...options
-	}: Partial<Pick<TakerContext, "clock" | "disk"> & Omit<LeaseTakerOptions, "keeper">> & {
+	}: Partial<Pick<TakerContext, "clock" | "disk" | "holder"> & Omit<LeaseTakerOptions, "keeper">> & {
 		readonly keeper?: Partial<LeaseTakerOptions["keeper"]>;
 	},
 ): LeaseTaker {
 	return new LeaseTaker(
-		{ storage: storage as Storage, clock, disk, logger: silentLogger, leaseTermMs: 10_000 },
+		{ storage: storage as Storage, clock, disk, logger: silentLogger, holder, leaseTermMs: 10_000 },
 		{
-			holder: "node",
 			nodes: () => 1,
 			owned: new OwnedProjects(),
 			keeper: {

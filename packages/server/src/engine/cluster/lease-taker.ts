@@ -15,8 +15,7 @@ import { HINTED_MS, type Lease } from "../../storage/port.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { OwnedProjects } from "./owned-projects.ts";
-import { LockedLeases, WaitingProjects } from "./waiting-projects.ts";
+import { LockedLeases, type OwnedProjects, WaitingProjects } from "./projects.ts";
 
 /** Maximum number of leases taken in one step. */
 const ACQUIRE_BATCH = 200;
@@ -29,10 +28,9 @@ const FIRST_RELEASES = 8;
 /** Delay before storage is asked again after a failure. */
 const RETRY_MS = 1_000;
 
-export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "logger" | "leaseTermMs">;
+export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "logger" | "holder" | "leaseTermMs">;
 
 export interface LeaseTakerOptions {
-	readonly holder: string;
 	readonly owned: OwnedProjects;
 	readonly keeper: Pick<LeaseKeeper, "renew" | "renewOverdue" | "renewShare" | "makeRoom">;
 	/** How many nodes share the database. */
@@ -89,7 +87,7 @@ export class LeaseTaker {
 		this.#owned = options.owned;
 		this.#waiting = new WaitingProjects(context.clock, options.owned);
 		this.#locked = new LockedLeases(context.disk);
-		this.#spread = createHash("sha256").update(options.holder).digest().readUInt32BE() / 2 ** 32;
+		this.#spread = createHash("sha256").update(context.holder).digest().readUInt32BE() / 2 ** 32;
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
@@ -261,8 +259,8 @@ export class LeaseTaker {
 
 	/** @returns the projects that were taken */
 	async #acquire({ most, projectIds, heldBefore, isRequested = false }: Acquisition): Promise<ReadonlySet<string>> {
-		const { storage, clock } = this.#context;
-		const { holder, onTaken, keeper } = this.#options;
+		const { storage, clock, holder } = this.#context;
+		const { onTaken, keeper } = this.#options;
 		const room = Math.min(ACQUIRE_BATCH, this.#owned.room(most));
 		if (room <= 0) return new Set();
 		const since = momentOf(clock);

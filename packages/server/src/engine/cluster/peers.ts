@@ -29,7 +29,6 @@ interface Unacknowledged {
 
 export interface PeersOptions {
 	readonly storage: PeerStorage;
-	readonly holder: string;
 	readonly actors: ReadonlyMap<string, Actor>;
 	/** Makes an actor apply what is stored while its lanes are held. */
 	readonly reload: (actor: Actor) => Promise<void>;
@@ -53,11 +52,11 @@ export class Peers implements MarkWatcher {
 	/** Removes this node from the list of peers. */
 	async leave(): Promise<void> {
 		this.#left = true;
-		const { storage, holder } = this.#options;
+		const { holder, logger } = this.#context;
 		try {
-			await storage.leave({ holder });
+			await this.#options.storage.leave({ holder });
 		} catch (error) {
-			this.#context.logger.warn({ err: error }, "failed to announce to other nodes that this one is leaving");
+			logger.warn({ err: error }, "failed to announce to other nodes that this one is leaving");
 		}
 	}
 
@@ -68,7 +67,7 @@ export class Peers implements MarkWatcher {
 
 	/** This node's share of all projects, so that they are spread evenly over the nodes. */
 	async fairShare(): Promise<number> {
-		const { nodes, projects } = await this.#options.storage.share({ holder: this.#options.holder });
+		const { nodes, projects } = await this.#options.storage.share({ holder: this.#context.holder });
 		this.#nodes = nodes;
 		return Math.ceil(projects / Math.max(1, nodes));
 	}

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { SENDS } from "../../base/budgets.ts";
 import { Deadlines, type HasDeadline } from "./deadlines.ts";
 
-const cutBy = (cut: () => void): HasDeadline => ({ cut, dueAt: 0, earlier: null, later: null });
+const cutBy = (cut: () => void): HasDeadline => ({ cut, dueAt: 0, previous: null, next: null });
 
 test("cuts each attempt at its own deadline, and none that has ended", () => {
 	const clock = new VirtualClock();
@@ -95,7 +95,7 @@ test("attempts that end in any order don't change the others' deadlines", () => 
 	for (const n of [2, 0, 5, 2]) deadlines.remove(attempts[n]!);
 	clock.advance(1_000);
 	expect(cut).toEqual([1, 3, 4]);
-	expect(attempts.every(({ earlier, later }) => earlier === null && later === null)).toBe(true);
+	expect(attempts.every(({ previous, next }) => previous === null && next === null)).toBe(true);
 });
 
 // The new attempt set a timer that the deadlines then lost: it fired as well, and each such loss left one more.

@@ -1,13 +1,11 @@
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { type Linked, LinkedList } from "../../base/collections.ts";
 
-/** Something that a deadline cuts off. They form a linked list, earliest start first. */
-export interface HasDeadline {
+/** Something that a deadline cuts off. */
+export interface HasDeadline extends Linked<HasDeadline> {
 	/** Monotonic time of its deadline, milliseconds. */
 	dueAt: number;
-	/** Its neighbors in the list; null at the ends, and once it has ended. */
-	earlier: HasDeadline | null;
-	later: HasDeadline | null;
 	/** The deadline has passed. Must not throw. */
 	cut(): void;
 }
@@ -21,8 +19,8 @@ export interface HasDeadline {
 export class Deadlines {
 	readonly #clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly #ms: number;
-	#first: HasDeadline | null = null;
-	#last: HasDeadline | null = null;
+	/** Earliest first. */
+	readonly #timed = new LinkedList<HasDeadline>();
 	#timer: Timer | null = null;
 
 	/** @param ms how long each attempt may take */
@@ -35,29 +33,15 @@ export class Deadlines {
 	add(timed: HasDeadline): void {
 		if (this.#timer === null) this.#fireAfter(this.#ms);
 		timed.dueAt = this.#clock.elapsed() + this.#ms;
-		timed.earlier = this.#last;
-		if (this.#last === null) this.#first = timed;
-		else this.#last.later = timed;
-		this.#last = timed;
+		this.#timed.add(timed);
 	}
 
 	/** Ends an attempt's time. Has no effect if it was cut off, or never started. */
 	remove(timed: HasDeadline): void {
-		this.#drop(timed);
-		if (this.#first !== null) return;
+		this.#timed.remove(timed);
+		if (this.#timed.first !== null) return;
 		this.#timer?.cancel();
 		this.#timer = null;
-	}
-
-	#drop(timed: HasDeadline): void {
-		const { earlier, later } = timed;
-		if (earlier === null && this.#first !== timed) return;
-		if (earlier === null) this.#first = later;
-		else earlier.later = later;
-		if (later === null) this.#last = earlier;
-		else later.earlier = earlier;
-		timed.earlier = null;
-		timed.later = null;
 	}
 
 	/** Replaces the timer: an attempt that begins while another is cut off has set one. */
@@ -69,7 +53,7 @@ export class Deadlines {
 	readonly #fire = (): void => {
 		this.#timer = null;
 		const now = this.#clock.elapsed();
-		for (let timed = this.#first; timed !== null; timed = this.#first) {
+		for (let timed = this.#timed.first; timed !== null; timed = this.#timed.first) {
 			if (timed.dueAt > now) {
 				this.#fireAfter(Math.ceil(timed.dueAt - now));
 				return;
@@ -78,7 +62,7 @@ export class Deadlines {
 				this.#fireAfter(0);
 				return;
 			}
-			this.#drop(timed);
+			this.#timed.remove(timed);
 			timed.cut();
 		}
 	};

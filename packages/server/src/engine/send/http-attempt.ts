@@ -57,8 +57,8 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	readonly #resolve: (outcome: Sent) => void;
 	#startedAt = 0;
 	dueAt = 0;
-	earlier: HasDeadline | null = null;
-	later: HasDeadline | null = null;
+	previous: HasDeadline | null = null;
+	next: HasDeadline | null = null;
 
 	// The current exchange.
 	#destination: Destination | null = null;

@@ -1,23 +1,8 @@
 import { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
-
-/** The right to make one send: a part of the node's capacity. */
-export interface Slot {
-	/** Sets the body's size. */
-	holds(bytes: number): void;
-	/** Sets the body's size if there is capacity for it. @returns whether there was */
-	tryHold(bytes?: number): boolean;
-	/** Frees the slot. May be repeated. */
-	release(): void;
-}
-
-/** Called by slots in use. */
-export interface SlotTable {
-	resize(slot: HeldSlot, bytes: number): void;
-	tryResize(slot: HeldSlot, bytes?: number): boolean;
-	release(slot: HeldSlot): void;
-}
+import { type Linked, LinkedList } from "../../base/collections.ts";
+import type { Slots } from "./slots.ts";
 
 /** A number of sends, or of bytes of their bodies. A single free byte admits any body. */
 export class Capacity {
@@ -44,9 +29,9 @@ export interface Holding {
 	bytes: number;
 }
 
-/** A slot in use. The fast ones form a list, the oldest first. */
-export class HeldSlot implements Slot {
-	readonly #table: SlotTable;
+/** The right to make one send: a part of the node's capacity. */
+export class Slot implements Linked<Slot> {
+	readonly #slots: Slots;
 	readonly projectId: string;
 	/** Its project's holding of shared capacity; null for a user request. */
 	readonly holding: Holding | null;
@@ -55,13 +40,14 @@ export class HeldSlot implements Slot {
 	/** The budget that its bytes count towards. */
 	budget: Capacity;
 	bytes: number;
-	older: HeldSlot | null = null;
-	newer: HeldSlot | null = null;
+	/** Its neighbors among the fast ones. */
+	previous: Slot | null = null;
+	next: Slot | null = null;
 	fast = false;
 	held = true;
 
-	constructor(table: SlotTable, projectId: string, holding: Holding | null, budget: Capacity, since: number) {
-		this.#table = table;
+	constructor(slots: Slots, projectId: string, holding: Holding | null, budget: Capacity, since: number) {
+		this.#slots = slots;
 		this.projectId = projectId;
 		this.holding = holding;
 		this.budget = budget;
@@ -69,16 +55,19 @@ export class HeldSlot implements Slot {
 		this.since = since;
 	}
 
+	/** Sets the body's size. */
 	holds(bytes: number): void {
-		if (this.held && bytes !== this.bytes) this.#table.resize(this, bytes);
+		if (this.held && bytes !== this.bytes) this.#slots.resize(this, bytes);
 	}
 
+	/** Sets the body's size if there is capacity for it. @returns whether there was */
 	tryHold(bytes?: number): boolean {
-		return this.held && this.#table.tryResize(this, bytes);
+		return this.held && this.#slots.tryResize(this, bytes);
 	}
 
+	/** May be repeated. */
 	release(): void {
-		if (this.held) this.#table.release(this);
+		if (this.held) this.#slots.release(this);
 	}
 }
 
@@ -91,8 +80,7 @@ export class FastSends {
 	readonly #clock: Pick<Clock, "now">;
 	readonly #limit: number;
 	readonly #forMs: number;
-	#oldest: HeldSlot | null = null;
-	#newest: HeldSlot | null = null;
+	readonly #slots = new LinkedList<Slot>();
 	#count = 0;
 
 	constructor(clock: Pick<Clock, "now">, limit: number = SENDS.fastInFlight, forMs: number = SENDS.fastForMs) {
@@ -116,39 +104,35 @@ export class FastSends {
 
 	/** How long until the oldest stops being fast, milliseconds; null if there is none. */
 	get nextInMs(): number | null {
-		if (this.#oldest === null) return null;
-		const dueIn = this.#oldest.since + this.#forMs - this.#clock.now();
+		const oldest = this.#slots.first;
+		if (oldest === null) return null;
+		const dueIn = oldest.since + this.#forMs - this.#clock.now();
 		return Math.min(Math.max(dueIn, 1), this.#forMs);
 	}
 
-	add(slot: HeldSlot): void {
+	add(slot: Slot): void {
 		this.#count += 1;
 		if (slot.holding) slot.holding.fast += 1;
 		slot.fast = true;
-		slot.older = this.#newest;
-		if (this.#newest === null) this.#oldest = slot;
-		else this.#newest.newer = slot;
-		this.#newest = slot;
+		this.#slots.add(slot);
 	}
 
-	remove(slot: HeldSlot): void {
+	remove(slot: Slot): void {
 		if (!slot.fast) return;
 		this.#count -= 1;
 		if (slot.holding) slot.holding.fast -= 1;
 		slot.fast = false;
-		if (slot.older === null) this.#oldest = slot.newer;
-		else slot.older.newer = slot.newer;
-		if (slot.newer === null) this.#newest = slot.older;
-		else slot.newer.older = slot.older;
-		slot.older = null;
-		slot.newer = null;
+		this.#slots.remove(slot);
 	}
 
 	/** Removes sends that are no longer fast. */
 	removeOld(): void {
 		const now = this.#clock.now();
 		// A start in the future means that the clock was set back: such a send would stay fast for too long.
-		while (this.#oldest !== null && Math.abs(now - this.#oldest.since) >= this.#forMs) this.remove(this.#oldest);
+		for (let oldest = this.#slots.first; oldest !== null; oldest = this.#slots.first) {
+			if (Math.abs(now - oldest.since) < this.#forMs) return;
+			this.remove(oldest);
+		}
 	}
 }
 

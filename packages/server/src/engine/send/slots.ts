@@ -1,7 +1,7 @@
 import type { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
-import { Capacity, FastSends, HeldSlot, type Holding, RequestedSlots, type Slot, type SlotTable } from "./slot.ts";
+import { Capacity, FastSends, type Holding, RequestedSlots, Slot } from "./slot.ts";
 
 export interface SlotsOptions {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
@@ -56,8 +56,8 @@ interface SharedWaiter {
  * User requests (a test event, a single replay) are separate. They have their own slots and bytes, with a few slots for
  * each project, and their callbacks come first. They count as fast, but are never refused for it.
  */
-export class Slots implements SlotTable {
-	readonly #clock: Pick<Clock, "now" | "setTimeout">;
+export class Slots {
+	readonly #clock: SlotsOptions["clock"];
 	readonly #fast: FastSends;
 	/** Excludes user requests. */
 	readonly #sends: Capacity;
@@ -102,7 +102,6 @@ export class Slots implements SlotTable {
 		return this.#sends.used + this.#requested.budget.used;
 	}
 
-	/** How many of them are fast. */
 	get fast(): number {
 		return this.#fast.count;
 	}
@@ -165,7 +164,7 @@ export class Slots implements SlotTable {
 		this.#requested.forget(projectId, callback);
 	}
 
-	resize(slot: HeldSlot, bytes: number): void {
+	resize(slot: Slot, bytes: number): void {
 		const less = slot.bytes - bytes;
 		this.#count(slot, -slot.bytes);
 		if (slot.budget === this.#small && !isSmallBody(bytes)) slot.budget = this.#shared;
@@ -174,7 +173,7 @@ export class Slots implements SlotTable {
 		if (less > 0) this.#callWaiting();
 	}
 
-	tryResize(slot: HeldSlot, bytes = this.#largestBody): boolean {
+	tryResize(slot: Slot, bytes = this.#largestBody): boolean {
 		if (bytes > slot.bytes) {
 			const { holding } = slot;
 			// Checked as if it held nothing yet.
@@ -190,7 +189,7 @@ export class Slots implements SlotTable {
 		return true;
 	}
 
-	release(slot: HeldSlot): void {
+	release(slot: Slot): void {
 		slot.held = false;
 		this.#count(slot, -slot.bytes);
 		const { holding, projectId } = slot;
@@ -211,15 +210,15 @@ export class Slots implements SlotTable {
 		this.#idleHoldings = 0;
 	}
 
-	#begin(projectId: string, holding: Holding | null, budget: Capacity, bytes: number): HeldSlot {
-		const slot = new HeldSlot(this, projectId, holding, budget, this.#clock.now());
+	#begin(projectId: string, holding: Holding | null, budget: Capacity, bytes: number): Slot {
+		const slot = new Slot(this, projectId, holding, budget, this.#clock.now());
 		slot.bytes = bytes;
 		this.#count(slot, bytes);
 		this.#fast.add(slot);
 		return slot;
 	}
 
-	#count({ holding, budget }: HeldSlot, bytes: number): void {
+	#count({ holding, budget }: Slot, bytes: number): void {
 		budget.used += bytes;
 		if (holding && budget === this.#shared) holding.bytes += bytes;
 	}

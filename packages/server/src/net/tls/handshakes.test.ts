@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { HANDSHAKES } from "../../base/budgets.ts";
 import type { SendFailure } from "../errors.ts";
-import type { Handshake } from "./handshake.ts";
-import { type CostlyHandshake, Handshakes } from "./handshakes.ts";
+import { type CostlyHandshake, type Handshake, Handshakes } from "./handshakes.ts";
 
 const COSTLY_MS = 50;
 const REST_MS = HANDSHAKES.restFactor * COSTLY_MS;

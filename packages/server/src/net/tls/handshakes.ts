@@ -1,21 +1,14 @@
 import { HANDSHAKES } from "../../base/budgets.ts";
-import { BoundedMap } from "../../base/collections.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
+import { Bag, type Baggable, BoundedMap } from "../../base/collections.ts";
 import { Turns } from "../../base/turns.ts";
 import { SendFailure } from "../errors.ts";
-import {
-	Handshake,
-	type HandshakeMeter,
-	type HandshakeTable,
-	type HandshakeUser,
-	ProjectHandshakes,
-	type Proof,
-} from "./handshake.ts";
 
 /**
  * Keeps receivers from using up the main thread with TLS handshakes. OpenSSL checks a receiver's certificates in one
  * step, which nothing can interrupt, and a long chain of large keys takes a noticeable part of a second.
  *
- * A *metered* handshake is one whose CPU time and bytes are counted (handshake.ts). Such connections are slower, so
+ * A *metered* handshake is one whose CPU time and bytes are counted. Such connections are slower, so
  * only these are metered: those with hosts that haven't proven cheap yet, a random part of the others, because a receiver
  * may change its certificates at any time, and any beyond a few at a time.
  *
@@ -33,7 +26,7 @@ import {
  *        ▲           │
  *        └───────────┘ another one of the project was costly
  */
-export class Handshakes implements HandshakeTable {
+export class Handshakes {
 	/** Shares the main thread among the projects whose metered handshakes have bytes to process. */
 	readonly turns: Turns;
 	readonly #options: HandshakesOptions;
@@ -59,6 +52,7 @@ export class Handshakes implements HandshakeTable {
 		return handshake;
 	}
 
+	/** It is costly. @returns why the attempt fails; null if it may continue */
 	charge(handshake: Handshake, cpuMs: number): SendFailure | null {
 		const { host, bytes } = handshake;
 		// Its own record may be gone, if the handshake has ended and the receiver floods the connection.
@@ -159,6 +153,164 @@ export class Handshakes implements HandshakeTable {
 		return project.restUntil - this.#options.clock.elapsed() - (isProven ? HANDSHAKES.provenRestMs : 0);
 	}
 }
+
+/** One handshake, from the request for it until it has ended. */
+export class Handshake implements Baggable {
+	bagIndex = -1;
+	readonly project: ProjectHandshakes;
+	readonly host: string;
+	readonly user: HandshakeUser;
+	/** Whether its host had proven cheap when it began to wait. */
+	isProven = false;
+	isMetered = false;
+	isCostly = false;
+	/** What it took so far, if it is metered, including earlier starts. */
+	bytes = 0;
+	cpuMs = 0;
+	/** Why the attempt fails, if it took too much. */
+	failure: SendFailure | null = null;
+	#chargedMs = 0;
+	/** When the chunk being processed began, by the thread's CPU time and by the clock; null between chunks. */
+	#began: { readonly cpuMs: number; readonly at: number } | null = null;
+	#isOver = false;
+	readonly #table: Handshakes;
+	readonly #meter: HandshakeMeter;
+
+	constructor(table: Handshakes, meter: HandshakeMeter, project: ProjectHandshakes, host: string, user: HandshakeUser) {
+		this.#table = table;
+		this.#meter = meter;
+		this.project = project;
+		this.host = host;
+		this.user = user;
+	}
+
+	/** Whether it waits for permission to connect. */
+	get isWaiting(): boolean {
+		return !this.#isOver && !this.project.running.has(this);
+	}
+
+	get isOver(): boolean {
+		return this.#isOver;
+	}
+
+	/** Hands bytes over with `work`, and counts what that takes. @returns why the attempt fails; null if it continues */
+	process(bytes: number, work: () => void): SendFailure | null {
+		this.bytes += bytes;
+		if (this.bytes > HANDSHAKES.bytes) return this.#charge(HANDSHAKES.longChainMs);
+		this.#began = { cpuMs: this.#meter.readCpuMs(), at: this.#meter.clock.elapsed() };
+		work();
+		return this.#count();
+	}
+
+	/** It has succeeded; may be called while it processes bytes. @returns why the attempt fails nevertheless, or null */
+	succeeded(): SendFailure | null {
+		const failure = this.#count();
+		this.#end(this.isMetered && !this.isCostly ? "cheap" : null);
+		return failure;
+	}
+
+	/** The receiver floods the connection, during or after the handshake. That counts as a costly handshake. */
+	flooded(): void {
+		this.#table.charge(this, HANDSHAKES.floodMs);
+	}
+
+	/** It was refused or broke off. */
+	failed(): void {
+		this.#end("failed");
+	}
+
+	/** It is not needed any more, or there is no connection. */
+	cancel(): void {
+		this.#end(null);
+	}
+
+	#count(): SendFailure | null {
+		if (this.#began === null) return null;
+		const { cpuMs, at } = this.#began;
+		this.#began = null;
+		// The system counts CPU time in steps of up to 10 ms. Elapsed time is exact, but includes other processes.
+		this.cpuMs += Math.min(this.#meter.readCpuMs() - cpuMs, this.#meter.clock.elapsed() - at);
+		if (this.cpuMs <= HANDSHAKES.cpuMs) return null;
+		const more = this.cpuMs - this.#chargedMs;
+		this.#chargedMs = this.cpuMs;
+		return this.#charge(more);
+	}
+
+	#charge(cpuMs: number): SendFailure | null {
+		this.failure = this.#table.charge(this, cpuMs);
+		return this.failure;
+	}
+
+	#end(proof: Proof): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#table.ended(this, proof);
+	}
+}
+
+/** Handshakes of one project, and what it pays for costly ones. Times are those of the monotonic clock. */
+export class ProjectHandshakes {
+	readonly id: string;
+	readonly waiting = { proven: new Set<Handshake>(), unproven: new Set<Handshake>() };
+	readonly running = new Bag<Handshake>();
+	runningUnproven = 0;
+	runningUnmetered = 0;
+	restUntil = 0;
+	meteredUntil = 0;
+	timer: Timer | null = null;
+
+	constructor(id: string) {
+		this.id = id;
+	}
+
+	get isEmpty(): boolean {
+		return this.running.size + this.waiting.proven.size + this.waiting.unproven.size === 0;
+	}
+
+	queueOf({ isProven }: Handshake): Set<Handshake> {
+		return isProven ? this.waiting.proven : this.waiting.unproven;
+	}
+
+	run(handshake: Handshake): void {
+		this.queueOf(handshake).delete(handshake);
+		this.running.add(handshake);
+		if (!handshake.isProven) this.runningUnproven++;
+		if (!handshake.isMetered) this.runningUnmetered++;
+	}
+
+	/** @returns whether it was running */
+	remove(handshake: Handshake): boolean {
+		this.queueOf(handshake).delete(handshake);
+		if (!this.running.delete(handshake)) return false;
+		if (!handshake.isProven) this.runningUnproven--;
+		if (!handshake.isMetered) this.runningUnmetered--;
+		return true;
+	}
+
+	charge(cpuMs: number, now: number): void {
+		const after = (until: number, factor: number): number =>
+			Math.min(Math.max(until, now) + factor * cpuMs, now + HANDSHAKES.longestMs);
+		this.restUntil = after(this.restUntil, HANDSHAKES.restFactor);
+		this.meteredUntil = after(this.meteredUntil, HANDSHAKES.meteredFactor);
+	}
+}
+
+export interface HandshakeUser {
+	/** It may connect now. */
+	admitted(): void;
+	/** It must give up the connection, and will be admitted again. */
+	stopped(): void;
+}
+
+/** Measures what handshakes take. */
+export interface HandshakeMeter {
+	readonly clock: Clock;
+	/** CPU time of this thread, milliseconds. */
+	readCpuMs(): number;
+}
+
+/** What a handshake that has ended says about its host: null if nothing. */
+export type Proof = "cheap" | "failed" | null;
 
 export interface HandshakesOptions extends HandshakeMeter {
 	/** A number from 0 up to 1; decides which handshakes are metered. */

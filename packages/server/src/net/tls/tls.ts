@@ -1,5 +1,6 @@
 import { constants, type X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
+import { connect as connectTcp, isIP, type Socket as TcpSocket } from "node:net";
+import { Duplex } from "node:stream";
 import {
 	checkServerIdentity,
 	connect as connectTls,
@@ -9,12 +10,13 @@ import {
 	getCACertificates,
 	type PeerCertificate,
 } from "node:tls";
-import { RECEIVERS } from "../../base/budgets.ts";
+import { HANDSHAKES, RECEIVERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
+import { BoundedMap } from "../../base/collections.ts";
 import { inertText } from "../../base/text.ts";
-import { type RejectedCertificate, reasonOf, SendFailure } from "../errors.ts";
-import type { Connect, Socket } from "../socket.ts";
-import { connectMetered, type Metering } from "./handshake.ts";
+import { asError, type RejectedCertificate, reasonOf, SendFailure } from "../errors.ts";
+import type { Connect, ConnectOptions, Socket } from "../socket.ts";
+import type { Handshake } from "./handshakes.ts";
 
 /** The maximum size of a TLS record, so that most responses need one read. */
 const READ_BYTES = 16_384;
@@ -136,6 +138,97 @@ export function createConnect(extraCa?: string): Connect {
 			: connectMetered({ ...options, secureContext }, metering);
 }
 
+/** What a metered connection needs apart from its address. */
+export interface Metering {
+	readonly handshake: Handshake;
+	/** Resolves when it may process bytes. */
+	turn(): Promise<void>;
+}
+
+/** Shared by all: its bytes are copied before the next read. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(HANDSHAKES.chunkBytes);
+
+/**
+ * A TCP connection for TLS to run over. Until the handshake has ended, it waits for a turn before it hands over each
+ * chunk of the receiver's bytes, and counts what that takes: a stream in JavaScript processes them at once, within
+ * `push`. A socket of Node's would read and process them without asking.
+ */
+class MeteredStream extends Duplex {
+	readonly tcp: TcpSocket;
+	readonly #metering: Metering;
+	/** Whether a chunk waits for its turn; the next one must not overtake it. */
+	#holdsChunk = false;
+
+	constructor(host: string, port: number, metering: Metering) {
+		super({ allowHalfOpen: false });
+		this.#metering = metering;
+		const onread = { buffer: READ_BUFFER, callback: (length: number) => this.#received(length) };
+		this.tcp = connectTcp({ host, port, noDelay: true, onread });
+		this.tcp.on("error", (error) => this.destroy(error));
+		this.tcp.on("end", () => this.push(null));
+		this.tcp.on("close", () => this.destroy());
+	}
+
+	#received(length: number): boolean {
+		const chunk = Buffer.from(READ_BUFFER.subarray(0, length));
+		if (this.#metering.handshake.isOver) return this.push(chunk);
+		this.#holdsChunk = true;
+		this.#processInTurn(chunk).catch((error) => this.destroy(asError(error)));
+		return false;
+	}
+
+	async #processInTurn(chunk: Buffer): Promise<void> {
+		await this.#metering.turn();
+		if (this.destroyed) return;
+		this.#holdsChunk = false;
+		const failure = this.#metering.handshake.process(chunk.length, () => this.push(chunk));
+		if (failure === null) this.tcp.resume();
+		else this.destroy(failure);
+	}
+
+	override _read(): void {
+		if (!this.#holdsChunk) this.tcp.resume();
+	}
+
+	override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+		this.tcp.write(chunk, callback);
+	}
+
+	override _final(callback: () => void): void {
+		this.tcp.end(callback);
+	}
+
+	override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+		this.tcp.destroy();
+		callback(error);
+	}
+}
+
+/** Starts a TLS connection over a {@link MeteredStream}. */
+export function connectMetered(options: ConnectOptions, metering: Metering): Socket {
+	const { port, onread, ...tlsOptions } = options;
+	// The host stays among the options, because the certificate is checked against it if it's an address in the URL.
+	const stream = new MeteredStream(options.host, port, metering);
+	let socket: ReturnType<typeof connectTls> & Socket;
+	try {
+		socket = connectTls({ ...tlsOptions, socket: stream }) as typeof socket;
+	} catch (error) {
+		stream.destroy();
+		// OpenSSL rejects damaged sessions.
+		if (options.session === undefined) throw error;
+		return connectMetered({ ...options, session: undefined }, metering);
+	}
+	stream.tcp.once("connect", () => socket.emit("connect"));
+	// Node itself reads into a buffer only from native sockets. No chunk is larger than a TLS record, nor than the buffer.
+	if (onread)
+		socket.on("data", (chunk: Buffer) => {
+			const buffer = onread.buffer as Uint8Array;
+			buffer.set(chunk);
+			if (!onread.callback(chunk.length, buffer)) socket.pause();
+		});
+	return socket;
+}
+
 /** How the key log's line for a key update begins. */
 const KEY_UPDATED = Buffer.from("SERVER_TRAFFIC_SECRET_N ");
 
@@ -178,7 +271,7 @@ export interface TlsSession {
  */
 export class TlsSessions {
 	readonly #clock: Pick<Clock, "now">;
-	readonly #byHost = new Map<string, TlsSession>();
+	readonly #byHost = new BoundedMap<string, TlsSession>(RECEIVERS.tlsSessions);
 
 	constructor(clock: Pick<Clock, "now">) {
 		this.#clock = clock;
@@ -187,15 +280,13 @@ export class TlsSessions {
 	find(host: string): TlsSession | undefined {
 		const known = this.#byHost.get(host);
 		if (known === undefined || known.validTo > this.#clock.now()) return known;
-		this.#byHost.delete(host);
+		this.drop(host);
 		return undefined;
 	}
 
 	keep(host: string, session: TlsSession): void {
-		this.#byHost.delete(host);
-		if (session.session.length > RECEIVERS.sessionBytes) return;
-		this.#byHost.set(host, session);
-		if (this.#byHost.size > RECEIVERS.tlsSessions) this.drop(this.#byHost.keys().next().value ?? host);
+		if (session.session.length > RECEIVERS.sessionBytes) this.drop(host);
+		else this.#byHost.set(host, session);
 	}
 
 	drop(host: string): void {

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { LOG_READS, RESPONSES, SEARCH } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import { DNS_ANSWERS } from "../../../net/errors.ts";
-import { KEPT_HEADERS } from "../../../net/kept-headers.ts";
+import { KEPT_HEADERS } from "../../../net/response-parser.ts";
 import type * as port from "../../../storage/port.ts";
 import { ANY_RESPONSE, type AttemptFilter } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
