@@ -132,8 +132,8 @@ export const ENGINE_SEND = [
 		},
 		{
 			name: "fast-sends-all-for-one",
-			find: "return fast < SENDS.fastShare * (this.#limit - this.#count);",
-			replace: "return this.#count < this.#limit && fast < this.#limit;",
+			find: "return fast < SENDS.fastShare * (this.#limit - this.count);",
+			replace: "return this.count < this.#limit && fast < this.#limit;",
 			why: "Next to a project whose receivers are slow, a quiet project waits a quarter of a second for each send.",
 		},
 		{

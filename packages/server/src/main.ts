@@ -78,7 +78,6 @@ export interface Service {
 	close(): Promise<Closed>;
 }
 
-/** How far the shutdown came. */
 export interface Closed {
 	/** Whether everything was released in time. */
 	readonly complete: boolean;
@@ -124,10 +123,14 @@ async function build(
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
 	const { logRetentionMs: retentionMs } = config;
-	const retention = await RetentionClock.start({ storage, clock, logger, retentionMs, databaseAheadMs });
+	const sweep = () => void engine.sweep();
+	const retention = await RetentionClock.start({
+		...{ storage, clock, logger, retentionMs, databaseAheadMs },
+		onConfirmed: sweep,
+	});
 	undo.push(() => retention.stop());
 	metrics.watchClock(() => retention.hold !== null, databaseAheadMs);
-	const quarantine = await Quarantine.start({ storage, clock, logger });
+	const quarantine = await Quarantine.start({ storage, clock, logger, onReleased: sweep });
 	undo.push(() => quarantine.stop());
 	metrics.watchQuarantine(() => quarantine.mark !== null);
 	// In quarantine nothing ages.
@@ -235,29 +238,8 @@ async function build(
 		longPolls,
 		references,
 		shortages,
-		retention: {
-			get hold() {
-				return retention.hold;
-			},
-			get notice() {
-				return retention.notice;
-			},
-			async confirm() {
-				await retention.confirm();
-				void engine.sweep();
-			},
-		},
-		quarantine: {
-			get mark() {
-				return quarantine.mark;
-			},
-			read: () => quarantine.read(),
-			async release() {
-				const ended = await quarantine.release();
-				if (ended) void engine.sweep();
-				return ended;
-			},
-		},
+		retention,
+		quarantine,
 		metrics,
 		clock,
 		ids,

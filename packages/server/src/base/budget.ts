@@ -19,23 +19,14 @@ export class Budget {
 	readonly perOwner: number;
 	readonly #leavesRoom: boolean;
 	readonly #held = new Map<string, number>();
-	#used = 0;
-	#refusals = 0;
+	used = 0;
+	refusals = 0;
 
 	constructor({ name, limit, perOwner = limit, leavesRoom = false }: BudgetOptions) {
 		this.name = name;
 		this.limit = limit;
 		this.perOwner = Math.min(perOwner, leavesRoom ? limit / 2 : limit);
 		this.#leavesRoom = leavesRoom;
-	}
-
-	get used(): number {
-		return this.#used;
-	}
-
-	/** Number of refusals. */
-	get refusals(): number {
-		return this.#refusals;
 	}
 
 	heldBy(owner: string): number {
@@ -47,7 +38,7 @@ export class Budget {
 		const held = this.heldBy(owner) + amount;
 		if (amount > this.perOwner) return "never";
 		if (held > this.perOwner) return "own";
-		return this.limit - this.#used - amount < (this.#leavesRoom ? held : 0) ? "node" : null;
+		return this.limit - this.used - amount < (this.#leavesRoom ? held : 0) ? "node" : null;
 	}
 
 	/** Takes `amount` for the owner. @returns null, or why nothing was taken */
@@ -60,7 +51,7 @@ export class Budget {
 
 	/** Counts a refusal that was decided without `take`. */
 	refuse(): void {
-		this.#refusals += 1;
+		this.refusals += 1;
 	}
 
 	/**
@@ -81,14 +72,13 @@ export class Budget {
 	/** Takes `amount` for the owner even beyond the limits: for what already exists and can't be refused. */
 	hold(owner: string, amount: number): void {
 		this.#held.set(owner, this.heldBy(owner) + amount);
-		this.#used += amount;
+		this.used += amount;
 	}
 
-	/** Returns an amount that was taken. */
 	give(owner: string, amount: number): void {
 		const held = this.heldBy(owner) - amount;
 		if (held > 0) this.#held.set(owner, held);
 		else this.#held.delete(owner);
-		this.#used -= amount;
+		this.used -= amount;
 	}
 }

@@ -33,6 +33,34 @@ export function sleep(clock: Pick<Clock, "setTimeout">, ms: number): Promise<voi
 	return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
+/**
+ * Calls `work`, which must not reject, in `ms` milliseconds, and again each time the milliseconds that it resolves with
+ * have passed.
+ */
+export function repeat(clock: Pick<Clock, "setTimeout">, ms: number, work: () => Promise<number>): Repetition {
+	let isStopped = false;
+	let running: Promise<void> = Promise.resolve();
+	const runIn = (ms: number): Timer =>
+		clock.setTimeout(() => {
+			running = work().then((nextMs) => {
+				if (!isStopped) timer = runIn(nextMs);
+			});
+		}, ms);
+	let timer = runIn(ms);
+	return {
+		async stop() {
+			isStopped = true;
+			timer.cancel();
+			await running;
+		},
+	};
+}
+
+export interface Repetition {
+	/** Resolves once no call is running. */
+	stop(): Promise<void>;
+}
+
 /** What the promise resolves with, or null if that takes longer. */
 export function within<T>(clock: Pick<Clock, "setTimeout">, ms: number, promise: Promise<T>): Promise<T | null> {
 	return new Promise((resolve, reject) => {

@@ -40,7 +40,6 @@ export class Bag<T extends Baggable> {
 		return true;
 	}
 
-	/** Removes and returns all items. */
 	takeAll(): T[] {
 		const all = this.#items.splice(0);
 		for (const item of all) item.bagIndex = -1;
@@ -60,16 +59,12 @@ export interface Linked<T> {
 
 /** Items in the order in which they were added. Any of them can be removed at once, and nothing is allocated. */
 export class LinkedList<T extends Linked<T>> {
-	#first: T | null = null;
+	first: T | null = null;
 	#last: T | null = null;
-
-	get first(): T | null {
-		return this.#first;
-	}
 
 	add(item: T): void {
 		item.previous = this.#last;
-		if (this.#last === null) this.#first = item;
+		if (this.#last === null) this.first = item;
 		else this.#last.next = item;
 		this.#last = item;
 	}
@@ -77,8 +72,8 @@ export class LinkedList<T extends Linked<T>> {
 	/** Has no effect on an item that is in no list. */
 	remove(item: T): void {
 		const { previous, next } = item;
-		if (previous === null && this.#first !== item) return;
-		if (previous === null) this.#first = next;
+		if (previous === null && this.first !== item) return;
+		if (previous === null) this.first = next;
 		else previous.next = next;
 		if (next === null) this.#last = previous;
 		else next.previous = previous;
@@ -106,7 +101,6 @@ export class BoundedMap<K, V> extends Map<K, V> {
 	}
 }
 
-/** Rows per page. */
 const PAGE = 200;
 
 /** All rows of a list in the order of their ids, read page by page. */

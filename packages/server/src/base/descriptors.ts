@@ -3,9 +3,7 @@ import { DESCRIPTORS, SENDS } from "./budgets.ts";
 
 /** How a node divides the file descriptors that it may open. The shares add up to at most the limit. */
 export interface DescriptorShares {
-	/** For the database, files, name servers and the runtime. */
 	readonly reserved: number;
-	/** Sends in flight, each with a socket. */
 	readonly sends: number;
 	/** Connections to receivers kept open between sends. */
 	readonly idle: number;

@@ -29,7 +29,6 @@ import type { Clock, Timer } from "./clock.ts";
 
 /** Under load, batching takes this multiple of the last commit's duration, up to a maximum. */
 const GATHER_FACTOR = 10;
-/** The number of owners' turns in a full batch. */
 const TURNS_IN_A_BATCH = 16;
 /** The share of a full batch from which a single owner's batch earns it a rest. */
 const FILLS = 0.5;
@@ -54,7 +53,6 @@ export interface GroupCommitOptions<T> {
 	 * the items that weren't committed because their owner is locked. Must not reject: it handles its own errors.
 	 */
 	readonly commit: (batch: T[], apart: boolean) => Promise<readonly T[]>;
-	/** What an item weighs against `maxWeight`. */
 	readonly weigh: (item: T) => number;
 	/** A batch closes when it weighs this much; a heavier item is committed without others. */
 	readonly maxWeight: number;
@@ -69,22 +67,25 @@ export interface GroupCommitOptions<T> {
 	readonly giveUp: (items: T[]) => void;
 }
 
-interface Owner<T> {
+class Owner<T> {
 	readonly name: string;
-	items: T[];
-	weight: number;
+	items: T[] = [];
+	weight = 0;
 	/** The weight that it may take in its turn. */
-	deficit: number;
+	deficit = 0;
 	/** How often in a row it was found locked. */
-	tries: number;
+	tries = 0;
 	/** Whether its items may go into a batch. */
-	inRotation: boolean;
-	/** Whether a commit of its items is in flight. */
-	committing: boolean;
+	inRotation = false;
+	committing = false;
 	/** Whether it leaves the next batches to others. */
-	resting: boolean;
-	patience: Timer | null;
-	isOverdue: boolean;
+	resting = false;
+	patience: Timer | null = null;
+	isOverdue = false;
+
+	constructor(name: string) {
+		this.name = name;
+	}
 }
 
 export class GroupCommit<T> {
@@ -135,7 +136,6 @@ export class GroupCommit<T> {
 		for (const owner of this.#owners.values()) if (owner.tries > 0) this.#startPatience(owner);
 	}
 
-	/** Resolves when nothing is waiting or in flight. */
 	drain(): Promise<void> {
 		if (this.#isQuiet()) return Promise.resolve();
 		this.#flush();
@@ -148,18 +148,7 @@ export class GroupCommit<T> {
 		const name = this.#options.ownerOf(item);
 		let owner = this.#owners.get(name);
 		if (!owner) {
-			owner = {
-				name,
-				items: [],
-				weight: 0,
-				deficit: 0,
-				tries: 0,
-				inRotation: false,
-				committing: false,
-				resting: false,
-				patience: null,
-				isOverdue: false,
-			};
+			owner = new Owner(name);
 			this.#owners.set(name, owner);
 		}
 		return owner;

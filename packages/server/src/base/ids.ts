@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** The kinds of identifier, each with its prefix. */
 export const ID_PREFIX = {
 	project: "proj",
 	event: "evt",
@@ -113,7 +112,6 @@ const FORMS = Object.fromEntries(
 	Object.entries(ID_PREFIX).map(([kind, prefix]) => [kind, new RegExp(idPattern(prefix))]),
 ) as Record<IdKind, RegExp>;
 
-/** Whether `text` has the form of an id of this kind. */
 export function isId(kind: IdKind, text: string): boolean {
 	return FORMS[kind].test(text);
 }

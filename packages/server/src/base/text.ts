@@ -25,7 +25,6 @@ export const normalizeEmail = (email: string): string => email.normalize("NFKC")
 /** A whole number from 0 on, with separators: `10,000`. `toLocaleString` would load a locale, for 12 ms of every start. */
 export const grouped = (n: number): string => String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
-/** A fault in one field of a request. */
 export interface Fault {
 	/** The field, as a JSON Pointer (RFC 6901) into the request. */
 	readonly pointer: string;

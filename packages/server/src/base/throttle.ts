@@ -32,7 +32,6 @@ export class Throttle {
 		else this.#windows.set(name, { endsAt: this.#clock.elapsed() + this.#windowMs, failures: 1 });
 	}
 
-	/** Removes one counted failure. */
 	takeBack(name: string): void {
 		const window = this.#current(name);
 		if (window) window.failures -= 1;
@@ -78,17 +77,12 @@ export class RateLimit {
 	readonly #fullAt = new Map<string, number>();
 	/** The same for all owners together. */
 	#nodeFullAt = 0;
-	#refusals = 0;
+	refusals = 0;
 
 	constructor({ node, ...rate }: RateLimitOptions, clock: Pick<Clock, "elapsed">) {
 		this.rate = rate;
 		this.#node = node;
 		this.#clock = clock;
-	}
-
-	/** Number of refusals. */
-	get refusals(): number {
-		return this.#refusals;
 	}
 
 	/** Charges for something that was already allowed. The owner may have to wait longer before its next. */
@@ -121,7 +115,7 @@ export class RateLimit {
 	}
 
 	#refuse(whose: TooSoon["whose"], waitMs: number): TooSoon {
-		this.#refusals += 1;
+		this.refusals += 1;
 		return { whose, wait: Math.ceil(waitMs / 1_000) };
 	}
 }

@@ -41,7 +41,6 @@ export class Turns {
 		this.#clock = clock;
 	}
 
-	/** Number of waiting slices. */
 	get waiting(): number {
 		let waiting = 0;
 		for (const queue of this.#waiting.values()) waiting += queue.length;

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../base/clock.ts";
+import { type Clock, type Repetition, repeat } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { markOf, QUARANTINE, type QuarantineMark, type Storage } from "../storage/port.ts";
 
@@ -11,6 +11,8 @@ export interface QuarantineOptions {
 	readonly storage: Pick<Storage, "getSetting" | "endQuarantine" | "peers">;
 	readonly clock: Clock;
 	readonly logger: Logger;
+	/** This node has ended the quarantine. */
+	readonly onReleased?: () => void;
 }
 
 /**
@@ -24,11 +26,10 @@ export interface QuarantineOptions {
 export class Quarantine {
 	readonly #options: QuarantineOptions;
 	#mark: QuarantineMark | null = null;
-	#timer: Timer | null = null;
+	#polling: Repetition | null = null;
 	#looking: Promise<void> = Promise.resolve();
 	/** The last read if it hasn't begun yet. */
 	#next: Promise<void> | null = null;
-	#stopped = false;
 
 	private constructor(options: QuarantineOptions) {
 		this.#options = options;
@@ -38,7 +39,7 @@ export class Quarantine {
 	static async start(options: QuarantineOptions): Promise<Quarantine> {
 		const quarantine = new Quarantine(options);
 		await quarantine.#look();
-		quarantine.#schedule();
+		if (quarantine.#isShared) quarantine.#polling = repeat(options.clock, quarantine.#pollMs, () => quarantine.#poll());
 		return quarantine;
 	}
 
@@ -60,12 +61,12 @@ export class Quarantine {
 	async release(): Promise<boolean> {
 		const ended = await this.#options.storage.endQuarantine();
 		await this.#look();
+		if (ended) this.#options.onReleased?.();
 		return ended;
 	}
 
 	async stop(): Promise<void> {
-		this.#stopped = true;
-		this.#timer?.cancel();
+		await this.#polling?.stop();
 		await this.#looking.catch(() => undefined);
 	}
 
@@ -99,19 +100,15 @@ export class Quarantine {
 		this.#mark = mark;
 	}
 
-	#schedule(): void {
-		const { clock, logger } = this.#options;
-		if (this.#stopped || !this.#isShared) return;
-		this.#timer = clock.setTimeout(
-			() => {
-				void this.#look()
-					.catch((error: unknown) =>
-						logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
-					)
-					.then(() => this.#schedule());
-			},
-			this.#mark === null ? IDLE_LOOK_MS : LOOK_MS,
+	get #pollMs(): number {
+		return this.#mark === null ? IDLE_LOOK_MS : LOOK_MS;
+	}
+
+	async #poll(): Promise<number> {
+		await this.#look().catch((error: unknown) =>
+			this.#options.logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
 		);
+		return this.#pollMs;
 	}
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, type Moment, momentOf, type Timer } from "../base/clock.ts";
+import { type Clock, type Moment, momentOf, type Repetition, repeat } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettingStorage } from "../storage/port.ts";
 
@@ -29,8 +29,9 @@ export interface RetentionClockOptions {
 	readonly clock: Clock;
 	readonly logger: Logger;
 	readonly retentionMs: number;
-	/** How far the database's clock is ahead of this node's. */
 	readonly databaseAheadMs?: () => number;
+	/** An operator has confirmed the time. */
+	readonly onConfirmed?: () => void;
 }
 
 /**
@@ -51,14 +52,11 @@ export interface RetentionClockOptions {
 export class RetentionClock {
 	readonly #options: RetentionClockOptions;
 	readonly #stepMs: number;
-	/** When the clock was last trusted. */
 	#trusted: Moment | null = null;
 	#ahead: ClockHold | null = null;
 	/** Whether the clocks were found to differ when they were last compared. */
 	#isApart = false;
-	#timer: Timer | null = null;
-	#observing: Promise<void> = Promise.resolve();
-	#stopped = false;
+	#observing: Repetition | null = null;
 
 	private constructor(options: RetentionClockOptions) {
 		this.#options = options;
@@ -69,7 +67,7 @@ export class RetentionClock {
 	static async start(options: RetentionClockOptions): Promise<RetentionClock> {
 		const clock = new RetentionClock(options);
 		await clock.observe();
-		clock.#schedule();
+		clock.#observing = repeat(options.clock, OBSERVE_EVERY_MS, () => clock.#observeAgain());
 		return clock;
 	}
 
@@ -102,7 +100,6 @@ export class RetentionClock {
 		return this.#options.databaseAheadMs?.() ?? 0;
 	}
 
-	/** Compares the clock with the record now. */
 	async observe(): Promise<void> {
 		const { storage, clock, logger } = this.#options;
 		const at = momentOf(clock);
@@ -131,24 +128,19 @@ export class RetentionClock {
 		const { storage, clock } = this.#options;
 		await storage.confirmClock({ now: clock.now() });
 		await this.observe();
+		this.#options.onConfirmed?.();
 	}
 
 	async stop(): Promise<void> {
-		this.#stopped = true;
-		this.#timer?.cancel();
-		await this.#observing;
+		await this.#observing?.stop();
 	}
 
-	#schedule(): void {
-		if (this.#stopped) return;
-		this.#timer = this.#options.clock.setTimeout(() => {
-			this.#observing = this.observe()
-				.catch((error: unknown) => {
-					// The monotonic clock vouches for the time until it can be compared again.
-					this.#options.logger.warn({ err: error }, "failed to compare the clock with the database's record");
-				})
-				.then(() => this.#schedule());
-		}, OBSERVE_EVERY_MS);
+	async #observeAgain(): Promise<number> {
+		await this.observe().catch((error: unknown) => {
+			// The monotonic clock vouches for the time until it can be compared again.
+			this.#options.logger.warn({ err: error }, "failed to compare the clock with the database's record");
+		});
+		return OBSERVE_EVERY_MS;
 	}
 }
 

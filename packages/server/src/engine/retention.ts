@@ -5,7 +5,6 @@ import type { ActorContext } from "./actor/context.ts";
 
 /** Time between the end of a pass and the next one. */
 const REST_MS = 55 * 60_000;
-/** How often a node checks whether a pass is due. */
 const LOOK_EVERY_MS = 5 * 60_000;
 /** If a sweeping node doesn't renew for this long, the next node that checks takes over. */
 const TERM_MS = 2 * 60_000;

@@ -26,7 +26,6 @@ export function sealSecret(seal: Seal, secret: string, webhookId: string): Seale
 	};
 }
 
-/** Opens what is stored of secrets. */
 export class SigningKeys {
 	readonly #seal: Seal;
 	readonly #logger: Pick<Logger, "warn">;

@@ -164,7 +164,6 @@ export class Connection {
 		return this.#undrained !== null;
 	}
 
-	/** Whether the receiver's name is still being resolved. */
 	get isResolving(): boolean {
 		return this.#dialing?.resolving === true;
 	}
@@ -179,7 +178,6 @@ export class Connection {
 		return this.#dialing?.waitedMs ?? 0;
 	}
 
-	/** Whether a request has been written to it. */
 	get isUsed(): boolean {
 		return this.#requests > 0;
 	}

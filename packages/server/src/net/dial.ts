@@ -291,7 +291,6 @@ class Dial implements Dialing, HandshakeUser {
 		}
 	}
 
-	/** Gives up the current address. */
 	#giveUp(error: Error): void {
 		const socket = this.#socket;
 		this.#socket = null;

@@ -53,7 +53,6 @@ export interface RejectedCertificate {
 	readonly validTo: number | null;
 }
 
-/** What else is known about a failure. */
 export interface FailureDetails {
 	readonly dns?: DnsAnswer;
 	readonly certificate?: RejectedCertificate;

@@ -282,7 +282,6 @@ class NameServerProbe {
 		this.#servers = servers;
 	}
 
-	/** A server has answered a query. */
 	answered(): void {
 		this.#answeredAt = this.#clock.elapsed();
 	}

@@ -49,7 +49,8 @@ export class ResponseParser {
 	readonly #line = new LineBuffer();
 	#state: ResponseState = "head";
 	#framing: Framing = "none";
-	#heard = false;
+	/** Whether any byte was received. */
+	heard = false;
 	/** The status of the head being read; 0 until its status line is complete. */
 	#headStatus = 0;
 	#headers = new Headers();
@@ -67,11 +68,6 @@ export class ResponseParser {
 
 	get state(): ResponseState {
 		return this.#state;
-	}
-
-	/** Whether any byte was received. */
-	get heard(): boolean {
-		return this.#heard;
 	}
 
 	/** The final response's status once its status line is complete; 0 until then. */
@@ -107,7 +103,7 @@ export class ResponseParser {
 
 	/** Reads more bytes. Any that follow a complete response make the connection unusable. */
 	push(chunk: Buffer): void {
-		this.#heard = true;
+		this.heard = true;
 		let at = 0;
 		while (at < chunk.length) {
 			if (this.#state === "head") at = this.#readHead(chunk, at);
@@ -228,7 +224,6 @@ export class ResponseParser {
 /** How the end of a body is indicated (RFC 9112, 6.3). */
 type Framing = "none" | "length" | "chunked" | "until_close";
 
-/** The relevant header fields of a final response. */
 class Headers {
 	length: string | null = null;
 	coding: string | null = null;
@@ -335,20 +330,16 @@ const EMPTY = Buffer.alloc(0);
 
 /** The beginning of a response's body, at most {@link RECEIVERS.keptBytes}, as received. */
 class Body {
-	#bytes: Buffer = EMPTY;
-
-	get bytes(): Uint8Array {
-		return this.#bytes;
-	}
+	bytes: Buffer = EMPTY;
 
 	/**
 	 * Copies as much of the chunk as there is room for, since the chunk's memory is reused. Returns false if that isn't
 	 * all of it.
 	 */
 	append(chunk: Uint8Array): boolean {
-		const room = RECEIVERS.keptBytes - this.#bytes.length;
+		const room = RECEIVERS.keptBytes - this.bytes.length;
 		const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;
-		this.#bytes = this.#bytes.length === 0 ? Buffer.from(taken) : Buffer.concat([this.#bytes, taken]);
+		this.bytes = this.bytes.length === 0 ? Buffer.from(taken) : Buffer.concat([this.bytes, taken]);
 		return taken === chunk;
 	}
 }
@@ -364,12 +355,8 @@ const FIRST_BYTES = 64;
  */
 class LineBuffer {
 	#kept = EMPTY;
-	#length = 0;
-
 	/** Bytes of the current, incomplete line. */
-	get length(): number {
-		return this.#length;
-	}
+	length = 0;
 
 	/** The end, including the line feed, of the line that continues at `from`; -1 if it doesn't end in this chunk. */
 	static end(chunk: Buffer, from: number): number {
@@ -378,14 +365,14 @@ class LineBuffer {
 
 	/** Keeps the beginning of a line: the chunk from `from` on. */
 	keep(chunk: Buffer, from: number): void {
-		const length = this.#length + chunk.length - from;
+		const length = this.length + chunk.length - from;
 		if (length > this.#kept.length) {
 			const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, length, this.#kept.length * 2));
-			this.#kept.copy(larger, 0, 0, this.#length);
+			this.#kept.copy(larger, 0, 0, this.length);
 			this.#kept = larger;
 		}
-		chunk.copy(this.#kept, this.#length, from);
-		this.#length = length;
+		chunk.copy(this.#kept, this.length, from);
+		this.length = length;
 	}
 
 	/**
@@ -394,16 +381,16 @@ class LineBuffer {
 	 * @returns it without CRLF or LF (RFC 9112, 2.2), as Latin-1
 	 */
 	take(chunk: Buffer, from: number, end: number): string {
-		if (this.#length === 0) return textOf(chunk, from, end);
+		if (this.length === 0) return textOf(chunk, from, end);
 		this.keep(chunk.subarray(0, end), from);
-		const line = textOf(this.#kept, 0, this.#length);
-		this.#length = 0;
+		const line = textOf(this.#kept, 0, this.length);
+		this.length = 0;
 		return line;
 	}
 
 	/** At most the first `length` bytes of the incomplete line, as Latin-1. */
 	beginning(length: number): string {
-		return this.#kept.toString("latin1", 0, Math.min(length, this.#length));
+		return this.#kept.toString("latin1", 0, Math.min(length, this.length));
 	}
 }
 

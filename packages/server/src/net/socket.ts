@@ -40,7 +40,6 @@ export type ConnectOptions = Pick<TcpNetConnectOpts, "port" | "onread"> &
 /** Starts a TLS connection; may throw. */
 export type Connect = (options: ConnectOptions) => Socket;
 
-/** What `os.networkInterfaces` returns. */
 export type Interfaces = () => NodeJS.Dict<NetworkInterfaceInfo[]>;
 
 /**

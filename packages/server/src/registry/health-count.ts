@@ -2,8 +2,7 @@ import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Storage, StorageError, type WebhookStatus } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthState, healthOf, NO_FIGURES } from "./health.ts";
-import { readHealthOf } from "./health-reads.ts";
+import { HEALTH_STATES, type HealthState, healthOf, NO_FIGURES, readHealthOf } from "./health.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
@@ -77,7 +76,6 @@ export class HealthCount {
 		return this.#counts;
 	}
 
-	/** Resolves when no pass is running. */
 	async whenCounted(): Promise<void> {
 		await this.#counting;
 	}

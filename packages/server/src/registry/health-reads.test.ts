@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { LOG_READS } from "../base/budgets.ts";
-import { healthWindowStart, NO_FIGURES } from "./health.ts";
-import { readHealthOf } from "./health-reads.ts";
+import { healthWindowStart, NO_FIGURES, readHealthOf } from "./health.ts";
 
 // The health of 5,000 webhooks was one read, and others' keys, which the same thread of SQLite looks up, waited for
 // seconds.

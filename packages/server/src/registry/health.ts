@@ -1,10 +1,11 @@
 /**
- * The health of a webhook: one rule over a window, so that it doesn't flip with every response. Pure: no clock, no
- * storage. `docs/concepts/health.md` states the same thresholds, and a test compares the two.
+ * The health of a webhook: one rule over a window, so that it doesn't flip with every response. Pure: no clock.
+ * `docs/concepts/health.md` states the same thresholds, and a test compares the two.
  *
  * Attempts of test events don't count, nor do deliveries that were closed without a request.
  */
-import type { WebhookHealth, WebhookStatus } from "../storage/port.ts";
+import { LOG_READS } from "../base/budgets.ts";
+import type { Storage, WebhookHealth, WebhookStatus } from "../storage/port.ts";
 
 export const HEALTH_STATES = ["paused", "failing", "unstable", "healthy", "idle"] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
@@ -71,4 +72,20 @@ function failsInARow({ failedInARow, failingSince, lastDeliveredAt }: HealthFigu
 	// A receiver that has never accepted anything isn't unstable.
 	if (lastDeliveredAt === null) return true;
 	return failedInARow >= HEALTH.failingAttempts && now - failingSince.startedAt >= HEALTH.failingSeconds * 1_000;
+}
+
+/** The health of these webhooks of a project by their ids, read in steps. Deleted ones are missing. */
+export async function readHealthOf(
+	storage: Pick<Storage, "readHealth">,
+	projectId: string,
+	webhookIds: readonly string[],
+	now: number,
+): Promise<ReadonlyMap<string, WebhookHealth>> {
+	const found = new Map<string, WebhookHealth>();
+	const { webhooksPerStep } = LOG_READS;
+	for (let from = 0; from < webhookIds.length; from += webhooksPerStep) {
+		const step = { webhookIds: webhookIds.slice(from, from + webhooksPerStep), since: healthWindowStart(now) };
+		for (const health of await storage.readHealth({ projectId, ...step })) found.set(health.webhookId, health);
+	}
+	return found;
 }

@@ -126,7 +126,6 @@ export const LIMITS = {
 	deliveries: 200,
 	/** Failed attempts of each kind (to be retried, failed for good) that are read to find them, the newest. */
 	attempts: 1_600,
-	/** Attempts in one read. */
 	page: 200,
 } as const;
 

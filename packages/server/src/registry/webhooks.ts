@@ -38,7 +38,6 @@ export interface WebhookFields {
 /** Spaces and control characters: the URL parser silently drops or encodes them, so another URL would be called. */
 const BLANK = /[\s\p{Cc}]/u;
 
-/** All faults of the fields that are present. */
 function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick<Guard, "checkUrl">): Fault[] {
 	const { url, description, events, max_in_flight } = fields;
 	const faults: Fault[] = [];
@@ -110,7 +109,6 @@ export interface WebhookChange extends WebhookFields {
 	readonly from?: "backlog" | "now";
 }
 
-/** A webhook and its backlog. */
 export interface WebhookView {
 	readonly webhook: Webhook;
 	readonly backlog: Backlog;
@@ -152,7 +150,6 @@ export interface WebhooksOptions {
 	readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Webhooks read at a time. */
 const AT_ONCE = 200;
 const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
 

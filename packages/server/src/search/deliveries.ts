@@ -41,7 +41,6 @@ export interface FoundDelivery {
 	readonly orderId: string | null;
 	readonly replay: number;
 	readonly state: DeliveryStateName;
-	/** How many attempts of the series were made. */
 	readonly attempts: number;
 	/** Null before the first attempt of a replay or a test. */
 	readonly last: AttemptSummary | null;
@@ -258,7 +257,6 @@ async function listUnattempted(
 	return { rows, next: rows.length < limit ? null : UNATTEMPTED + QUEUES_END };
 }
 
-/** Whether a pending delivery matches. */
 function matches(filter: DeliveryFilter, one: Found): boolean {
 	const { types, eventId, seqs, response, since = 0, until = Number.POSITIVE_INFINITY } = filter;
 	return (

@@ -10,12 +10,11 @@
  */
 
 import { SEARCH } from "../base/budgets.ts";
-import { type Clock, restAfter, type Timer } from "../base/clock.ts";
+import { type Clock, type Repetition, repeat, restAfter } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
 
-/** How long to collect projects with new events. */
 const COLLECT_MS = 5_000;
 /** How long to pause after a step at most, milliseconds. */
 const PAUSE_MAX_MS = 60_000;
@@ -53,8 +52,7 @@ export class References {
 	/** Searches of the same project wait for the same steps. */
 	readonly #catchingUp = new Map<string, Promise<void>>();
 	#visitsAll = false;
-	#timer: Timer | null = null;
-	#round: Promise<void> = Promise.resolve();
+	#rounds: Repetition | null = null;
 	#pause: (() => void) | null = null;
 	#stopped = false;
 
@@ -63,22 +61,13 @@ export class References {
 	}
 
 	start(): void {
-		this.#runAfter(COLLECT_MS);
-	}
-
-	#runAfter(ms: number): void {
-		this.#timer = this.#options.clock.setTimeout(() => {
-			this.#round = this.#runRound().then((more) => {
-				if (!this.#stopped) this.#runAfter(more ? 0 : COLLECT_MS);
-			});
-		}, ms);
+		this.#rounds = repeat(this.#options.clock, COLLECT_MS, async () => ((await this.#runRound()) ? 0 : COLLECT_MS));
 	}
 
 	async stop(): Promise<void> {
 		this.#stopped = true;
-		this.#timer?.cancel();
 		this.#pause?.();
-		await this.#round;
+		await this.#rounds?.stop();
 	}
 
 	/** Events of this project were published. */
@@ -212,7 +201,6 @@ export class References {
 	}
 }
 
-/** The newest events with one of these references. */
 async function findAny(
 	references: readonly EventReference[],
 	findOne: (reference: EventReference) => Promise<ReferencedEvents>,

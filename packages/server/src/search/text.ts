@@ -16,7 +16,6 @@ interface TextSearch {
 	readonly projectId: string;
 	readonly text: string;
 	readonly from: TextPosition;
-	/** The most to find. */
 	readonly limit: number;
 	/** Runs a step in the caller's turn. */
 	readonly inTurn: <T>(step: () => Promise<T>) => Promise<T>;

@@ -30,7 +30,6 @@ import { type Handover, Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
 import { HeldLease } from "./lease.ts";
 
-/** Delay before a failed read is retried. */
 const READ_RETRY_MS = 500;
 
 export class Actor implements ProjectWork {
@@ -58,7 +57,6 @@ export class Actor implements ProjectWork {
 	#isReadingEnd = false;
 	/** Another append failed since that read began. */
 	#mayHaveGrown = false;
-	/** Whether an event's number is being checked. */
 	#isChecking = false;
 	#isOver = false;
 

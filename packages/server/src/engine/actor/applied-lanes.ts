@@ -133,7 +133,8 @@ const RECHECK_MS = 250;
 class RemoteAttempts {
 	readonly #work: ProjectWork;
 	readonly #load: () => Promise<void>;
-	#attempts: readonly HandedOver[] = [];
+	/** Those that storage listed when the lanes were last loaded. */
+	attempts: readonly HandedOver[] = [];
 	#timer: Timer | null = null;
 
 	/** @param load reads the lanes, and the attempts in flight elsewhere, from storage */
@@ -142,23 +143,18 @@ class RemoteAttempts {
 		this.#load = load;
 	}
 
-	/** The attempts that storage listed when the lanes were last loaded. */
-	get attempts(): readonly HandedOver[] {
-		return this.#attempts;
-	}
-
 	loaded(attempts: readonly HandedOver[]): void {
-		this.#attempts = attempts;
+		this.attempts = attempts;
 		this.watch();
 	}
 
 	/** Forgets attempts that aren't settled in time, so that they are repeated. */
 	watch(): void {
 		this.end();
-		if (this.#attempts.length === 0) return;
+		if (this.attempts.length === 0) return;
 		const { projectId, context, post, readFailed } = this.#work;
 		const { clock, storage } = context;
-		const until = Math.min(...this.#attempts.map((attempt) => attempt.until));
+		const until = Math.min(...this.attempts.map((attempt) => attempt.until));
 		this.#timer = clock.setTimeout(
 			async () => {
 				try {

@@ -67,7 +67,6 @@ export class InFlight implements Shipment, Baggable {
 		this.writtenAt = this.#work.context.clock.elapsed();
 	}
 
-	/** Frees what it held for its request. */
 	ended(): void {
 		this.body = NO_BYTES;
 		this.slot?.release();
@@ -125,15 +124,11 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
  */
 export class Attempts {
 	readonly #work: ProjectWork;
-	#lastCommitted: Claim["attempt"] = null;
+	/** The last attempt whose commit was confirmed. */
+	lastCommitted: Claim["attempt"] = null;
 
 	constructor(work: ProjectWork) {
 		this.#work = work;
-	}
-
-	/** The last attempt whose commit was confirmed. */
-	get lastCommitted(): Claim["attempt"] {
-		return this.#lastCommitted;
 	}
 
 	/** Sends an event to its webhook. @param retry null for a first attempt */
@@ -214,7 +209,7 @@ export class Attempts {
 			lane.stored(position);
 		}
 		const { attempt, schedule } = consequence;
-		this.#lastCommitted = attempt;
+		this.lastCommitted = attempt;
 		// A read that finished before the commit returned may already have started it.
 		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
 		this.#work.context.observer.attempted?.(this.#work.projectId, eventId, attempt);

@@ -7,13 +7,11 @@ import type { ProjectWork } from "./context.ts";
 /** Shared slots, or those reserved for what users requested. */
 export type SlotKind = "shared" | "requested";
 
-/** The result of trying to start something. */
 export type StartResult = "started" | "nothing" | "no_capacity";
 
 /** A project's share of the node's capacity: slots to send with, and space among outcomes awaiting commit. */
 export class Backpressure {
 	readonly shared: SlotQueue;
-	/** Slots reserved for user requests. */
 	readonly requested: SlotQueue;
 	/** Slots of lanes that hold one while they read their next event. */
 	readonly #claimed = new Map<Lane, Slot>();
@@ -36,7 +34,6 @@ export class Backpressure {
 		return slot !== null;
 	}
 
-	/** Takes the lane's claimed slot for the event that was read. */
 	takeClaimed(lane: Lane, bytes: number): Slot | null {
 		if (this.#claimed.size === 0) return null;
 		const slot = this.#claimed.get(lane);

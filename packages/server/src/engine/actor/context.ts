@@ -36,7 +36,6 @@ export interface EngineObserver {
 	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
 	/** This node lost a project without releasing it. */
 	lost?(why: ProjectLoss): void;
-	/** Retention deleted rows. */
 	swept?(what: "attempts" | "events", rows: number): void;
 	/** This node has completed a retention pass. Of all nodes one does, about once an hour. */
 	passed?(): void;
@@ -89,7 +88,6 @@ export interface ProjectWork {
 	readonly reader: LogReader;
 	/** Work that is in flight or not yet committed. */
 	readonly open: OpenWork;
-	/** The attempts in flight. */
 	readonly inFlight: Bag<InFlight>;
 	/** The lease as settlements carry it. */
 	readonly lease: SettleItem["lease"];
@@ -97,7 +95,6 @@ export interface ProjectWork {
 	readonly mayStart: boolean;
 	/** Whether a started request may still be written: the lease is trusted. */
 	mayLeave(): boolean;
-	/** Puts a message into the actor's inbox. */
 	post(message: Message): void;
 	/** Logs a failed read and calls `again` after a delay. */
 	readFailed(error: unknown, again: () => void): void;
@@ -105,19 +102,15 @@ export interface ProjectWork {
 
 /** Counts unfinished reads for retries, attempts and commits. */
 export class OpenWork {
-	#count = 0;
+	count = 0;
 	#quiet: (() => void)[] = [];
 
-	get count(): number {
-		return this.#count;
-	}
-
 	begin(): void {
-		this.#count += 1;
+		this.count += 1;
 	}
 
 	end(): void {
-		this.#count -= 1;
+		this.count -= 1;
 	}
 
 	/** Resolves when the loop next finds no open work. */
@@ -131,7 +124,6 @@ export class OpenWork {
 	}
 }
 
-/** Every message that an actor receives. */
 export type Message =
 	/** The project's webhooks as stored: all of them, or only this one if nothing else has changed. */
 	| {
@@ -189,7 +181,6 @@ export type Message =
 	| { readonly kind: "look"; readonly lane: Lane | null }
 	/** Visit further marked lanes. */
 	| { readonly kind: "continue" }
-	/** A hold was released. */
 	| { readonly kind: "released" }
 	/** The project is moving to another node, and its attempts in flight didn't end in time: they are handed over. */
 	| { readonly kind: "hand_over" }

@@ -100,17 +100,14 @@ export class Dispatcher {
 		return halted;
 	}
 
-	/** It is time to try again after a shortage. */
 	rested(): void {
 		this.#resting.clear();
 	}
 
-	/** Capacity is available again. */
 	freed(kind: SlotKind, slot: Slot | null): void {
 		this.#backpressure[kind].freed(slot, (lane) => this.pump(lane));
 	}
 
-	/** An outcome is committed. */
 	committed({ slot }: InFlight): void {
 		if (slot) return;
 		this.#closing -= 1;
@@ -209,7 +206,6 @@ export class Dispatcher {
 		return false;
 	}
 
-	/** Reads the lane's open events that must be sent again. */
 	#readOpen(lane: Lane): void {
 		const { context, projectId, post, readFailed } = this.#work;
 		const seqs = lane.unread;
@@ -220,7 +216,6 @@ export class Dispatcher {
 		);
 	}
 
-	/** Open events were read: the lane may continue. */
 	openRead({ lane, seqs, events }: Extract<Message, { kind: "open" }>): void {
 		lane.awaits = null;
 		if (!events) return;
@@ -235,7 +230,6 @@ export class Dispatcher {
 		);
 	}
 
-	/** Sets the lane's timer for its next retry. */
 	#setAlarm(lane: Lane, now: number): void {
 		const { clock } = this.#work.context;
 		const due = lane.active ? lane.nextDueAt : null;

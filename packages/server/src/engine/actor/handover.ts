@@ -12,26 +12,18 @@ const HANDOVER_WAIT_MS = 500;
 export class Retirement {
 	readonly #work: ProjectWork;
 	readonly #attempts: Attempts;
-	#begun = false;
-	#handover: Handover | null = null;
+	/** Whether nothing more is started. */
+	begun = false;
+	/** The attempts being handed over; null before that, or if there are none. From then on nothing may be written. */
+	handover: Handover | null = null;
 
 	constructor(work: ProjectWork, attempts: Attempts) {
 		this.#work = work;
 		this.#attempts = attempts;
 	}
 
-	/** Whether retirement has begun, so that nothing more is started. */
-	get begun(): boolean {
-		return this.#begun;
-	}
-
-	/** The attempts being handed over; null before that, or if there are none. From then on nothing may be written. */
-	get handover(): Handover | null {
-		return this.#handover;
-	}
-
 	get attempts(): readonly HandedOver[] {
-		return this.#handover?.attempts ?? [];
+		return this.handover?.attempts ?? [];
 	}
 
 	/**
@@ -41,7 +33,7 @@ export class Retirement {
 	 * @param quiet resolves when nothing is in flight, or when the actor has ended
 	 */
 	async run(lanes: Iterable<Lane>, quiet: () => Promise<void>): Promise<void> {
-		this.#begun = true;
+		this.begun = true;
 		const { context, post } = this.#work;
 		const timer = context.clock.setTimeout(() => post({ kind: "hand_over" }), HANDOVER_WAIT_MS);
 		await quiet();
@@ -63,12 +55,12 @@ export class Retirement {
 			else this.#attempts.putBack(inFlight);
 		}
 		const written = all.filter(({ writtenAt }) => writtenAt !== null);
-		this.#handover = new Handover(context, lease, written);
+		this.handover = new Handover(context, lease, written);
 	}
 
 	/** @returns whether this attempt was handed over: it is settled once the lease is released */
 	ended(inFlight: InFlight, outcome: Outcome | Sent): boolean {
-		return this.#handover?.ended(inFlight, outcome) ?? false;
+		return this.handover?.ended(inFlight, outcome) ?? false;
 	}
 }
 
@@ -77,7 +69,6 @@ const MARGIN_MS = 5_000;
 /** Delay before an outcome is settled again when storage is unavailable. */
 const RETRY_MS = 500;
 
-/** An attempt, and the data to settle it with. */
 interface Entry {
 	readonly attempt: HandedOver;
 	/** The lane's progress when the project was released, as if this attempt were settled; null for a retry. */

@@ -116,7 +116,6 @@ export class LaneSet {
 		this.mark(null);
 	}
 
-	/** Whether marked lanes are still to be visited. */
 	get hasMarked(): boolean {
 		return this.#marked.length > 0;
 	}
@@ -185,7 +184,6 @@ export class LaneSet {
 		return wakeAt;
 	}
 
-	/** Whether no lane has anything to do now. */
 	isIdle(): boolean {
 		for (const lane of this) {
 			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;

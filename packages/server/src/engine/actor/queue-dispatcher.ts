@@ -7,7 +7,6 @@ import type { Attempts } from "./attempt.ts";
 import type { Backpressure, StartResult } from "./backpressure.ts";
 import type { ProjectWork, Wanted } from "./context.ts";
 
-/** Later than any due time. */
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
@@ -26,7 +25,6 @@ export class QueueDispatcher {
 		this.#attempts = attempts;
 	}
 
-	/** Starts this queue's next attempt if it is due. */
 	start(lane: Lane, name: QueueName): StartResult {
 		return this.#startDue(lane, name, this.#dueBy(name));
 	}
@@ -87,7 +85,6 @@ export class QueueDispatcher {
 		);
 	}
 
-	/** The events of queued attempts were read. */
 	bodiesRead(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
 		const bySeq = new Map(events?.map((event) => [event.seq, event]));
 		const left = new Set(wanted);

@@ -25,7 +25,6 @@ const RETRY_MS = 1_000;
 export interface NodeState {
 	/** New at each start. */
 	readonly id: string;
-	/** Projects that it owns. */
 	readonly projects: number;
 	/** Projects that are resting because their outcomes can't be committed. */
 	readonly refused: number;
@@ -95,7 +94,6 @@ export class Directory implements EpochKeeper {
 		return { id: this.#context.holder, projects, refused: this.#failures.resting, sharing };
 	}
 
-	/** Passes newly published events to the project's actor, or takes the project. */
 	appended(projectId: string, events: readonly LogEvent[]): void {
 		this.#context.observer.published?.(projectId, events);
 		const actor = this.#owned.working(projectId);
@@ -117,7 +115,6 @@ export class Directory implements EpochKeeper {
 		else this.#taker.pokeRequested(projectId);
 	}
 
-	/** The project has work: take it, unless it is owned. */
 	poke(projectId: string): void {
 		if (!this.#owned.working(projectId)) this.#taker.poke(projectId);
 	}

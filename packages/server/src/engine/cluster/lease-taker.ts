@@ -17,7 +17,6 @@ import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { LockedLeases, type OwnedProjects, WaitingProjects } from "./projects.ts";
 
-/** Maximum number of leases taken in one step. */
 const ACQUIRE_BATCH = 200;
 /** How often a single node polls for due projects. With more nodes, see `#pollMs`. */
 const POLL_MS = 1_000;
@@ -33,13 +32,11 @@ export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "lo
 export interface LeaseTakerOptions {
 	readonly owned: OwnedProjects;
 	readonly keeper: Pick<LeaseKeeper, "renew" | "renewOverdue" | "renewShare" | "makeRoom">;
-	/** How many nodes share the database. */
 	readonly nodes: () => number;
 	/** A lease was taken. @param since a moment before the request to storage */
 	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
 
-/** Which leases to take. */
 interface Acquisition {
 	/** How many projects this node may then own. */
 	readonly most: number;
@@ -47,7 +44,6 @@ interface Acquisition {
 	readonly projectIds?: readonly string[];
 	/** The list that they come from, if this node held them when the database's epoch began. */
 	readonly heldBefore?: HeldBefore | undefined;
-	/** Whether a user requested something in them. */
 	readonly isRequested?: boolean;
 }
 
@@ -112,7 +108,6 @@ export class LeaseTaker {
 		this.takeDue();
 	}
 
-	/** Takes projects whose alarm is due. */
 	takeDue(): void {
 		this.#lookForDue = true;
 		this.#take();
@@ -138,13 +133,11 @@ export class LeaseTaker {
 		if (at < this.#pollDue) this.#pollAt(at);
 	}
 
-	/** Stops polling. */
 	sleep(): void {
 		this.#pollTimer?.cancel();
 		this.#locked.cancel();
 	}
 
-	/** Resolves when no lease is being taken. */
 	async whenDone(): Promise<void> {
 		await this.#taking;
 	}

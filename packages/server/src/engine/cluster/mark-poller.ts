@@ -21,7 +21,6 @@ export type Marks = ReadonlyMap<string, AlarmMark>;
 
 /** A component that needs to know what other nodes changed. */
 export interface MarkWatcher {
-	/** The projects that it watches now. */
 	readonly projectIds: Iterable<string>;
 	watches(projectId: string): boolean;
 	/**

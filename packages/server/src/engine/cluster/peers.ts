@@ -14,7 +14,6 @@ import type { Marks, MarkWatcher } from "./mark-poller.ts";
 
 /** How long a change waits for the lease holder, in lease durations. */
 const PATIENCE = 1.5;
-/** How often to check for an acknowledgement. */
 const CHECK_MS = 20;
 /** First delay before repeating an acknowledgement whose lease row was locked, milliseconds. It doubles … */
 const ACKNOWLEDGE_AGAIN_MS = 10;
@@ -37,11 +36,10 @@ export interface PeersOptions {
 export class Peers implements MarkWatcher {
 	readonly #context: ActorContext;
 	readonly #options: PeersOptions;
-	/** The acknowledged revision of each actor's lease. */
 	readonly #acknowledged = new WeakMap<Actor, number>();
-	/** The revision for which each actor is being reloaded. */
 	readonly #reloading = new Map<Actor, number>();
-	#nodes = 1;
+	/** Nodes alive when this one last reported, including this one. */
+	nodes = 1;
 	#left = false;
 
 	constructor(context: ActorContext, options: PeersOptions) {
@@ -49,7 +47,6 @@ export class Peers implements MarkWatcher {
 		this.#options = options;
 	}
 
-	/** Removes this node from the list of peers. */
 	async leave(): Promise<void> {
 		this.#left = true;
 		const { holder, logger } = this.#context;
@@ -60,15 +57,10 @@ export class Peers implements MarkWatcher {
 		}
 	}
 
-	/** Nodes alive when this one last reported, including this one. */
-	get nodes(): number {
-		return this.#nodes;
-	}
-
 	/** This node's share of all projects, so that they are spread evenly over the nodes. */
 	async fairShare(): Promise<number> {
 		const { nodes, projects } = await this.#options.storage.share({ holder: this.#context.holder });
-		this.#nodes = nodes;
+		this.nodes = nodes;
 		return Math.ceil(projects / Math.max(1, nodes));
 	}
 

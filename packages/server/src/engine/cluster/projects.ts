@@ -32,7 +32,6 @@ export class OwnedProjects {
 		return Math.max(0, Math.min(most - (size - this.#retiring.size), 2 * this.limit - size));
 	}
 
-	/** Actors by project id. */
 	get actors(): ReadonlyMap<string, Actor> {
 		return this.#actors;
 	}
@@ -43,7 +42,6 @@ export class OwnedProjects {
 		return actor && this.#retiring.has(actor) ? undefined : actor;
 	}
 
-	/** Whether this actor owns its project. */
 	has(actor: Actor): boolean {
 		return this.#actors.get(actor.projectId) === actor;
 	}
@@ -110,7 +108,6 @@ export class WaitingProjects {
 		this.#owned = owned;
 	}
 
-	/** Pokes projects whose time has come. */
 	pokeDue(): void {
 		const now = this.#clock.now();
 		for (const [projectId, at] of this.later) {
@@ -162,7 +159,6 @@ const LOCKED_MAX_MS = 1_000;
 
 interface Locked {
 	readonly waitMs: number;
-	/** Whether a user requested something in the project. */
 	isRequested: boolean;
 	timer: Timer | null;
 }
@@ -185,7 +181,6 @@ export class LockedLeases {
 		return this.#locked.has(projectId);
 	}
 
-	/** Whether a retry of the project is scheduled. */
 	isWaiting(projectId: string): boolean {
 		const { timer = null } = this.#locked.get(projectId) ?? {};
 		return timer !== null;
@@ -244,7 +239,6 @@ export class FailureBackoff {
 		this.#firstRestMs = firstRestMs;
 	}
 
-	/** Number of projects resting now. */
 	get resting(): number {
 		const now = this.#clock.elapsed();
 		let resting = 0;

@@ -50,7 +50,6 @@ export class Lane {
 	awaits: string | null = null;
 	/** Body size of the next event if it found no slot, bytes. It is then read again only with a slot in hand. */
 	refusedBytes: number | null = null;
-	/** The timer for its next retry. */
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
 	#state: LaneState;
@@ -129,7 +128,6 @@ export class Lane {
 		return this.progress;
 	}
 
-	/** This position is stored. */
 	stored(position: number): void {
 		this.#storedPosition = Math.max(this.#storedPosition, position);
 	}
@@ -268,7 +266,6 @@ export class Lane {
 		return true;
 	}
 
-	/** Continues with this chunk. */
 	use(chunk: Chunk): void {
 		this.chunk = chunk;
 		this.#index = chunk.indexAfter(this.#position);

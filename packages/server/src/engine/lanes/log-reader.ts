@@ -20,7 +20,6 @@ export interface LogEnd {
 
 /** The parts of a lane that a read depends on. */
 export interface Reading {
-	/** The last `seq` that the lane has passed. */
 	readonly position: number;
 	/** Key for its types: equal keys mean equal types. Null means all types. */
 	readonly typesKey: string | null;
@@ -45,7 +44,6 @@ export class LogReader implements LogEnd {
 	readonly #budget: WindowBudget;
 	readonly #chunks: Chunk[] = [];
 	readonly #reads = new Set<string>();
-	/** The known end of the log. */
 	lastSeq = 0;
 	announced = 0;
 	/** The last event published here or read. {@link lastSeq} may be known only as a number. */
@@ -57,7 +55,6 @@ export class LogReader implements LogEnd {
 		this.#budget = options.budget;
 	}
 
-	/** The log is known to extend to `seq`. */
 	reaches(seq: number): void {
 		this.lastSeq = Math.max(this.lastSeq, seq);
 	}
@@ -84,7 +81,6 @@ export class LogReader implements LogEnd {
 		return doubtful;
 	}
 
-	/** A chunk in memory that continues after the lane's position. */
 	find(lane: Reading): Chunk | undefined {
 		return this.#chunks.findLast((chunk) => chunk.serves(lane.position, lane.typesKey));
 	}
@@ -192,7 +188,6 @@ export class Chunk {
 		for (const event of events) this.bytes += event.body.length;
 	}
 
-	/** Drops its events. */
 	empty(): void {
 		this.isEmptied = true;
 		this.events.length = 0;
@@ -215,7 +210,6 @@ export class Chunk {
 		return true;
 	}
 
-	/** The index of the first event after `position`. */
 	indexAfter(position: number): number {
 		let low = 0;
 		let high = this.events.length;
@@ -256,7 +250,6 @@ export class WindowBudget {
 		return Math.min(WINDOWS.largestBytes, Math.max(WINDOWS.smallestBytes, part));
 	}
 
-	/** Lanes were added or removed. */
 	countLanes(change: number): void {
 		this.#lanes += change;
 	}

@@ -76,12 +76,10 @@ export class RetryQueue {
 		this.#changed.clear();
 	}
 
-	/** The read failed: try again. */
 	abandonLoad(): void {
 		this.#loading = false;
 	}
 
-	/** A delivery's next attempt was committed. */
 	add(retry: Retry): void {
 		if (this.#loading) this.#changed.set(retry.seq, { replay: retry.replay, next: retry });
 		else this.#insert(retry);

@@ -15,7 +15,6 @@ import type { EventDraft, EventFault } from "../engine.ts";
 /** How far a publisher's clock may be ahead of ours, milliseconds. */
 export const MAX_AHEAD_MS = 300_000;
 
-/** The checks for data of one type. */
 interface Check {
 	/** Finds all faults of the fields themselves, which are few. */
 	readonly fields: ValidateFunction;
@@ -103,11 +102,9 @@ interface LexicalFault {
 	readonly detail: string;
 }
 
-/** The fields of a schema, by name. */
 type Fields = ReadonlyMap<string, Field>;
 
 interface Field {
-	/** Whether its value must be an integer. */
 	readonly integer: boolean;
 	/** Fields of the objects in its list, if it is a list. */
 	readonly elements: Fields;

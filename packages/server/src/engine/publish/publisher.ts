@@ -20,15 +20,6 @@ const ENVELOPE_BYTES = 200;
 /** Maximum number of faults reported. No one reads more, and data may contain a hundred thousand. */
 const MAX_FAULTS = 100;
 
-/** Limits the bytes on their way to the log, per project and for the node. */
-const queueBudget = () =>
-	new Budget({
-		name: "publish_queue_bytes",
-		limit: COMMITS.publishBytesWaiting,
-		perOwner: COMMITS.publishBytesWaitingPerProject,
-		leavesRoom: true,
-	});
-
 export interface PublisherOptions {
 	readonly storage: Pick<LogStorage, "appendEvents">;
 	readonly clock: Clock;
@@ -40,18 +31,10 @@ export interface PublisherOptions {
 	readonly lanes: PublishedTo;
 }
 
-/** The projects' lanes, which send what is published. */
 export interface PublishedTo {
-	/** New events were committed. */
 	appended(projectId: string, events: readonly LogEvent[]): void;
 	/** A commit failed: the project's events may or may not be in the log. */
 	recheck(projectId: string): void;
-}
-
-/** Events with their exact bytes, and the queue space that they take. */
-interface Prepared {
-	readonly request: Request;
-	readonly bytes: number;
 }
 
 type Refused = Exclude<PublishResult, { kind: "published" }>;
@@ -60,9 +43,13 @@ interface Request extends AppendRequest {
 	readonly events: readonly EncodedEvent[];
 }
 
-interface Waiting {
+/** Events with their exact bytes, and the queue space that they take. */
+interface Prepared {
 	request: Request;
 	readonly bytes: number;
+}
+
+interface Waiting extends Prepared {
 	readonly resolve: (result: AppendResult) => void;
 	readonly reject: (error: unknown) => void;
 }
@@ -73,7 +60,12 @@ interface Waiting {
  */
 export class Publisher {
 	/** Bytes that wait for or are in a commit. Facts, which storage appends by other verbs, count here too. */
-	readonly budget = queueBudget();
+	readonly budget = new Budget({
+		name: "publish_queue_bytes",
+		limit: COMMITS.publishBytesWaiting,
+		perOwner: COMMITS.publishBytesWaitingPerProject,
+		leavesRoom: true,
+	});
 	readonly #options: PublisherOptions;
 	readonly #commits: GroupCommit<Waiting>;
 
@@ -105,7 +97,6 @@ export class Publisher {
 		return "kind" in prepared ? prepared : this.#append(prepared);
 	}
 
-	/** Resolves when everything that was accepted is committed. */
 	drain(): Promise<void> {
 		return this.#commits.drain();
 	}

@@ -2,7 +2,6 @@ import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { type Linked, LinkedList } from "../../base/collections.ts";
 
-/** Something that a deadline cuts off. */
 export interface HasDeadline extends Linked<HasDeadline> {
 	/** Monotonic time of its deadline, milliseconds. */
 	dueAt: number;

@@ -7,9 +7,8 @@ import { createResolver, type Resolver, timeoutWithin } from "../../net/resolver
 import { Shortages } from "../../net/shortages.ts";
 import type { Handshakes } from "../../net/tls/handshakes.ts";
 import { Deadlines } from "./deadlines.ts";
-import { HttpAttempt } from "./http-attempt.ts";
+import { createRequestWriter, HttpAttempt } from "./http-attempt.ts";
 import type { Sender } from "./outcome.ts";
-import { createRequestWriter } from "./request.ts";
 
 export interface HttpSenderOptions {
 	readonly clock: Clock;
@@ -60,7 +59,6 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	};
 }
 
-/** An attempt to start when the turn ends. */
 export interface BatchedStart {
 	readonly projectId: string;
 	/** Starts the attempt; it may write. */

@@ -41,9 +41,7 @@ export interface Answered extends Tried {
 export interface Unanswered extends Tried {
 	readonly kind: "unanswered";
 	readonly reason: FailureReason;
-	/** The URL that was tried. */
 	readonly url: string;
-	/** What else is known about the failure. */
 	readonly details?: AttemptDetails | null;
 	/** Null if no connection was made, so nothing was sent. */
 	readonly request: SentRequest | null;

@@ -24,7 +24,6 @@ export class Capacity {
 /** One project's holding of shared capacity. */
 export interface Holding {
 	sends: number;
-	/** How many of the sends are fast. */
 	fast: number;
 	bytes: number;
 }
@@ -81,7 +80,7 @@ export class FastSends {
 	readonly #limit: number;
 	readonly #forMs: number;
 	readonly #slots = new LinkedList<Slot>();
-	#count = 0;
+	count = 0;
 
 	constructor(clock: Pick<Clock, "now">, limit: number = SENDS.fastInFlight, forMs: number = SENDS.fastForMs) {
 		this.#clock = clock;
@@ -89,17 +88,13 @@ export class FastSends {
 		this.#forMs = forMs;
 	}
 
-	get count(): number {
-		return this.#count;
-	}
-
 	get isFull(): boolean {
-		return this.#count >= this.#limit;
+		return this.count >= this.#limit;
 	}
 
 	/** Whether a project with this many fast sends may start another. Some are always left for other projects. */
 	hasRoom(fast: number): boolean {
-		return fast < SENDS.fastShare * (this.#limit - this.#count);
+		return fast < SENDS.fastShare * (this.#limit - this.count);
 	}
 
 	/** How long until the oldest stops being fast, milliseconds; null if there is none. */
@@ -111,7 +106,7 @@ export class FastSends {
 	}
 
 	add(slot: Slot): void {
-		this.#count += 1;
+		this.count += 1;
 		if (slot.holding) slot.holding.fast += 1;
 		slot.fast = true;
 		this.#slots.add(slot);
@@ -119,7 +114,7 @@ export class FastSends {
 
 	remove(slot: Slot): void {
 		if (!slot.fast) return;
-		this.#count -= 1;
+		this.count -= 1;
 		if (slot.holding) slot.holding.fast -= 1;
 		slot.fast = false;
 		this.#slots.remove(slot);
@@ -191,7 +186,6 @@ export class RequestedSlots {
 	}
 }
 
-/** A project that waits for a slot reserved for requests. */
 interface RequestedWaiter {
 	readonly bytes: number;
 	readonly callback: () => void;

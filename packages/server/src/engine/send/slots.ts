@@ -22,7 +22,6 @@ const NOTHING: Readonly<Holding> = { sends: 0, fast: 0, bytes: 0 };
 /** Maximum number of entries kept for projects that hold nothing. */
 const IDLE_HOLDINGS = 1_000;
 
-/** A project that waits for a shared slot. */
 interface SharedWaiter {
 	readonly projectId: string;
 	readonly bytes: number;
@@ -71,10 +70,8 @@ export class Slots {
 	 * each send would cost more than the rest of a send's bookkeeping.
 	 */
 	readonly #holdings = new Map<string, Holding>();
-	/** Number of entries that hold nothing. */
 	#idleHoldings = 0;
 	readonly #waiting = new Map<() => void, SharedWaiter>();
-	/** Number of waiters with a small body. */
 	#waitingSmall = 0;
 	#granted = 0;
 	#timer: Timer | null = null;
@@ -106,7 +103,6 @@ export class Slots {
 		return this.#fast.count;
 	}
 
-	/** For metrics. */
 	get budgets(): readonly Pick<Budget, "name" | "limit" | "used" | "refusals">[] {
 		return [this.#sends, this.#shared, this.#small, this.#requested.budget, this.#requestedBytes];
 	}
@@ -158,7 +154,6 @@ export class Slots {
 		this.#requested.wait(projectId, { callback, bytes });
 	}
 
-	/** Unregisters a callback. */
 	forget(projectId: string, callback: () => void): void {
 		this.#stopWaiting(callback);
 		this.#requested.forget(projectId, callback);

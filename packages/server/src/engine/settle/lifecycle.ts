@@ -36,7 +36,6 @@ export const LIFECYCLE: readonly Transition[] = [
 	{ from: "dead_lettered", on: "replay", to: "attempting" },
 ];
 
-/** What an attempt leads to. */
 export interface Next {
 	readonly status: AttemptStatus;
 	/** Time from the attempt's end until the next one is due, milliseconds; null if there is none. */

@@ -23,7 +23,6 @@ const RETRY_MAX_MS = 5_000;
 /** How long a stopping node waits for rows locked by another session, milliseconds. */
 const STOP_PATIENCE_MS = 10_000;
 
-/** The result of settling an item. */
 export type SettleResult =
 	| "settled"
 	/** Another node has the lease: nothing was written. */
@@ -116,7 +115,6 @@ export class Settler {
 		this.#commits.end(STOP_PATIENCE_MS);
 	}
 
-	/** Resolves when everything added is settled. */
 	drain(): Promise<void> {
 		return this.#commits.drain();
 	}

@@ -33,16 +33,12 @@ export class Handshakes {
 	/** Number of a host's latest metered handshakes that were costly; 0 if it has proven cheap. */
 	readonly #hosts = new BoundedMap<string, number>(HANDSHAKES.hosts);
 	readonly #projects = new BoundedMap<string, ProjectHandshakes>(HANDSHAKES.projects);
-	#costly = 0;
+	/** Number of costly handshakes so far. */
+	costly = 0;
 
 	constructor(options: HandshakesOptions) {
 		this.#options = options;
 		this.turns = new Turns(HANDSHAKES.msPerTurn, options.clock);
-	}
-
-	/** Number of costly handshakes so far. */
-	get costly(): number {
-		return this.#costly;
 	}
 
 	/** Requests a handshake with a host, given as `name:port`. Calls `user.admitted`, possibly before it returns. */
@@ -60,7 +56,7 @@ export class Handshakes {
 		project.charge(cpuMs, this.#options.clock.elapsed());
 		if (!handshake.isCostly) {
 			handshake.isCostly = true;
-			this.#costly++;
+			this.costly++;
 			this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + 1);
 			this.#options.onCostly?.({ projectId: project.id, host, cpuMs: Math.round(cpuMs), bytes });
 		}
@@ -172,7 +168,7 @@ export class Handshake implements Baggable {
 	#chargedMs = 0;
 	/** When the chunk being processed began, by the thread's CPU time and by the clock; null between chunks. */
 	#began: { readonly cpuMs: number; readonly at: number } | null = null;
-	#isOver = false;
+	isOver = false;
 	readonly #table: Handshakes;
 	readonly #meter: HandshakeMeter;
 
@@ -186,11 +182,7 @@ export class Handshake implements Baggable {
 
 	/** Whether it waits for permission to connect. */
 	get isWaiting(): boolean {
-		return !this.#isOver && !this.project.running.has(this);
-	}
-
-	get isOver(): boolean {
-		return this.#isOver;
+		return !this.isOver && !this.project.running.has(this);
 	}
 
 	/** Hands bytes over with `work`, and counts what that takes. @returns why the attempt fails; null if it continues */
@@ -242,8 +234,8 @@ export class Handshake implements Baggable {
 	}
 
 	#end(proof: Proof): void {
-		if (this.#isOver) return;
-		this.#isOver = true;
+		if (this.isOver) return;
+		this.isOver = true;
 		this.#table.ended(this, proof);
 	}
 }
@@ -302,7 +294,6 @@ export interface HandshakeUser {
 	stopped(): void;
 }
 
-/** Measures what handshakes take. */
 export interface HandshakeMeter {
 	readonly clock: Clock;
 	/** CPU time of this thread, milliseconds. */
@@ -315,7 +306,6 @@ export type Proof = "cheap" | "failed" | null;
 export interface HandshakesOptions extends HandshakeMeter {
 	/** A number from 0 up to 1; decides which handshakes are metered. */
 	random(): number;
-	/** Called once for each costly handshake. */
 	onCostly?(handshake: CostlyHandshake): void;
 }
 

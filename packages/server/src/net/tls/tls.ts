@@ -33,9 +33,7 @@ export interface TlsTarget {
 	readonly host: string;
 	readonly hostname: string;
 	readonly port: number;
-	/** Where to connect to. */
 	readonly address: string;
-	/** Given if the handshake is metered. */
 	readonly metering: Metering | undefined;
 	readonly received: Received;
 	/** Called with the receiver's certificate before it is checked. */
@@ -257,7 +255,6 @@ function watchFloods(socket: Socket, flooded: (what: string) => void): void {
 	});
 }
 
-/** A TLS session that may be resumed. */
 export interface TlsSession {
 	readonly session: Buffer;
 	/** When the first of the certificates that it was made with expires, milliseconds since the epoch. */

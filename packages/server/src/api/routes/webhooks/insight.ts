@@ -3,8 +3,15 @@ import type { Static } from "typebox";
 import { endOfRights } from "../../../accounts/index.ts";
 import { WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
-import { HEALTH, HEALTH_STATES, healthOf, healthWindowStart, isDown, NO_FIGURES } from "../../../registry/health.ts";
-import { readHealthOf } from "../../../registry/health-reads.ts";
+import {
+	HEALTH,
+	HEALTH_STATES,
+	healthOf,
+	healthWindowStart,
+	isDown,
+	NO_FIGURES,
+	readHealthOf,
+} from "../../../registry/health.ts";
 import type { WebhookView } from "../../../registry/webhooks.ts";
 import { orderIdsOf } from "../../../search/references.ts";
 import type * as port from "../../../storage/port.ts";
