@@ -171,7 +171,7 @@ export const STORAGE_VERBS = [
 			why: "A deleted API key works for seconds longer on other nodes.",
 		},
 	]),
-	...of("server/src/storage/verbs/audit.ts", SQLITE, [
+	...of("server/src/storage/verbs/members.ts", SQLITE, [
 		{
 			name: "verbs-audit-sweep-unbounded",
 			find: `at < \${cutoff} ORDER BY at LIMIT \${limit}\${endUnlocked}`,
@@ -316,7 +316,7 @@ export const STORAGE_VERBS = [
 			why: "A search doesn't say that older events aren't indexed yet.",
 		},
 	]),
-	...of("server/src/storage/verbs/replays.ts", SQLITE, [
+	...of("server/src/storage/verbs/deliveries.ts", SQLITE, [
 		{
 			name: "verbs-replay-same-series",
 			find: "const replay = progress.replay + 1;",
@@ -367,7 +367,7 @@ export const STORAGE_VERBS = [
 			why: "A webhook gets a test event of a type that it did not ask for.",
 		},
 	]),
-	...of("server/src/storage/shared/references.ts", SQLITE, [
+	...of("server/src/storage/shared/bodies.ts", SQLITE, [
 		{
 			name: "search-kinds-share-numbers",
 			find: `\\0\${kind}\\0`,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { privacyOf } from "../storage/postgres/connection/privacy.ts";
+import { privacyOf } from "../storage/postgres/connection/examine.ts";
 import { examinePrivacy } from "./postgres.ts";
 
 const DIRECT = { encrypted: false, clientAddress: "10.0.0.1", serverAddress: "10.0.0.2" };

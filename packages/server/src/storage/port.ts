@@ -14,17 +14,10 @@ import type { DeliveryStorage } from "./port/delivery.ts";
 import type { Gauges, HistoryStorage, InsightStorage, RetentionStorage } from "./port/history.ts";
 import type { LogStorage } from "./port/log.ts";
 import type { PeerStorage } from "./port/peers.ts";
-import type { SearchStorage } from "./port/search.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
 /** The verbs that each engine implements itself. */
-export interface NativeVerbs
-	extends LogStorage,
-		DeliveryStorage,
-		HistoryStorage,
-		InsightStorage,
-		RetentionStorage,
-		SearchStorage {}
+export interface NativeVerbs extends LogStorage, DeliveryStorage, HistoryStorage, InsightStorage, RetentionStorage {}
 /** Those that are written once for all engines come from `verbs/`. Each verb takes one parameter object, or nothing. */
 type Verbs = NativeVerbs & ColdStorage;
 
@@ -89,8 +82,6 @@ export * from "./port/history.ts";
 export * from "./port/log.ts";
 export * from "./port/peers.ts";
 export * from "./port/registry.ts";
-export * from "./port/search.ts";
-export * from "./port/settings.ts";
 export type { NewAccount } from "./verbs/accounts.ts";
 export type { AccountStorage, FactStorage, KeyStorage, RegistryStorage, SettingStorage } from "./verbs/index.ts";
 export type { Accepting } from "./verbs/members.ts";

@@ -62,10 +62,7 @@ export interface Retry {
 }
 
 /** A position in a retry queue, which is ordered by (dueAt, seq). */
-export interface RetryPosition {
-	readonly dueAt: number;
-	readonly seq: number;
-}
+export type RetryPosition = Pick<Retry, "dueAt" | "seq">;
 
 export type AttemptStatus = "delivered" | "retrying" | "failed";
 
@@ -144,7 +141,7 @@ export interface Settlement {
 	/** Deliveries with a pending attempt from now on. Their row is created or replaced. */
 	readonly schedule: readonly Retry[];
 	/** Deliveries without a pending attempt from now on. */
-	readonly unschedule: readonly { readonly webhookId: string; readonly seq: number }[];
+	readonly unschedule: readonly Pick<Retry, "webhookId" | "seq">[];
 	/**
 	 * Lanes' progress. Events that are settled in storage (up to its position, and not open) stay settled: settling
 	 * only adds to them, in any order and any number of times.
@@ -156,10 +153,7 @@ export interface Settlement {
  * An attempt that was in flight when its node released the project's lease. That node may still settle it. Until then,
  * or until it expires, the new holder counts it as in flight.
  */
-export interface HandedOver {
-	readonly webhookId: string;
-	readonly seq: number;
-	readonly replay: number;
+export interface HandedOver extends Pick<Retry, "webhookId" | "seq" | "replay"> {
 	/** The queue that it came from; null for a first attempt from the log. */
 	readonly queue: QueueName | null;
 	/** When it expires, by the reader's clock (milliseconds since the Unix epoch). */

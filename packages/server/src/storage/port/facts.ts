@@ -1,12 +1,7 @@
-import type { LogEvent, NewEvent } from "./log.ts";
+import type { EventSummary, LogEvent, NewEvent } from "./log.ts";
 
 /** An event that a fact created, as its response lists it, even after the event's retention has ended. */
-export interface FactEvent {
-	readonly id: string;
-	readonly seq: number;
-	readonly type: string;
-	readonly createdAt: number;
-}
+export type FactEvent = EventSummary;
 
 /** What every fact has. Its events are candidates: storage appends those that the rules ask for. */
 export interface NewFact {

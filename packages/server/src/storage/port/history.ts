@@ -1,4 +1,5 @@
-import type { AttemptStatus, NewAttempt, QueueName } from "./delivery.ts";
+import type { AttemptStatus, NewAttempt, Retry } from "./delivery.ts";
+import type { Excerpt, ReadLimit } from "./log.ts";
 import type { ProjectRef } from "./registry.ts";
 
 /** An entry of the delivery log with the event that it delivered. */
@@ -112,14 +113,11 @@ export interface FollowedAttempt extends ListedAttempt {
 	/** Whether the webhook was deleted. */
 	readonly webhookDeleted: boolean;
 	/** The pending attempt of a retry or replay of the delivery; null if there is none. */
-	readonly next: { readonly replay: number; readonly dueAt: number } | null;
+	readonly next: Pick<Retry, "replay" | "dueAt"> | null;
 }
 
 /** One event's deliveries to one webhook. */
-export interface DeliveryRef {
-	readonly webhookId: string;
-	readonly seq: number;
-}
+export type DeliveryRef = Pick<NewAttempt, "webhookId" | "seq">;
 
 /** How far an event's deliveries to a webhook have come. */
 export interface LatestAttempt {
@@ -128,7 +126,7 @@ export interface LatestAttempt {
 	/** Whether it is a dead letter that was dismissed. */
 	readonly dismissed: boolean;
 	/** The pending attempt of a retry or replay; null if there is none. */
-	readonly next: { readonly attempt: number; readonly replay: number; readonly dueAt: number } | null;
+	readonly next: Pick<Retry, "attempt" | "replay" | "dueAt"> | null;
 }
 
 /**
@@ -141,6 +139,32 @@ export interface HistoryStorage {
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: AttemptPage },
 	): Promise<AttemptRows<Attempt>>;
 	getAttempt(p: ProjectRef & { readonly attemptId: string }): Promise<Attempt | null>;
+	/**
+	 * Searches recorded responses for a text, from before the attempt `before` (or from the end) backwards. Those of test
+	 * events are left out.
+	 *
+	 * @param limit attempts instead of events
+	 */
+	searchResponses(
+		p: ProjectRef & { readonly text: string; readonly before: string | null; readonly limit: ReadLimit },
+	): Promise<ResponseStep>;
+}
+
+/** A text in a response. */
+export interface FoundResponse extends Excerpt {
+	readonly attempt: AttemptSummary;
+	/** When its event was generated; milliseconds since the Unix epoch. */
+	readonly createdAt: number;
+}
+
+/** One step of a search through the recorded responses of the delivery log, newest first. */
+export interface ResponseStep {
+	readonly found: readonly FoundResponse[];
+	readonly attempts: number;
+	/** When the oldest attempt that was read started; null if none was. */
+	readonly reached: number | null;
+	/** Continue before this attempt id; null at the beginning of the log. */
+	readonly next: string | null;
 }
 
 /** The result of a step of the retention sweep. */
@@ -251,15 +275,9 @@ export interface WebhookHealth {
 	readonly deadLetters: number;
 }
 
-export interface WaitingRetry {
-	readonly webhookId: string;
-	readonly seq: number;
+export interface WaitingRetry extends Retry {
 	readonly eventId: string;
 	readonly eventType: string;
-	readonly queue: QueueName;
-	readonly attempt: number;
-	readonly replay: number;
-	readonly dueAt: number;
 }
 
 /** `next`: a position that isn't meant to be read, or null on the last page. */

@@ -17,6 +17,9 @@ export interface LogEvent {
 	readonly body: Uint8Array;
 }
 
+/** An event without its body. */
+export type EventSummary = Omit<LogEvent, "publishedAt" | "body">;
+
 /**
  * The `publishedAt` of a test event whose series `replay` was cancelled: before every time. The event of a queued attempt
  * is read just before it is made, so the mark also reaches attempts that are scheduled after it was set.
@@ -81,6 +84,72 @@ export interface LogEnd {
 	readonly lastSeq: number;
 	/** The last event in common with the log of the given epoch; null if nothing was lost since. */
 	readonly kept: number | null;
+}
+
+/** An order id or a customer's e-mail address, by which the events that contain it are found. */
+export interface EventReference {
+	readonly kind: "order" | "customer";
+	readonly value: string;
+}
+
+/** How much of a project's log the index of references covers. */
+export interface IndexCoverage {
+	/** Whether it covers all of the log. */
+	readonly complete: boolean;
+	/** Events created from this time on are covered; null if all are, or none. */
+	readonly since: number | null;
+}
+
+/** An event's order id. */
+export interface EventOrder {
+	readonly seq: number;
+	readonly orderId: string;
+}
+
+/** Events that contain a reference, by their numbers. Those that retention has deleted may be among them. */
+export interface ReferencedEvents extends IndexCoverage {
+	/** Newest first, `limit` at most. */
+	readonly seqs: readonly number[];
+	/** Whether older ones were left out. */
+	readonly capped: boolean;
+}
+
+/** The next part of a log that isn't indexed: its references, each as a number (see shared/bodies.ts). */
+export interface UnindexedPart {
+	/** The events from after this number … */
+	readonly after: number;
+	/** … through this one. */
+	readonly through: number;
+	readonly references: readonly { readonly ref: number; readonly seq: number }[];
+}
+
+/** How much of the log one call reads: it always reads at least one event. */
+export interface ReadLimit {
+	readonly maxEvents: number;
+	readonly maxBytes: number;
+}
+
+/** Part of a body around the first match. */
+export interface Excerpt {
+	readonly excerpt: string;
+	/** The match within it, in UTF-16 units. */
+	readonly matchStart: number;
+	readonly matchLength: number;
+}
+
+export interface FoundText extends EventSummary, Excerpt {
+	/** Milliseconds since the Unix epoch. Publishers choose when an event was created; this follows the log's order. */
+	readonly publishedAt: number;
+}
+
+/** One step of a search through the bodies of a log, newest first. */
+export interface TextStep {
+	readonly found: readonly FoundText[];
+	readonly events: number;
+	/** When the oldest event that was read was published; null if none was. */
+	readonly reached: number | null;
+	/** Continue before this number; null at the beginning of the log. */
+	readonly next: number | null;
 }
 
 export interface LogStorage {

@@ -4,18 +4,17 @@ import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Template } from "../verbs/sql.ts";
 import { type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
-import { findProject, findWebhook } from "./connection/names.ts";
-import { type Session, type Statement, sql } from "./connection/session.ts";
+import { findProject, findWebhook, type Session, type Statement, sql } from "./connection/session.ts";
 import {
 	countAttempts,
 	getAttempt,
 	listAttemptSummaries,
 	listAttempts,
 	listFollowedAttempts,
+	searchResponses,
 	walkForward,
 } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
-import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
 import { readBacklogs } from "./lanes/lanes.ts";

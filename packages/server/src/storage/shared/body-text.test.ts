@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { textFinder } from "./body-text.ts";
+import { textFinder } from "./bodies.ts";
 
 const find = (text: string, body: string) => textFinder(text)(Buffer.from(body));
 

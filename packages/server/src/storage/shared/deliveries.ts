@@ -15,11 +15,12 @@ import {
 	type MatchingReplays,
 	type NewAttempt,
 	type QueueName,
+	type ReadLimit,
 	type Retry,
 	StorageError,
 	type WaitingRetry,
 } from "../port.ts";
-import { orderIdIn } from "./references.ts";
+import { orderIdIn, textFinder, withinBytes } from "./bodies.ts";
 
 /** How the delivery log stores statuses. */
 export const STATUS_CODE = { delivered: 1, retrying: 2, failed: 3 } as const satisfies Record<AttemptStatus, number>;
@@ -92,19 +93,20 @@ export function replayRange({ selection: { since, until }, at, after }: Matching
 export type AttemptRow = Readonly<Record<string, unknown>>;
 
 /** What each engine looks up in its own way. */
-export interface AttemptNames {
-	readonly webhookId: string;
-	readonly eventType: string;
-}
+export type AttemptNames = Pick<NewAttempt, "webhookId" | "eventType">;
 
 /** An entry of the log without its bodies. */
-export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptNames): AttemptSummary {
+export const summaryOf = (row: AttemptRow, { webhookId, eventType }: AttemptNames): AttemptSummary => ({
+	...outcomeOf(row, webhookId),
+	...{ eventId: row.event_id as string, eventType },
+});
+
+/** … and without what names its event. */
+export function outcomeOf(row: AttemptRow, webhookId: string): Omit<AttemptSummary, "eventId" | "eventType"> {
 	return {
 		id: toAttemptId(row.id),
 		webhookId,
 		seq: row.seq as number,
-		eventId: row.event_id as string,
-		eventType,
 		attempt: row.attempt as number,
 		replay: row.replay as number,
 		status: statusOf(row.status),
@@ -136,6 +138,32 @@ export const followedOf = (listed: ListedAttempt, row: AttemptRow, dueAt: number
 	webhookDeleted: Boolean(row.webhook_deleted),
 	next: dueAt === null ? null : { replay: row.next_replay as number, dueAt },
 });
+
+/** A row of the delivery log as a search in responses reads it. */
+export interface ResponseRow {
+	readonly id: string;
+	readonly seq: number;
+	readonly started_at: number;
+	readonly response_body: Uint8Array;
+}
+
+/** Searches rows, newest first, as far as the limit allows. Those of test events never match. */
+export function searchRows<R extends ResponseRow>(
+	rows: readonly R[],
+	text: string,
+	{ maxEvents, maxBytes }: ReadLimit,
+) {
+	const find = textFinder(text);
+	const searched = withinBytes(rows, maxBytes, ({ response_body }) => response_body.length);
+	const matching = searched.flatMap((row) => {
+		const match = row.seq < 0 ? null : find(row.response_body);
+		return match === null ? [] : [{ row, match }];
+	});
+	const last = searched.at(-1);
+	const isOver = searched.length === rows.length && rows.length < maxEvents;
+	const next = last === undefined || isOver ? null : toAttemptId(last.id);
+	return { matching, attempts: searched.length, reached: last?.started_at ?? null, next };
+}
 
 /** An attempt's details as they are stored. */
 export const storedDetails = ({ details }: NewAttempt): string | null =>
@@ -174,16 +202,11 @@ export function attemptOf(row: AttemptRow, names: AttemptNames): Attempt {
 	};
 }
 
-/** A delivery that would be replayed. */
-export interface Countable {
-	readonly webhookId: string;
-	readonly eventType: string;
-	/** When its newest attempt started. */
-	readonly startedAt: number;
-}
-
-/** @param chosen oldest first */
-export function countedPage(chosen: readonly Countable[], next: string | null): CountedPage {
+/** @param chosen the newest attempts of the deliveries that would be replayed, oldest first */
+export function countedPage(
+	chosen: readonly Pick<NewAttempt, "webhookId" | "eventType" | "startedAt">[],
+	next: string | null,
+): CountedPage {
 	const groups = new Map<string, { webhookId: string; eventType: string; count: number }>();
 	for (const { webhookId, eventType } of chosen) {
 		const key = `${webhookId} ${eventType}`;
@@ -198,37 +221,21 @@ export function countedPage(chosen: readonly Countable[], next: string | null): 
 /** How many of a delivery's attempts are shown: the newest. */
 export const MAX_DELIVERY_ATTEMPTS = 200;
 
-/** What a delivery is waiting for, or how it ended. */
-export type DeliveryProgress =
-	/** Its next attempt is in a queue, or in flight from there. */
-	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
-	/** Its first attempt is pending in the lane, or in flight. */
-	| { readonly kind: "in_lane" }
-	/** Nothing is pending; the newest attempt says how it ended. */
-	| {
-			readonly kind: "ended";
-			readonly attempt: number;
-			readonly replay: number;
-			readonly status: AttemptStatus;
-			readonly dismissed: boolean;
-	  };
+/** What has become of a delivery. */
+export type DeliveryProgress = Omit<Delivery, "attempts">;
 
-/** @param attempts in the order in which they were made */
-export function deliveryOf(current: DeliveryProgress, attempts: readonly Attempt[]): Delivery {
-	switch (current.kind) {
-		case "in_lane":
-			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, dismissed: false, attempts };
-		case "queued": {
-			const { attempt, replay, dueAt } = current;
-			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, dismissed: false, attempts };
-		}
-		case "ended": {
-			const { attempt, replay, status, dismissed } = current;
-			const state = status === "delivered" ? "delivered" : "dead_lettered";
-			return { state, attempt, replay, nextRetryAt: null, dismissed, attempts };
-		}
-	}
-}
+/** @param nextRetryAt null if its first attempt is pending in the lane, or in flight */
+export const attempting = (attempt: number, replay: number, nextRetryAt: number | null): DeliveryProgress => ({
+	...{ state: "attempting", attempt, replay, nextRetryAt, dismissed: false },
+});
+
+/** Nothing is pending. @param last the newest attempt */
+export const ended = (
+	{ attempt, replay, status }: Pick<NewAttempt, "attempt" | "replay" | "status">,
+	dismissed: boolean,
+): DeliveryProgress => ({
+	...{ state: status === "delivered" ? "delivered" : "dead_lettered", attempt, replay, nextRetryAt: null, dismissed },
+});
 
 /** A lane, from a row of its webhook. */
 export const laneOf = (

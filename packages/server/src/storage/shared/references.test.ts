@@ -1,7 +1,7 @@
 import { encodeEnvelope } from "@posthorn/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_REFERENCE_LENGTH, orderIdIn } from "./references.ts";
+import { MAX_REFERENCE_LENGTH, orderIdIn } from "./bodies.ts";
 
 const envelope = (data: string) =>
 	encodeEnvelope({ id: "evt_1", type: "purchase.completed", createdAt: 0, projectId: "proj_1", data });

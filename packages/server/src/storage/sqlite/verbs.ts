@@ -27,10 +27,10 @@ import {
 	listAttemptSummaries,
 	listAttempts,
 	listFollowedAttempts,
+	searchResponses,
 	walkForward,
 } from "./history/attempts.ts";
 import { readHealth } from "./history/health.ts";
-import { searchResponses } from "./history/responses.ts";
 import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
 import { readBacklogs, readGauges } from "./lanes/lanes.ts";

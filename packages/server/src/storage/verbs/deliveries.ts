@@ -1,10 +1,47 @@
-/** The newest attempts of deliveries, for lists, and the marks of dismissed ones. */
-import type { DeliveryKey } from "../port/delivery.ts";
-import type { DeliveryRef, LatestAttempt } from "../port/history.ts";
-import type { ProjectRef } from "../port/registry.ts";
-import { type AttemptRow, STATUS_CODE, statusOf, summaryOf } from "../shared/deliveries.ts";
-import { Fragment, greatest, ofProject, type Query, recordsOf, sql } from "./sql.ts";
-import { findProject, findWebhook, holdProject, type Part, rows, type Steps, together, toNodeTime } from "./verb.ts";
+/** What has become of deliveries, the marks of dismissed ones, and new series of attempts: test events and replays. */
+import type { DeliveryKey, QueueName, ReplayResult, TestEventResult } from "../port/delivery.ts";
+import type {
+	CountedPage,
+	Delivery,
+	DeliveryRef,
+	LatestAttempt,
+	MatchingReplays,
+	ReplayedPage,
+} from "../port/history.ts";
+import type { ProjectRef, WebhookRef } from "../port/registry.ts";
+import {
+	type AttemptRow,
+	attempting,
+	attemptOf,
+	countedPage,
+	type DeliveryProgress,
+	ended,
+	MAX_DELIVERY_ATTEMPTS,
+	outcomeOf,
+	QUEUE_CODE,
+	replayRange,
+	STATUS_CODE,
+	statusOf,
+	toAttemptId,
+} from "../shared/deliveries.ts";
+import { holdWebhook } from "./registry.ts";
+import { Fragment, greatest, joinByKey, ofProject, type Query, recordsOf, sql } from "./sql.ts";
+import {
+	findProject,
+	findWebhook,
+	holdProject,
+	now,
+	type Part,
+	row,
+	rows,
+	type Steps,
+	toDatabaseTime,
+	together,
+	toNodeTime,
+	type WalkedAttempt,
+	wake,
+	walkAttempts,
+} from "./verb.ts";
 
 interface Next {
 	readonly attempt: number;
@@ -19,8 +56,8 @@ export const nextOf = (project: number, webhook: number, seq: number): Query<Nex
 		AND (seq, webhook_no) <= (${seq}, ${webhook})
 	ORDER BY seq, webhook_no LIMIT 1`;
 
-/** Deliveries as rows `g (no, webhook, seq)`: the project's number, the webhook's, and the event's. */
-const [given, endGiven] = recordsOf("no", "webhook", "seq");
+/** Deliveries as rows `g`: the project's number, the webhook's, the event's, and that of a replay. */
+const [given, endGiven] = recordsOf("no", "webhook", "seq", "replay");
 
 /** Joins the newest attempt `a` and the pending one `r` of each, or nulls: a step in an index for each. */
 const THEIR_LATEST = new Fragment({
@@ -58,11 +95,6 @@ export const latestOf = (deliveries: string): Query<Latest> => sql`
 		r.attempt AS next_attempt, r.replay AS next_replay, r.due_at AS next_due_at
 	FROM ${given}${deliveries}${endGiven} ${THEIR_LATEST}`;
 
-function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["newest"] {
-	const { eventId: _, eventType: __, ...newest } = summaryOf(row, { webhookId, eventType: "" });
-	return newest;
-}
-
 /** For each of these deliveries, in the same order. */
 export function* readLatest({
 	projectId,
@@ -85,7 +117,7 @@ export function* readLatest({
 		}
 		const { next_attempt: attempt, next_replay: replay, next_due_at: dueAt } = row;
 		latest.push({
-			newest: row.id === null ? null : newestAttemptOf(row, deliveries[i]!.webhookId),
+			newest: row.id === null ? null : outcomeOf(row, deliveries[i]!.webhookId),
 			dismissed: row.dismissed_at !== null,
 			next: attempt === null ? null : { attempt, replay, dueAt: yield* toNodeTime(dueAt) },
 		});
@@ -164,4 +196,214 @@ export function* dismissDeliveries({
 	}
 	if (changes.length > 0) yield* together(...changes);
 	return keys.map((key) => dismissed.has(key));
+}
+
+type DeliveryOf = ProjectRef & DeliveryKey;
+
+interface EventRow {
+	readonly seq: number;
+	readonly code: number;
+	readonly type: string;
+	readonly body: Uint8Array;
+}
+
+const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");
+
+const eventOf = (project: number, eventId: string): Query<EventRow> => sql`
+	SELECT e.seq, e.type AS code, t.name AS type, e.body FROM posthorn.events e ${ITS_TYPE}
+	WHERE e.project_no = ${project} AND e.id = ${eventId}`;
+
+interface LaneRow {
+	readonly position: number;
+	readonly open: readonly number[] | null;
+	/** The `seq` that the subscription to the event's type starts after; null without one. */
+	readonly wantedAfter: number | null;
+}
+
+const laneOf = (project: number, webhook: number, type: number): Query<LaneRow> => sql`
+	SELECT l.position, l.open, (
+		SELECT from_seq FROM posthorn.subscriptions WHERE ${ofProject} ${project} AND webhook_no = ${webhook} AND type = ${type}
+	) AS "wantedAfter"
+	FROM posthorn.lanes l WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`;
+
+const newestOf = (project: number, webhook: number, seq: number, limit: number): Query<AttemptRow> => sql`
+	SELECT * FROM posthorn.attempts WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
+	ORDER BY replay DESC, attempt DESC LIMIT ${limit}`;
+
+interface Found {
+	readonly progress: DeliveryProgress;
+	/** Newest first. */
+	readonly attempts: readonly AttemptRow[];
+}
+
+/**
+ * A delivery with up to `limit` of its attempts, at least one. Null if the event was never sent or due to this webhook, or
+ * if the webhook is deleted.
+ */
+function* findDelivery(project: number, webhook: number, { seq, code }: EventRow, limit: number): Steps<Found | null> {
+	const [[lane], [next], attempts] = yield* together(
+		laneOf(project, webhook, code),
+		nextOf(project, webhook, seq),
+		newestOf(project, webhook, seq, limit),
+	);
+	// A deleted webhook has no lane.
+	if (lane === undefined) return null;
+	const [newest] = attempts;
+	if (next !== undefined) {
+		const { attempt, replay, dueAt } = next;
+		return { progress: attempting(attempt, replay, yield* toNodeTime(dueAt)), attempts };
+	}
+	if (newest !== undefined) {
+		const [attempt, replay, status] = [newest.attempt as number, newest.replay as number, statusOf(newest.status)];
+		return { progress: ended({ attempt, replay, status }, newest.dismissed_at !== null), attempts };
+	}
+	const isOpen = seq > lane.position || (lane.open ?? []).includes(seq);
+	const isWanted = lane.wantedAfter !== null && seq > lane.wantedAfter;
+	return isOpen && isWanted ? { progress: attempting(1, 0, null), attempts } : null;
+}
+
+/** A delivery with its event, or null if this webhook never had a delivery of the event. */
+export function* getDelivery({ projectId, webhookId, eventId }: DeliveryOf): Steps<Delivery | null> {
+	const project = yield* findProject(projectId);
+	const webhook = project === null ? null : yield* findWebhook(project, webhookId);
+	if (project === null || webhook === null) return null;
+	const event = yield* row(eventOf(project, eventId));
+	if (event === undefined) return null;
+	const found = yield* findDelivery(project, webhook, event, MAX_DELIVERY_ATTEMPTS);
+	if (found === null) return null;
+	const names = { webhookId, eventType: event.type };
+	const attempts = found.attempts.map((each) =>
+		attemptOf({ ...each, event_id: eventId, request_body: event.body }, names),
+	);
+	return { ...found.progress, attempts: attempts.reverse() };
+}
+
+/** A new series of a delivery of which no attempt is pending. */
+interface NewSeries {
+	/** The webhook's number. */
+	readonly webhook: number;
+	readonly seq: number;
+	readonly replay: number;
+	/** Whether the delivery currently counts as a dead letter. */
+	readonly wasDead: boolean;
+}
+
+/** Queues and counts first attempts, for a caller that holds all of the project. */
+function* beginSeries(project: number, queue: QueueName, series: readonly NewSeries[], at: number): Steps<void> {
+	const dueAt = yield* toDatabaseTime(at);
+	const lanes = [...Map.groupBy(series, ({ webhook }) => webhook)];
+	yield* together(
+		sql`
+			INSERT INTO posthorn.retries (project_no, webhook_no, seq, replay, attempt, queue, due_at)
+			SELECT ${project}, g.webhook, g.seq, g.replay, 1, ${QUEUE_CODE[queue]}, ${dueAt}
+			FROM ${given}${JSON.stringify(series)}${endGiven}`,
+		...lanes.map(
+			([webhook, begun]) => sql`
+				UPDATE posthorn.lanes SET retries_waiting = retries_waiting + ${begun.length},
+					dead_letters = ${greatest}(0, dead_letters - ${begun.filter(({ wasDead }) => wasDead).length})
+				WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`,
+		),
+		wake(project),
+	);
+}
+
+/** Test events are numbered downward from −1, where the engine keeps the end of the log. */
+const NUMBER_TEST = new Fragment({
+	postgres: "UPDATE posthorn.logs SET last_test_seq = last_test_seq - 1 WHERE project_no =",
+	sqlite: "UPDATE projects SET last_test_seq = last_test_seq - 1 WHERE no =",
+});
+
+/** Stores a test event outside the log and queues it for its webhook, if that subscribes to its type. */
+export function* appendTestEvent(
+	p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
+): Steps<TestEventResult> {
+	const found = yield* holdWebhook(p);
+	if (found === null) return "no_webhook";
+	const { project, webhook } = found;
+	const { id, type, createdAt, body } = p.event;
+	const subscribed = yield* row<{ type: number }>(sql`
+		SELECT type FROM posthorn.subscriptions
+		WHERE ${ofProject} ${project} AND webhook_no = ${webhook}
+			AND type = (SELECT code FROM posthorn.event_types WHERE name = ${type})`);
+	if (subscribed === undefined) return "not_subscribed";
+	const test = yield* row<{ seq: number }>(sql`${NUMBER_TEST} ${project} RETURNING last_test_seq AS seq`);
+	const { seq } = test!;
+	const at = yield* now();
+	yield* rows(sql`
+		INSERT INTO posthorn.events (project_no, seq, id, type, created_at, published_at, body)
+		VALUES (${project}, ${seq}, ${id}, ${subscribed.type}, ${createdAt}, ${at}, ${body})`);
+	yield* beginSeries(project, "requested", [{ webhook, seq, replay: 0, wasDead: false }], at);
+	return "queued";
+}
+
+/** Begins a new series for a delivery that has ended. */
+export function* replayDelivery(p: DeliveryOf & { readonly at: number }): Steps<ReplayResult> {
+	const project = yield* findProject(p.projectId);
+	const webhook = project === null ? null : yield* findWebhook(project, p.webhookId);
+	if (project === null || webhook === null) return { kind: "no_delivery" };
+	const [, [event]] = yield* together(holdProject(project), eventOf(project, p.eventId));
+	const found = event === undefined ? null : yield* findDelivery(project, webhook, event, 1);
+	if (event === undefined || found === null) return { kind: "no_delivery" };
+	const { progress } = found;
+	if (progress.state === "attempting") return { kind: "attempting" };
+	const { seq } = event;
+	const replay = progress.replay + 1;
+	const wasDead = seq > 0 && progress.state === "dead_lettered" && !progress.dismissed;
+	yield* beginSeries(project, "requested", [{ webhook, seq, replay, wasDead }], p.at);
+	return { kind: "queued", replay };
+}
+
+/** Begins a new series for each delivery that matches. A short transaction. */
+export function* replayMatching(p: MatchingReplays): Steps<ReplayedPage> {
+	const project = yield* findProject(p.projectId);
+	if (project === null) return { count: 0, next: null };
+	yield* together(holdProject(project));
+	const { chosen, next } = yield* choose(project, p);
+	const series = chosen.map(({ webhook, seq, replay, status }) => {
+		return { webhook, seq, replay: replay + 1, wasDead: status === "failed" };
+	});
+	if (series.length > 0) yield* beginSeries(project, "replay", series, p.at);
+	return { count: series.length, next };
+}
+
+/** Counts the deliveries that {@link replayMatching} would replay. */
+export function* countMatching(p: MatchingReplays): Steps<CountedPage> {
+	const project = yield* findProject(p.projectId);
+	if (project === null) return countedPage([], null);
+	const { chosen, next } = yield* choose(project, p);
+	return countedPage(chosen, next);
+}
+
+const LIVE = joinByKey("webhooks w", "w.project_no = g.no AND w.no = g.webhook");
+
+/** Scanned attempts that are the newest of an ended delivery of an existing webhook, without test events. */
+function* choose(
+	project: number,
+	{ selection, limit, ...p }: MatchingReplays,
+): Steps<{
+	readonly chosen: readonly (WalkedAttempt & { readonly webhookId: string })[];
+	readonly next: string | null;
+}> {
+	const range = replayRange({ selection, limit, ...p });
+	const [{ rows: scanned, end }] = yield* together(walkAttempts(project, selection, range, limit));
+	const last = scanned.length < limit ? end : scanned.at(-1)!.id;
+	const next = last === null ? null : toAttemptId(last);
+	const attempts = scanned.filter(({ seq }) => seq > 0);
+	if (attempts.length === 0) return { chosen: [], next };
+	const deliveries = attempts.map(({ webhook, seq }) => ({ no: project, webhook, seq }));
+	const webhooks = [...new Set(attempts.map(({ webhook }) => webhook))].map((webhook) => ({ no: project, webhook }));
+	const [latest, live] = yield* together(
+		latestOf(JSON.stringify(deliveries)),
+		sql<{ no: number; id: string }>`
+			SELECT w.no, w.id FROM ${given}${JSON.stringify(webhooks)}${endGiven} ${LIVE}
+			WHERE w.deleted_at IS NULL`,
+	);
+	const ids = new Map(live.map(({ no, id }) => [no, id]));
+	const ended = latest.filter((each) => each.next_attempt === null && each.dismissed_at === null);
+	const newest = new Set(ended.map((each) => each.id));
+	const chosen = attempts.flatMap((each) => {
+		const webhookId = ids.get(each.webhook);
+		return webhookId === undefined || !newest.has(each.id) ? [] : [{ ...each, webhookId }];
+	});
+	return { chosen, next };
 }

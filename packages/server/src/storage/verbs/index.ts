@@ -1,13 +1,11 @@
 /** The cold verbs: the name of each, how it runs, and its function. */
 import * as accounts from "./accounts.ts";
-import * as audit from "./audit.ts";
 import * as deliveries from "./deliveries.ts";
 import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
 import * as projects from "./registry.ts";
 import * as webhooks from "./registry.ts";
-import * as replays from "./replays.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
@@ -49,9 +47,9 @@ const PEOPLE = {
 	deleteInvitation: writeInProject(members.deleteInvitation),
 	acceptInvitation: writeInProject(members.acceptInvitation),
 
-	appendAudit: writeInProject(audit.appendAudit),
-	listAudit: read(audit.listAudit),
-	sweepAudit: write(audit.sweepAudit),
+	appendAudit: writeInProject(members.appendAudit),
+	listAudit: read(members.listAudit),
+	sweepAudit: write(members.sweepAudit),
 } satisfies Readonly<Record<string, Verb>>;
 
 /** API keys. */
@@ -83,11 +81,11 @@ const PROJECTS = {
 
 /** Deliveries, test events, replays, and pending attempts that are made early or cancelled. */
 const DELIVERIES = {
-	getDelivery: snapshot(replays.getDelivery),
-	appendTestEvent: writeInProject(replays.appendTestEvent),
-	replayDelivery: writeInProject(replays.replayDelivery),
-	replayMatching: writeInProject(replays.replayMatching),
-	countMatching: read(replays.countMatching),
+	getDelivery: snapshot(deliveries.getDelivery),
+	appendTestEvent: writeInProject(deliveries.appendTestEvent),
+	replayDelivery: writeInProject(deliveries.replayDelivery),
+	replayMatching: writeInProject(deliveries.replayMatching),
+	countMatching: read(deliveries.countMatching),
 	readLatest: read(deliveries.readLatest),
 	listUnattempted: read(retries.listUnattempted),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),

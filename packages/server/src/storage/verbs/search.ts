@@ -6,7 +6,7 @@
  * upward as events are published, and downward over those that were published before there was an index. An entry
  * of `event_references` begins with its bucket, so that a step changes neighboring pages; a lookup visits all buckets.
  */
-import type { ProjectRef } from "../port/registry.ts";
+
 import type {
 	EventOrder,
 	EventReference,
@@ -17,9 +17,9 @@ import type {
 	ReferencedEvents,
 	TextStep,
 	UnindexedPart,
-} from "../port/search.ts";
-import { textFinder } from "../shared/body-text.ts";
-import { BUCKET, orderIdIn, referenceNumber, referencesIn } from "../shared/references.ts";
+} from "../port/log.ts";
+import type { ProjectRef } from "../port/registry.ts";
+import { BUCKET, orderIdIn, referenceNumber, referencesIn, textFinder, withinBytes } from "../shared/bodies.ts";
 import { Fragment, forUpdate, fragment, joinByKey, type Query, recordsOf, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, together } from "./verb.ts";
 
@@ -89,11 +89,7 @@ function fitting(
 	found: readonly { readonly seq: number; readonly bytes: number }[],
 	{ maxEvents, maxBytes }: ReadLimit,
 ): Fitting {
-	let bytes = 0;
-	const fit = found.filter((event, i) => {
-		bytes += event.bytes;
-		return i === 0 || bytes <= maxBytes;
-	});
+	const fit = withinBytes(found, maxBytes, ({ bytes }) => bytes);
 	return { seqs: fit.map(({ seq }) => seq), isLast: fit.length === found.length && found.length < maxEvents };
 }
 

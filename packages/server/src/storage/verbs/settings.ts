@@ -3,7 +3,7 @@
  * keeps a wrong one from deleting the log (see engine/retention-clock.ts); and the mark of a restored database, which
  * sends nothing until an operator releases it (see engine/quarantine.ts).
  */
-import { CLOCK_JUMPED, CLOCK_SEEN, type ClockSeen, QUARANTINE, type QuarantineMark } from "../port/settings.ts";
+import { CLOCK_JUMPED, CLOCK_SEEN, type ClockSeen, QUARANTINE, type QuarantineMark } from "../port/registry.ts";
 import { forUpdate, sql } from "./sql.ts";
 import { row, rows, type Steps, together } from "./verb.ts";
 

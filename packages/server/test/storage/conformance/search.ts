@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EventReference, ReadLimit, ResponseStep } from "../../../src/storage/port.ts";
-import { BUCKET } from "../../../src/storage/shared/references.ts";
+import { BUCKET } from "../../../src/storage/shared/bodies.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 

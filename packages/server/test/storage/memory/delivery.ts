@@ -1,4 +1,4 @@
-import { type DeliveryProgress, statusOf } from "../../../src/storage/shared/deliveries.ts";
+import { attempting, type DeliveryProgress, ended, statusOf } from "../../../src/storage/shared/deliveries.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow, EventRow, LaneRow } from "./rows.ts";
 import { deliveryKey } from "./tables.ts";
@@ -12,14 +12,14 @@ export function progressOf(node: MemoryNode, webhookNo: number, event: EventRow)
 	const retry = node.tables.retries.get(deliveryKey(webhookNo, event.seq));
 	if (retry !== undefined) {
 		const { attempt, replay, dueAt } = retry;
-		return { kind: "queued", attempt, replay, dueAt: node.offset.toNode(dueAt) };
+		return attempting(attempt, replay, node.offset.toNode(dueAt));
 	}
 	const newest = newestAttempt(node, webhookNo, event);
 	if (newest !== undefined) {
 		const { attempt, replay, status, dismissedAt } = newest;
-		return { kind: "ended", attempt, replay, status: statusOf(status), dismissed: dismissedAt !== null };
+		return ended({ attempt, replay, status: statusOf(status) }, dismissedAt !== null);
 	}
-	return waitsIn(lane, event) ? { kind: "in_lane" } : null;
+	return waitsIn(lane, event) ? attempting(1, 0, null) : null;
 }
 
 /** Whether a lane has yet to attempt an event. */

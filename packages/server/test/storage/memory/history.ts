@@ -9,15 +9,14 @@ import type {
 	ListPage,
 	Params,
 } from "../../../src/storage/port.ts";
+import { orderIdIn } from "../../../src/storage/shared/bodies.ts";
 import {
-	deliveryOf,
 	idRange,
 	MAX_DELIVERY_ATTEMPTS,
 	STATUS_CODE,
 	toAttemptId,
 	toStoredId,
 } from "../../../src/storage/shared/deliveries.ts";
-import { orderIdIn } from "../../../src/storage/shared/references.ts";
 import { toAttempt, toSummary } from "./attempt-rows.ts";
 import { ALL_STATUSES, type Walk, walkAttempts } from "./attempt-walk.ts";
 import { attemptsOf, newestAttempt, progressOf } from "./delivery.ts";
@@ -139,5 +138,5 @@ export function getDelivery(
 	const attempts = take(attemptsOf(node, webhook.no, event), MAX_DELIVERY_ATTEMPTS)
 		.map((row) => toAttempt(node, row))
 		.reverse();
-	return deliveryOf(state, attempts);
+	return { ...state, attempts };
 }

@@ -56,9 +56,9 @@ export function replayDelivery(
 	if (!found || !event) return { kind: "no_delivery" };
 	const state = progressOf(node, found.webhook.no, event);
 	if (state === null) return { kind: "no_delivery" };
-	if (state.kind !== "ended") return { kind: "attempting" };
+	if (state.state === "attempting") return { kind: "attempting" };
 	const replay = state.replay + 1;
-	const wasDead = event.seq > 0 && state.status === "failed" && !state.dismissed;
+	const wasDead = event.seq > 0 && state.state === "dead_lettered" && !state.dismissed;
 	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
 	ringForChange(node, found.project);
 	return { kind: "queued", replay };

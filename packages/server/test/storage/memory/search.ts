@@ -9,9 +9,8 @@ import type {
 	TextStep,
 	UnindexedPart,
 } from "../../../src/storage/port.ts";
-import { textFinder } from "../../../src/storage/shared/body-text.ts";
+import { orderIdIn, referenceNumber, referencesIn, textFinder } from "../../../src/storage/shared/bodies.ts";
 import { idRange, toAttemptId, toStoredId } from "../../../src/storage/shared/deliveries.ts";
-import { orderIdIn, referenceNumber, referencesIn } from "../../../src/storage/shared/references.ts";
 import { toSummary } from "./attempt-rows.ts";
 import { walkAttempts } from "./attempt-walk.ts";
 import type { MemoryNode } from "./node.ts";

@@ -6,7 +6,7 @@ import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import type { FoundEvents } from "../../../search/references.ts";
 import type { AttemptFilter, CodeRange } from "../../../storage/port.ts";
-import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/references.ts";
+import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/bodies.ts";
 import { invalid } from "../../http/problem.ts";
 import { onlyRepeated, timeRange } from "../../http/validate.ts";
 import type { ApiParts } from "../../route.ts";

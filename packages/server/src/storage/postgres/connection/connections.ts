@@ -25,9 +25,8 @@ import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
-import { NameCache } from "./names.ts";
 import { type Hosts, Probe } from "./servers.ts";
-import { Session } from "./session.ts";
+import { NameCache, Session } from "./session.ts";
 
 export type PoolName = ConnectionUse;
 

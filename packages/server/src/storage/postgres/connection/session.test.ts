@@ -3,8 +3,7 @@ import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { isPartitionMissing } from "./errors.ts";
-import { NameCache } from "./names.ts";
-import { idArray, numberArray, Session, sql, textArray } from "./session.ts";
+import { idArray, NameCache, numberArray, Session, sql, textArray } from "./session.ts";
 import { connectionConfig } from "./session-settings.ts";
 
 let server: PostgresServer;

@@ -9,8 +9,17 @@
  */
 import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
-import { findTypes, findWebhook } from "../connection/names.ts";
-import { idArray, numberArray, type Row, type Session, type Statement, sql, textArray } from "../connection/session.ts";
+import {
+	findTypes,
+	findWebhook,
+	idArray,
+	numberArray,
+	type Row,
+	type Session,
+	type Statement,
+	sql,
+	textArray,
+} from "../connection/session.ts";
 import { findSeq } from "../log/log.ts";
 
 /** Whose attempts to find, which determines the ranges. */

@@ -3,11 +3,14 @@ import type {
 	AttemptFilter,
 	AttemptRows,
 	AttemptSummary,
+	Excerpt,
 	FollowedAttempt,
+	FoundResponse,
 	ListedAttempt,
 	ListPage,
 	Params,
 	ResponseFilter,
+	ResponseStep,
 } from "../../port.ts";
 import {
 	type AttemptKind,
@@ -17,16 +20,16 @@ import {
 	type IdRange,
 	idRange,
 	listedOf,
+	type ResponseRow,
 	STATUS_CODE,
+	searchRows,
 	statusOf,
 	summaryOf,
 	toAttemptId,
 	toStoredId,
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
-import { findProject } from "../connection/names.ts";
-import type { Row, Session } from "../connection/session.ts";
-import { numberArray, sql, withoutNul } from "../connection/session.ts";
+import { findProject, numberArray, type Row, type Session, sql, withoutNul } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
@@ -34,6 +37,7 @@ import {
 	countMatches,
 	findAttempts,
 	KINDS,
+	type Position,
 	positionRows,
 	readAt,
 	readFirst,
@@ -315,4 +319,46 @@ export async function walkForward(
 		...{ eventType: row.event_type as string, startedAt: row.started_at as number },
 	}));
 	return { rows: walked, end };
+}
+
+const READ = sql(`
+	SELECT entry.status, entry.type, entry.id, a.seq, a.started_at, a.response_body
+	FROM (${positionRows}) entry CROSS JOIN LATERAL (SELECT seq, started_at, response_body ${atEntry(WITHIN)}) a
+	ORDER BY entry.id DESC`);
+const FOUND = sql(summariesAt(positionRows, ", e.created_at", WITHIN));
+
+type Read = Row & ResponseRow & Position;
+
+export async function searchResponses(
+	c: Session,
+	{ projectId, text, before, limit }: Params<"searchResponses">,
+	{ clock }: PostgresNode,
+): Promise<ResponseStep> {
+	const project = await findProject(c, projectId);
+	const { from, to } = idRange({});
+	const range = { from, to: before === null ? to : toStoredId(withoutNul(before)) };
+	if (project === null) return { found: [], attempts: 0, reached: null, next: null };
+	const parts = newestDaysFirst(range, clock.now());
+	const { positions } = await findAttempts(c, "DESC", project, {}, parts, limit.maxEvents);
+	const rows = await readAt<Read>(c, READ, project, positions);
+	const { matching, ...step } = searchRows(rows, text, limit);
+	return { found: await foundAt(c, project, matching), ...step };
+}
+
+/** The attempts of these rows, in the same order. */
+async function foundAt(
+	c: Session,
+	project: number,
+	matching: readonly { readonly row: Read; readonly match: Excerpt }[],
+): Promise<FoundResponse[]> {
+	if (matching.length === 0) return [];
+	const positions = matching.map(({ row }) => row);
+	const rows = await readAt(c, FOUND, project, positions);
+	const byId = new Map(rows.map((row) => [row.id, row]));
+	return matching.flatMap(({ row: { id }, match }) => {
+		const row = byId.get(id);
+		// Deleted by retention since it was read.
+		if (row === undefined) return [];
+		return [{ attempt: toSummary(row), createdAt: row.created_at as number, ...match }];
+	});
 }

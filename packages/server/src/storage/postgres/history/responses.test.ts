@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Session } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
-import { searchResponses } from "./responses.ts";
+import { searchResponses } from "./attempts.ts";
 
 // Each remaining attempt was shown with the text of the response before it.
 test("an attempt that retention deletes while responses are searched is left out, alone", async () => {

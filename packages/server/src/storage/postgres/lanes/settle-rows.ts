@@ -1,7 +1,6 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
-import { typeCode } from "../connection/names.ts";
 import {
 	idArray,
 	numberArray,
@@ -10,6 +9,7 @@ import {
 	type Session,
 	sql,
 	textArray,
+	typeCode,
 	withoutNul,
 } from "../connection/session.ts";
 import type { WebhookNumbers } from "./locks.ts";

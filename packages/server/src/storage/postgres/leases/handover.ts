@@ -6,8 +6,7 @@
 import type { HandedOver, Params } from "../../port.ts";
 import { handedOverOf, QUEUE_CODE, toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
-import { findProject, findWebhook } from "../connection/names.ts";
-import { numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
+import { findProject, findWebhook, numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes/locks.ts";
 import { type NumberedSettlement, numberSettlement, withDays } from "../lanes/settle.ts";
 import { findLogged, logAttempts, moveDeliveries } from "../lanes/settle-rows.ts";

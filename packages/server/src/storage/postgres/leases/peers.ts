@@ -9,9 +9,8 @@ import {
 	StorageError,
 } from "../../port.ts";
 import type { Database } from "../connection/database.ts";
-import { findProject } from "../connection/names.ts";
 import { checkWritable } from "../connection/servers.ts";
-import { numberArray, type Session, sql, textArray } from "../connection/session.ts";
+import { findProject, numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
 

@@ -14,8 +14,17 @@ import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, Params } fro
 import type { FactEvents } from "../../verbs/verb.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isConnectionLost, isLocked } from "../connection/errors.ts";
-import { findProject, internTypes, typeCode } from "../connection/names.ts";
-import { numberArray, numberColumns, pack, type Session, sql, textArray } from "../connection/session.ts";
+import {
+	findProject,
+	internTypes,
+	numberArray,
+	numberColumns,
+	pack,
+	type Session,
+	sql,
+	textArray,
+	typeCode,
+} from "../connection/session.ts";
 import { lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */

@@ -3,9 +3,10 @@
  * because dead letters are counted, and then its table is dropped with everything else. Events follow them: those of
  * days that ended before the cutoff are deleted in ranges of their order.
  */
+import { RETENTION } from "../../../base/budgets.ts";
 import type { Params, SweepStep } from "../../port.ts";
+import { withinBytes } from "../../shared/bodies.ts";
 import { QUEUE_CODE, QUEUES, STATUS_CODE } from "../../shared/deliveries.ts";
-import { withinStep } from "../../shared/retention.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
@@ -206,7 +207,7 @@ export async function sweepEvents(
 	const day = beginningOfDay(cutoff);
 	return connections.frozen("people", async (c) => {
 		const found = await c.rows<EventRow>(NEXT, from, limit);
-		const rows = withinStep(found);
+		const rows = withinBytes(found, RETENTION.bytesPerStep, ({ bytes }) => bytes);
 		const last = rows.at(-1);
 		if (last === undefined) return { deleted: 0, next: null, unattempted };
 		const unneeded = await unneededOf(

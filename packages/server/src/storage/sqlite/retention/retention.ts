@@ -1,6 +1,7 @@
+import { RETENTION } from "../../../base/budgets.ts";
 import type { Params, SweepStep } from "../../port.ts";
+import { withinBytes } from "../../shared/bodies.ts";
 import { STATUS_CODE } from "../../shared/deliveries.ts";
-import { withinStep } from "../../shared/retention.ts";
 import type { Connection } from "../connection/connection.ts";
 import { newestAttempt } from "../history/attempts.ts";
 import { countThrough, followEnd, sweepStats } from "../history/stats.ts";
@@ -86,7 +87,7 @@ export function sweepEvents(
 			SELECT no, project_no, seq, type, published_at, length(body) AS bytes FROM events
 			WHERE no >= ? ORDER BY no LIMIT ?`)
 		.all(from, limit);
-	const rows = withinStep(found as (Record<string, unknown> & { bytes: unknown })[]);
+	const rows = withinBytes(found, RETENTION.bytesPerStep, ({ bytes }) => bytes as number);
 	const last = rows.at(-1);
 	if (last === undefined) return { deleted: 0, next: null, unattempted: [] };
 	const range = [from, last.no as number, cutoff] as const;
