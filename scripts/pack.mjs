@@ -61,7 +61,10 @@ export const PUBLISHED = [
 		folder: "cli",
 		command: "bin/posthorn.mjs",
 		compiled: ["cli/src", "server/src", "protocol/src", "client/src", "webhooks/src"],
-		copied: ["server/src/api/openapi/reference", "dashboard/dist", "protocol/src/vectors.json"],
+		copied: [
+			...["server/src/api/openapi/reference", "dashboard/dist", "protocol/src/vectors.json"],
+			...["sqlite", "postgres"].map((engine) => `server/src/storage/${engine}/migrations`),
+		],
 		node: ">=24.15",
 	},
 ];

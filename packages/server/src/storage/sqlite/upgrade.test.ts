@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { backupSqlite, openSqliteStorage } from "./index.ts";
-import { APPLICATION_ID } from "./migrations/index.ts";
-import { initial } from "./migrations/initial.ts";
+import { APPLICATION_ID, MIGRATIONS } from "./migrations/index.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -24,7 +23,7 @@ afterEach(() => rm(directory, { recursive: true }));
 /** A database with the first schema: a project, two webhooks (one of them deleted), and attempts by the hour. */
 function makeFirstVersion(attempts: number): void {
 	const db = new DatabaseSync(path);
-	db.exec(`${initial} PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID};`);
+	db.exec(`${MIGRATIONS[0]} PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID};`);
 	db.exec(`
 		INSERT INTO event_types (code, name) VALUES (1, 'a');
 		INSERT INTO projects (no, id, name, developer, created_at, last_seq) VALUES (7, 'proj_x', 'Shop', 1, 0, 1);

@@ -1,16 +1,17 @@
-/**
- * Internally, rows refer to each other by small integers (`no`); each of the port's ids is stored once, in the row that
- * it names.
- *
- * - `projects` has the alarm and the lease. At most one of `wake_at` and `lease_until` is set: a leased project needs
- *   no alarm, because its holder takes care of it, and an expired lease makes the project due.
- * - `events` and `attempts` have sequential rowids: rows of all projects are added at the end of the table. `type_seq`
- *   numbers a project's events of one type, so that pending events are counted by subtraction.
- * - `lanes` is separate from `webhooks` because its rows change with every commit: they are small, so few pages are
- *   written.
- * - `attempts_by_project` and `attempts_by_webhook` make each filter of the delivery log a union of index ranges.
- */
-export const initial = `
+-- In the order of application; a database's version is how many of them it has. Never edit one.
+
+-- Migration 1
+-- Internally, rows refer to each other by small integers (`no`); each of the port's ids is stored once, in the row that
+-- it names.
+--
+-- - `projects` has the alarm and the lease. At most one of `wake_at` and `lease_until` is set: a leased project needs
+--   no alarm, because its holder takes care of it, and an expired lease makes the project due.
+-- - `events` and `attempts` have sequential rowids: rows of all projects are added at the end of the table. `type_seq`
+--   numbers a project's events of one type, so that pending events are counted by subtraction.
+-- - `lanes` is separate from `webhooks` because its rows change with every commit: they are small, so few pages are
+--   written.
+-- - `attempts_by_project` and `attempts_by_webhook` make each filter of the delivery log a union of index ranges.
+
 CREATE TABLE settings (
 	name TEXT PRIMARY KEY,
 	value TEXT NOT NULL
@@ -134,16 +135,14 @@ CREATE TABLE attempts (
 CREATE UNIQUE INDEX attempts_by_delivery ON attempts (project_no, seq, webhook_no, replay, attempt);
 CREATE INDEX attempts_by_project ON attempts (project_no, status, type, id);
 CREATE INDEX attempts_by_webhook ON attempts (webhook_no, status, type, id);
-`;
 
-/**
- * Accounts, how users sign in, and what they did. Tokens are stored only as their SHA-256. A project's owner is a
- * member like the others; the operator needs no membership.
- *
- * - `links` holds one-time tokens: the setup link, of which there is at most one, and sign-in links.
- * - `audit` has no references: it stores the names at the time of writing, and outlives what they name.
- */
-export const accounts = `
+-- Migration 2
+-- Accounts, how users sign in, and what they did. Tokens are stored only as their SHA-256. A project's owner is a
+-- member like the others; the operator needs no membership.
+--
+-- - `links` holds one-time tokens: the setup link, of which there is at most one, and sign-in links.
+-- - `audit` has no references: it stores the names at the time of writing, and outlives what they name.
+
 CREATE TABLE accounts (
 	id TEXT PRIMARY KEY,
 	email TEXT NOT NULL,
@@ -220,18 +219,16 @@ CREATE TABLE audit (
 	detail TEXT NOT NULL
 );
 CREATE UNIQUE INDEX audit_by_project ON audit (project_no, id);
-`;
 
-/**
- * Counts of attempts by minute and by hour, so that statistics cost the same for a log of any length.
- *
- * - `scope` is a webhook's number, or a project's number negated: all of its webhooks together, including deleted ones.
- * - `at` is the minute or hour since the Unix epoch, as `grain` says (60,000 or 3,600,000 ms).
- * - `class` is a response-time bucket: 0 begins at 1 ms, and each bucket ends where the next begins, at 2^¼ times its
- *   start; −1 is for attempts closed without a request.
- * - `stats_progress` records up to which row of `attempts` they are counted.
- */
-export const stats = `
+-- Migration 3
+-- Counts of attempts by minute and by hour, so that statistics cost the same for a log of any length.
+--
+-- - `scope` is a webhook's number, or a project's number negated: all of its webhooks together, including deleted ones.
+-- - `at` is the minute or hour since the Unix epoch, as `grain` says (60,000 or 3,600,000 ms).
+-- - `class` is a response-time bucket: 0 begins at 1 ms, and each bucket ends where the next begins, at 2^¼ times its
+--   start; −1 is for attempts closed without a request.
+-- - `stats_progress` records up to which row of `attempts` they are counted.
+
 CREATE TABLE attempt_stats (
 	scope INTEGER NOT NULL,
 	grain INTEGER NOT NULL,
@@ -265,19 +262,17 @@ SELECT scope, grain, at, status, class, sum(n) FROM (
 WHERE grain = 3600000
 	OR at > (SELECT started_at FROM attempts ORDER BY no DESC LIMIT 1) / 60000 - 2940
 GROUP BY 1, 2, 3, 4, 5;
-`;
 
-/**
- * What the store platform reported, kept as long as the project exists, because a repeated fact must be recognized.
- * Little is stored of each: the digest of its content, what its rule needs, and the events that it created (`events`,
- * JSON). Customers and orders contain no e-mail address; baskets and subscriptions contain the data of their events.
- *
- * - Ids are the platform's, in any form; every key begins with the project.
- * - `store_customers.key` is the SHA-256 of the normalized e-mail address.
- * - `store_baskets` holds waiting baskets: one that was abandoned, removed or bought has no row. `touched_at` rises
- *   with every touch. A bought basket is recognized by its order.
- */
-export const facts = `
+-- Migration 4
+-- What the store platform reported, kept as long as the project exists, because a repeated fact must be recognized.
+-- Little is stored of each: the digest of its content, what its rule needs, and the events that it created (`events`,
+-- JSON). Customers and orders contain no e-mail address; baskets and subscriptions contain the data of their events.
+--
+-- - Ids are the platform's, in any form; every key begins with the project.
+-- - `store_customers.key` is the SHA-256 of the normalized e-mail address.
+-- - `store_baskets` holds waiting baskets: one that was abandoned, removed or bought has no row. `touched_at` rises
+--   with every touch. A bought basket is recognized by its order.
+
 CREATE TABLE store_customers (
 	project_no INTEGER NOT NULL REFERENCES projects (no),
 	key BLOB NOT NULL,
@@ -350,4 +345,107 @@ CREATE TABLE store_baskets (
 );
 CREATE UNIQUE INDEX store_baskets_by_id ON store_baskets (project_no, basket_id);
 CREATE INDEX store_baskets_by_due ON store_baskets (due_at);
-`;
+
+-- Migration 5
+-- Nodes that start together each print a valid setup link, so there may now be several.
+
+DROP INDEX links_for_setup;
+
+-- Migration 6
+-- A lane now stores its position and its open events. It used to store a cursor and the events settled beyond it, which
+-- grew with every event delivered while one was in flight. The open events are those between the two that are
+-- subscribed to and not settled.
+
+ALTER TABLE lanes RENAME COLUMN cursor TO position;
+ALTER TABLE lanes ADD COLUMN open TEXT;
+UPDATE lanes SET
+	position = (SELECT max(lanes.position, max(value)) FROM json_each(lanes.ahead)),
+	open = (
+		SELECT nullif(json_group_array(seq), '[]')
+		FROM (
+			SELECT e.seq
+			FROM webhooks w
+				JOIN subscriptions s ON s.webhook_no = w.no
+				JOIN events e ON e.project_no = w.project_no AND e.type = s.type AND e.seq > s.from_seq
+			WHERE w.no = lanes.webhook_no
+				AND e.seq > lanes.position AND e.seq < (SELECT max(value) FROM json_each(lanes.ahead))
+				AND e.seq NOT IN (SELECT value FROM json_each(lanes.ahead))
+			ORDER BY e.seq
+		)
+	)
+WHERE ahead IS NOT NULL;
+ALTER TABLE lanes DROP COLUMN ahead;
+
+-- Migration 7
+-- Marks deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's
+-- directly.
+
+ALTER TABLE webhooks ADD COLUMN closing INTEGER NOT NULL DEFAULT 0;
+UPDATE webhooks SET closing = 1
+WHERE deleted_at IS NOT NULL AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no);
+CREATE INDEX webhooks_closing ON webhooks (project_no, id) WHERE closing = 1;
+
+-- Migration 8
+-- Attempts that were in flight when their project's lease was released, until they are settled or their time has passed.
+
+CREATE TABLE handed_over (
+	project_no INTEGER NOT NULL,
+	webhook_no INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	replay INTEGER NOT NULL,
+	queue INTEGER,
+	generation INTEGER NOT NULL,
+	until INTEGER NOT NULL,
+	PRIMARY KEY (project_no, webhook_no, seq)
+) WITHOUT ROWID;
+
+-- Migration 9
+-- Finds audit entries by age, to delete them.
+
+CREATE INDEX audit_by_age ON audit (at);
+
+-- Migration 10
+-- What API keys may do, until when, and who created them. Earlier keys may do everything, as before. Sign-in links are
+-- found by account, to be deleted with its old password.
+
+ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT 'publish read manage';
+ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
+ALTER TABLE api_keys ADD COLUMN creator_kind TEXT;
+ALTER TABLE api_keys ADD COLUMN creator_id TEXT;
+ALTER TABLE api_keys ADD COLUMN creator_name TEXT;
+CREATE INDEX links_by_account ON links (account_id);
+
+-- Migration 11
+-- For webhooks that ask for the headers of Standard Webhooks. Secrets of older versions have no second digest.
+
+ALTER TABLE webhooks ADD COLUMN sealed_standard_digest BLOB;
+ALTER TABLE webhooks ADD COLUMN standard_webhooks INTEGER NOT NULL DEFAULT 0;
+
+-- Migration 12
+-- When a dead letter was dismissed: on the last attempt of its series, which nothing else changes.
+
+ALTER TABLE attempts ADD COLUMN dismissed_at INTEGER;
+
+-- Migration 13
+-- What helps to explain a failed attempt, as JSON; null for most.
+
+ALTER TABLE attempts ADD COLUMN details TEXT;
+
+-- Migration 14
+-- The index of references: see verbs/search.ts. Entries in the primary key's order, without a separate table. `ref` is
+-- the reference's number.
+
+CREATE TABLE event_references (
+	project_no INTEGER NOT NULL,
+	bucket INTEGER NOT NULL,
+	ref INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	PRIMARY KEY (project_no, bucket, ref, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE reference_ranges (
+	project_no INTEGER PRIMARY KEY,
+	after_seq INTEGER NOT NULL,
+	through_seq INTEGER NOT NULL,
+	kept_from INTEGER NOT NULL
+);
