@@ -127,7 +127,7 @@ export const API = [
 			why: "A key that may only read rotates secrets.",
 		},
 	]),
-	...of("server/src/api/routes/projects/api-keys.ts", inApi("auth"), [
+	...of("server/src/api/routes/projects.ts", inApi("auth"), [
 		{
 			name: "keys-create-keys",
 			find: '\t\t\taccess: "developer",\n\t\t\tpeopleOnly: true,',
@@ -247,15 +247,9 @@ export const API = [
 				only: "makes the metrics",
 				why: "Anyone stops all deliveries by reading the metrics in a loop.",
 			},
-		],
-	),
-	...of(
-		"server/src/api/storage-check.ts",
-		["server/src/api/system.test.ts"],
-		[
 			{
 				name: "storage-asked-by-everyone",
-				find: "answer !== null && this.#clock.elapsed() < this.#countsUntil",
+				find: "answer !== null && clock.elapsed() < this.#countsUntil",
 				replace: "answer === undefined",
 				only: "asks storage once",
 				why: "Anyone fills the database's connections by asking whether the node is ready.",

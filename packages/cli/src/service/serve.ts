@@ -66,8 +66,8 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 	// Otherwise only a process that ends in order saves it, and one that is killed starts slowly every time.
 	flushCompileCache();
 	banner({ config, service, sealKeyMade: seal.made, json });
-	for (const finding of examineDashboard(config))
-		if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingLine(finding)}\n`);
+	const finding = examineDashboard(config);
+	if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingLine(finding)}\n`);
 	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;

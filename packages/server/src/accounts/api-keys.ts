@@ -105,10 +105,7 @@ export class ApiKeys {
 		return key && this.#withLastUse(key);
 	}
 
-	/**
-	 * Deletes a key. It stops working immediately on this node, on others once they are notified, and within seconds on
-	 * any that isn't. False if the project has no such key.
-	 */
+	/** It stops working here immediately, and on other nodes once they are notified, or within seconds. */
 	async delete(projectId: string, keyId: string): Promise<boolean> {
 		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId });
 		if (deleted) this.#cache.drop(keyId);
@@ -116,9 +113,8 @@ export class ApiKeys {
 	}
 
 	/**
-	 * The principal a key belongs to, or null.
+	 * Whose key this is; null if no one's.
 	 *
-	 * @param key the bytes after `Bearer`
 	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */
 	async authenticate(key: Uint8Array, ask = askImmediately): Promise<Principal | ExpiredKey | null> {
@@ -167,12 +163,6 @@ function expiryFaults(expiresAt: number | null, now: number): Fault[] {
 	return expiresAt === null || expiresAt > now ? [] : [{ pointer: "/expires_at", detail: "must be in the future" }];
 }
 
-interface Entry {
-	readonly key: ApiKey;
-	/** When its lookup began. */
-	readonly foundAt: Moment;
-}
-
 /** When a storage lookup began: its result may be older than a later deletion or hint. */
 export interface Lookup {
 	readonly revision: number;
@@ -182,7 +172,8 @@ export interface Lookup {
 /** Recently found API keys, by hash. Bounded: when full, the oldest is dropped. */
 export class KeyCache {
 	readonly #clock: Pick<Clock, "now" | "elapsed">;
-	readonly #entries = new BoundedMap<string, Entry>(API_KEYS.cached);
+	/** Each with the moment at which its lookup began. */
+	readonly #entries = new BoundedMap<string, { readonly key: ApiKey; readonly foundAt: Moment }>(API_KEYS.cached);
 	/** When each project's last hint arrived, by the monotonic clock: the wall clock may be set back. */
 	readonly #hintedAt = new BoundedMap<string, number>(API_KEYS.hintedProjects);
 	/** Incremented with every deletion on this node. */
@@ -192,7 +183,7 @@ export class KeyCache {
 		this.#clock = clock;
 	}
 
-	/** Call before looking up a key that is then added. */
+	/** Call before a lookup whose result is then added. */
 	begin(): Lookup {
 		return { revision: this.#revision, at: momentOf(this.#clock) };
 	}
@@ -214,7 +205,6 @@ export class KeyCache {
 		this.#entries.set(hash, { key, foundAt: at });
 	}
 
-	/** Forgets a key that was deleted. */
 	drop(keyId: string): void {
 		this.#revision++;
 		for (const [hash, { key }] of this.#entries) if (key.id === keyId) this.#entries.delete(hash);
@@ -237,11 +227,9 @@ export class KeyCache {
 	}
 }
 
-export interface LastUsesOptions {
+type LastUsesOptions = Pick<ApiKeysOptions, "clock" | "logger"> & {
 	readonly storage: Pick<KeyStorage, "touchApiKeys">;
-	readonly clock: Clock;
-	readonly logger: Logger;
-}
+};
 
 /** Records when keys were last used, and writes that occasionally: requests never wait for it. */
 export class LastUses {
@@ -267,7 +255,6 @@ export class LastUses {
 		return this.#waiting.get(keyId);
 	}
 
-	/** Writes the pending uses. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		this.#write();

@@ -64,17 +64,9 @@ export class Audit {
 		this.#options = options;
 	}
 
-	async record(actor: Actor, { projectId, action, target, detail }: AuditNote): Promise<void> {
+	async record(actor: Actor, note: AuditNote): Promise<void> {
 		const { storage, clock, ids } = this.#options;
-		const at = clock.now();
-		await storage.appendAudit({
-			id: ids.next("audit"),
-			projectId,
-			at,
-			actor,
-			action,
-			target: target ?? null,
-			detail: detail ?? {},
-		});
+		const id = ids.next("audit");
+		await storage.appendAudit({ id, at: clock.now(), actor, target: null, detail: {}, ...note });
 	}
 }

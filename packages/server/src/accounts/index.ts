@@ -36,7 +36,6 @@ export {
 } from "./people.ts";
 export {
 	actorOf,
-	type Client,
 	endOfRights,
 	type Person,
 	type Principal,

@@ -30,9 +30,7 @@ export class Members {
 		return account.operator ? "owner" : this.#options.storage.getRole({ projectId, accountId: account.id });
 	}
 
-	/**
-	 * The created invitation comes with its token, which only the link contains. `not_member`: `by` has lost the role.
-	 */
+	/** The created invitation comes with its token, which only the link contains. `not_member`: `by` has lost the role. */
 	async invite({
 		by,
 		...invited
@@ -42,12 +40,8 @@ export class Members {
 	> {
 		const { storage, clock, ids } = this.#options;
 		const now = clock.now();
-		const invitation: Invitation = {
-			id: ids.next("invitation"),
-			...invited,
-			createdAt: now,
-			expiresAt: now + INVITATION_MS,
-		};
+		const times = { createdAt: now, expiresAt: now + INVITATION_MS };
+		const invitation = { id: ids.next("invitation"), ...invited, ...times };
 		const token = createKey("");
 		const about = { tokenHash: keyHash(token), by, most: INVITATIONS.open };
 		const kind = await storage.createInvitation({ ...invitation, ...about });

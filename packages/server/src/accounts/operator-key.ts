@@ -25,7 +25,7 @@ export async function findOperatorKey(
 	return kept === null ? null : Buffer.from(kept, "hex");
 }
 
-export interface NewOperatorKey {
+interface NewOperatorKey {
 	/** SHA-256 of the key. */
 	readonly hash: Buffer;
 	/** The key itself, shown only now; null if another node was faster and its key counts. */
@@ -60,15 +60,16 @@ export async function replaceOperatorKey(storage: Pick<SettingStorage, "setSetti
 	return key;
 }
 
-export interface OperatorKeyOptions {
+interface SharedKey {
 	readonly storage: Pick<Storage, "getSetting" | "peers">;
-	/** The key in the configuration, which is then the only valid one. */
-	readonly configured: string | null;
 	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly logger: Logger;
 }
 
-type SharedKey = Pick<OperatorKeyOptions, "storage" | "clock" | "logger">;
+export interface OperatorKeyOptions extends SharedKey {
+	/** The key in the configuration, which is then the only valid one. */
+	readonly configured: string | null;
+}
 
 /**
  * The operator's key as this node knows it. If other processes can change the stored key, it is read again when it was
@@ -89,10 +90,9 @@ export class OperatorKey {
 	}
 
 	/** Rejects only if storage fails. */
-	static async open({ storage, configured, clock, logger }: OperatorKeyOptions): Promise<OperatorKey> {
-		const isShared = configured === null && storage.peers !== null;
-		const hash = await findOperatorKey(storage, configured);
-		return new OperatorKey(hash, isShared ? { storage, clock, logger } : null);
+	static async open({ configured, ...shared }: OperatorKeyOptions): Promise<OperatorKey> {
+		const isShared = configured === null && shared.storage.peers !== null;
+		return new OperatorKey(await findOperatorKey(shared.storage, configured), isShared ? shared : null);
 	}
 
 	get exists(): boolean {
@@ -105,8 +105,6 @@ export class OperatorKey {
 	}
 
 	/**
-	 * Whether this is the operator's key.
-	 *
 	 * @param hash SHA-256 of the key
 	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */

@@ -70,14 +70,7 @@ export class Passwords {
 	#derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
 		// One keyboard may send composed letters, another decomposed ones (RFC 8265, 4.2).
 		const message = Buffer.from(password.normalize("NFC"));
-		return this.#argon2.hash({
-			message,
-			nonce: salt,
-			memory,
-			passes,
-			parallelism: lanes,
-			tagLength: HASH_BYTES,
-		});
+		return this.#argon2.hash({ message, nonce: salt, memory, passes, parallelism: lanes, tagLength: HASH_BYTES });
 	}
 }
 
@@ -95,13 +88,8 @@ function parse(text: string): Parameters & { expected: Buffer } {
 	const match = PHC.exec(text);
 	if (match === null) throw new Error("A stored password hash is not in the form that this version knows.");
 	const [memory, passes, lanes] = match.slice(1, 4).map(Number) as [number, number, number];
-	return {
-		memory,
-		passes,
-		lanes,
-		salt: Buffer.from(match[4]!, "base64"),
-		expected: Buffer.from(match[5]!, "base64"),
-	};
+	const [salt, expected] = match.slice(4).map((part) => Buffer.from(part, "base64")) as [Buffer, Buffer];
+	return { memory, passes, lanes, salt, expected };
 }
 
 /** PHC strings omit the padding. */

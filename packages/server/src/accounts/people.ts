@@ -5,7 +5,7 @@ import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import { Throttle } from "../base/throttle.ts";
-import type { Account, AccountStorage, NewAccount } from "../storage/port.ts";
+import type { Account, AccountStorage, NewAccount, Session } from "../storage/port.ts";
 import { isCommonPassword, type Passwords } from "./password.ts";
 import { createKey, keyHash } from "./tokens.ts";
 
@@ -40,6 +40,8 @@ export interface SignedIn {
 	/** The account's at this time. The sign-in ends if it changes before the session begins. */
 	readonly passwordHash: string;
 }
+
+type SignInResult = SignedIn | Throttled | { readonly kind: "wrong" };
 
 /** The caller must wait this many seconds before the next try. */
 export interface Throttled {
@@ -122,10 +124,9 @@ export class People {
 			return { kind: "wrong_token" };
 		}
 		const account = this.#account(person, true);
-		const normal = normalEmail(person.email);
 		const passwordHash = await passwords.hash(person.password, network);
-		const operator = { account, normalEmail: normal, passwordHash, tokenHash, at: clock.now() };
-		const kind = await storage.createOperator(operator);
+		const credentials = { normalEmail: normalEmail(person.email), passwordHash };
+		const kind = await storage.createOperator({ account, ...credentials, tokenHash, at: clock.now() });
 		if (kind !== "created") return { kind };
 		this.#log("the operator's account was created", account.id, { network });
 		await this.#options.onSetUp?.();
@@ -151,15 +152,8 @@ export class People {
 		return this.#taken.wait(invitationId);
 	}
 
-	/**
-	 * Returns the same for an unknown address and a wrong password, after the same work, so it doesn't reveal who has an
-	 * account.
-	 */
-	async signIn(
-		email: string,
-		password: string,
-		network: string,
-	): Promise<Throttled | SignedIn | { readonly kind: "wrong" }> {
+	/** The same for an unknown address and a wrong password, after the same work: it doesn't reveal who has an account. */
+	async signIn(email: string, password: string, network: string): Promise<SignInResult> {
 		const name = normalEmail(email);
 		const tried: readonly Count[] = [
 			[this.#wrongFromNetwork, network],
@@ -195,7 +189,7 @@ export class People {
 		return { token, expiresAt };
 	}
 
-	async signInByToken(token: string, network: string): Promise<Throttled | SignedIn | { readonly kind: "wrong" }> {
+	async signInByToken(token: string, network: string): Promise<SignInResult> {
 		const wait = this.#wrongFromNetwork.wait(network);
 		if (wait !== null) return { kind: "throttled", wait };
 		const { storage, clock } = this.#options;
@@ -222,13 +216,7 @@ export class People {
 	 * link, the old password isn't needed.
 	 */
 	async changePassword(
-		{
-			account,
-			session,
-		}: {
-			readonly account: Account;
-			readonly session: { readonly id: string; readonly byLink: boolean; readonly createdAt: number };
-		},
+		{ account, session }: SignedInBy,
 		current: string | undefined,
 		password: string,
 	): Promise<Invalid | Throttled | { readonly kind: "changed" | "wrong" | "current_needed" | "ended" }> {
@@ -294,6 +282,11 @@ export class People {
 			createdAt: clock.now(),
 		};
 	}
+}
+
+interface SignedInBy {
+	readonly account: Account;
+	readonly session: Pick<Session, "id" | "byLink" | "createdAt">;
 }
 
 /** A throttle, and what a try counts to. */

@@ -22,8 +22,8 @@ export const SESSION_MS = 30 * 86_400_000;
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
-/** Where a request came from, if known. */
-export interface Client {
+/** Where a request came from. */
+interface Client {
 	readonly userAgent: string;
 	readonly address: string;
 }
@@ -87,7 +87,6 @@ export class Sessions {
 		return { kind: "person", account, session, csrfToken: csrfTokenOf(token) };
 	}
 
-	/** Waits until last uses are written. */
 	async close(): Promise<void> {
 		await Promise.all(this.#touches);
 	}

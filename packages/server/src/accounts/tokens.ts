@@ -47,10 +47,12 @@ export class TooManyGuesses extends Error {
 }
 
 /**
- * Bounds the cost of wrong tokens: API keys and sessions that storage doesn't know. Tokens that were valid before are
- * looked up immediately, from any network. While one is looked up, all other requests with it share its next lookup: a
- * thousand must not queue a thousand lookups before others', or wait for as many that fail. All others take turns by network, one at a time. Only a few may wait from a network that has
- * sent many wrong ones, so that a valid token from there still gets its turn.
+ * Bounds the cost of wrong tokens: API keys and sessions that storage doesn't know.
+ *
+ * - Tokens that were valid before are looked up immediately, from any network. While one is looked up, all other
+ *   requests with it share its next lookup: a thousand must not queue a thousand lookups before others'.
+ * - All others take turns by network, one at a time. Only a few may wait from a network that has sent many wrong ones,
+ *   so that a valid token from there still gets its turn.
  */
 export class Guesses {
 	readonly #wrong: Throttle;

@@ -17,7 +17,6 @@ interface Waiter {
 /** A call waiting for events, registered before it checks whether there already are some. */
 export interface Wait {
 	readonly end: Promise<WaitEnd>;
-	/** Stops waiting. */
 	cancel(): void;
 }
 
@@ -46,9 +45,7 @@ export class LongPolls {
 			if (types === undefined || events.some(({ type }) => types.includes(type))) end("published");
 	}
 
-	/**
-	 * Another node has appended to the project's log, or some may no longer read it: each waiting call checks for itself.
-	 */
+	/** Another node has appended to the log, or some may no longer read it: each waiting call checks for itself. */
 	recheck(projectId: string): void {
 		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("recheck");
 	}
@@ -109,19 +106,19 @@ export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 
 /** Minimum time between two equal hints, milliseconds. */
 export const GAP_MS = 500;
-/**
- * Interval of comments, which keep proxies from closing a quiet stream and find listeners that are gone, milliseconds.
- */
+/** Milliseconds between comments, which keep proxies from closing a quiet stream and find listeners that are gone. */
 export const COMMENT_MS = 15_000;
+
+type ChangesClock = Pick<Clock, "now" | "setTimeout">;
 
 /** Notifies listeners that something in a project has changed; they fetch the details themselves. */
 export class Changes {
-	readonly #clock: Pick<Clock, "now" | "setTimeout">;
+	readonly #clock: ChangesClock;
 	readonly #byProject = new Map<string, Set<HintStream>>();
 	readonly #byListener = new Map<string, number>();
 	#closed = false;
 
-	constructor(clock: Pick<Clock, "now" | "setTimeout">) {
+	constructor(clock: ChangesClock) {
 		this.#clock = clock;
 	}
 
@@ -193,22 +190,17 @@ export class Changes {
 }
 
 class HintStream extends Readable {
+	readonly listener: string;
 	/** Hints not sent yet, because the same one was sent recently. */
 	readonly #due = new Set<Hint>();
-	readonly listener: string;
-	readonly #clock: Pick<Clock, "now" | "setTimeout">;
+	readonly #clock: ChangesClock;
 	readonly #mayListen: () => Promise<boolean>;
 	readonly #endsAt: number;
 	#comments: Timer;
 	readonly #gaps = new Map<Hint, Timer>();
 	#ended = false;
 
-	constructor(
-		clock: Pick<Clock, "now" | "setTimeout">,
-		listener: string,
-		mayListen: () => Promise<boolean>,
-		endsAt: number,
-	) {
+	constructor(clock: ChangesClock, listener: string, mayListen: () => Promise<boolean>, endsAt: number) {
 		super();
 		this.listener = listener;
 		this.#clock = clock;
@@ -277,12 +269,6 @@ class HintStream extends Readable {
 	}
 }
 
-/**
- * Where nodes share a database, notifies this node's long polls and open dashboard pages of what other nodes do.
- * Attempts of other nodes raise no mark, so the newest attempt of each project with an open page is read along with its
- * marks.
- */
-
 export interface RemoteChangesOptions {
 	readonly storage: Pick<Storage, "listAttempts">;
 	readonly longPolls: LongPolls;
@@ -295,6 +281,11 @@ interface Seen {
 	newestAttempt: string | undefined;
 }
 
+/**
+ * Where nodes share a database, notifies this node's long polls and open dashboard pages of what other nodes do.
+ * Attempts of other nodes raise no mark, so the newest attempt of each project with an open page is read along with its
+ * marks.
+ */
 export class RemoteChanges implements MarkWatcher {
 	readonly #options: RemoteChangesOptions;
 	readonly #seen = new Map<string, Seen>();
@@ -339,25 +330,21 @@ export class RemoteChanges implements MarkWatcher {
 
 	/** Skips this if the last time is still in progress: the next poll comes soon. */
 	async #compareAttempts(projectIds: readonly string[]): Promise<void> {
-		const { changes } = this.#options;
+		const { storage, changes } = this.#options;
 		if (this.#isReadingAttempts) return;
 		this.#isReadingAttempts = true;
 		try {
 			for (const projectId of projectIds) {
 				const seen = this.#seen.get(projectId);
 				if (!seen || !changes.isListenedTo(projectId)) continue;
-				const newestAttempt = await this.#newestAttempt(projectId);
+				const page = { limit: 1, maxBytes: 1 };
+				const { rows } = await storage.listAttempts({ projectId, filter: {}, page });
+				const newestAttempt = rows[0]?.id;
 				if (seen.newestAttempt !== newestAttempt) changes.note(projectId, "attempts");
 				seen.newestAttempt = newestAttempt;
 			}
 		} finally {
 			this.#isReadingAttempts = false;
 		}
-	}
-
-	async #newestAttempt(projectId: string): Promise<string | undefined> {
-		const page = { limit: 1, maxBytes: 1 };
-		const { rows } = await this.#options.storage.listAttempts({ projectId, filter: {}, page });
-		return rows[0]?.id;
 	}
 }

@@ -25,9 +25,9 @@ beforeAll(async () => {
 	names.silent.add("silent.example.com");
 	api = await TestApi.start({
 		egress: EGRESS,
-		parts: ({ clock, config }) => {
+		parts: ({ clock }) => {
 			const guard = createGuard(EGRESS);
-			const limits = { maxUrlLength: config.maxUrlLength };
+			const limits = { maxUrlLength: 2_048 };
 			const resolver = createResolver({ guard, clock, servers });
 			return { urlCheck: new UrlCheck({ guard, resolver, clock: patience, limits }) };
 		},

@@ -9,7 +9,7 @@ import type { Handshakes } from "../net/tls/handshakes.ts";
 import type { HealthCount } from "../registry/health-count.ts";
 import type { AttemptStatus, ConnectionUse, DatabaseObserver, Gauges, PoolState, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
-import type { StorageCheck } from "./storage-check.ts";
+import type { StorageCheck } from "./routes/system/system.ts";
 
 /** For requests and for commits. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -17,37 +17,7 @@ const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 /** Storage is queried for its gauges at most this often, however many scrapers there are. */
 const GAUGES_EVERY_MS = 1_000;
 
-/** The Prometheus metrics. No label names a project, a webhook or anything else that grows. */
-export interface Metrics {
-	readonly registry: Registry;
-	/** For the engine: counts what it publishes and attempts. */
-	readonly engine: Omit<Required<EngineObserver>, "passed">;
-	/** One request of the API; `route` is its pattern, never the path itself. */
-	request(route: string, method: string, status: number, seconds: number): void;
-	/** Adds gauges of the backlog in storage. */
-	watch(source: GaugeSource): void;
-	/** Adds a gauge of webhooks by their health. */
-	watchHealth(count: Pick<HealthCount, "read">): void;
-	/** For the storage: counts work on a database that nodes share. */
-	database(): DatabaseObserver;
-	/** Adds gauges of the connections to it. */
-	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
-	/** Adds gauges of this node's shortages. */
-	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
-	/** Adds gauges of whether nothing ages because the clock isn't trusted, and of how far it differs from the database's. */
-	watchClock(isOnHold: () => boolean, databaseAheadMs: () => number): void;
-	watchQuarantine(isQuarantined: () => boolean): void;
-	/** Adds a counter of costly handshakes with receivers. */
-	watchHandshakes(handshakes: Pick<Handshakes, "costly">): void;
-	/** Adds gauges of this node's projects. */
-	watchNode(read: () => NodeState): void;
-	/** Adds these budgets, by their names. Throws if one of that name is already shown. */
-	watchBudgets(budgets: readonly WatchedBudget[]): void;
-	/** From now on also shows how often each rate refused a request. */
-	watchRates(read: () => Iterable<readonly [RateName, number]>): void;
-}
-
-export interface GaugeSource {
+interface GaugeSource {
 	readonly storageCheck: Pick<StorageCheck, "read">;
 	readonly storage: Pick<Storage, "gauges">;
 	readonly clock: Pick<Clock, "now">;
@@ -60,7 +30,10 @@ export type WatchedBudget = Pick<Budget, "name" | "limit" | "used" | "refusals">
 /** Values by their labels; none for a metric without labels. */
 type Values = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-export function createMetrics(): Metrics {
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** The Prometheus metrics. No label names a project, a webhook or anything else that grows. */
+export function createMetrics() {
 	const registry = new Registry();
 	collectDefaultMetrics({ register: registry });
 	const show = shownIn(registry);
@@ -112,30 +85,34 @@ export function createMetrics(): Metrics {
 		retrying: attempts.labels("retrying"),
 		failed: attempts.labels("failed"),
 	};
+	const engine: Omit<Required<EngineObserver>, "passed"> = {
+		published: (_projectId, events) => published.inc(events.length),
+		attempted(_projectId, _eventId, { status, responseMs, sent }) {
+			outcomes[status].inc();
+			if (sent) durations.observe(responseMs / 1_000);
+		},
+		lost: (why) => losses.inc({ why }),
+		swept: (rows, count) => deleted.inc({ rows }, count),
+	};
+
 	return {
 		registry,
-		engine: {
-			published: (_projectId, events) => published.inc(events.length),
-			attempted(_projectId, _eventId, { status, responseMs, sent }) {
-				outcomes[status].inc();
-				if (sent) durations.observe(responseMs / 1_000);
-			},
-			lost: (why) => losses.inc({ why }),
-			swept: (rows, count) => deleted.inc({ rows }, count),
-		},
-		request(route, method, status, seconds) {
+		engine,
+		/** One request of the API; `route` is its pattern, never the path itself. */
+		request(route: string, method: string, status: number, seconds: number): void {
 			requests.observe({ route, method, status: `${Math.floor(status / 100)}xx` }, seconds);
 		},
-		watch: (source) => watchStorage(registry, source),
-		watchHealth(count) {
+		watchStorage: (source: GaugeSource) => watchStorage(registry, source),
+		watchHealth(count: Pick<HealthCount, "read">): void {
 			const help = "Webhooks by their health: failing, unstable, healthy, idle or paused. Counted about once a minute.";
 			// None until they have been counted.
 			show.gauges("posthorn_webhook_health", help, ["health"], () =>
 				Object.entries(count.read() ?? {}).map(([health, webhooks]) => [{ health }, webhooks]),
 			);
 		},
+		/** Counts work on a database that nodes share. */
 		database: () => countDatabase(registry),
-		watchPools(read) {
+		watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void {
 			const open = "Open database connections, by purpose and by whether they are in use.";
 			show.gauges("posthorn_database_connections", open, ["pool", "state"], () =>
 				Object.entries(read()).flatMap(([pool, { busy, idle }]) => [
@@ -147,7 +124,7 @@ export function createMetrics(): Metrics {
 				Object.entries(read()).map(([pool, { waiting }]) => [{ pool }, waiting]),
 			);
 		},
-		watchShortages(shortages) {
+		watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void {
 			const total =
 				"Sends deferred because this node ran out of something: descriptors, memory, ports or name_servers.";
 			show.counters("posthorn_shortages_total", total, ["kind"], () =>
@@ -157,22 +134,22 @@ export function createMetrics(): Metrics {
 				SHORTAGES.map((kind) => [{ kind }, Number(shortages.lasts(kind))]),
 			);
 		},
-		watchClock(isOnHold, databaseAheadMs) {
+		watchClock(isOnHold: () => boolean, databaseAheadMs: () => number): void {
 			const help =
 				"1 while the clock is too far ahead to be trusted, so that nothing is deleted or dead-lettered for its age; else 0.";
 			show.gauge("posthorn_clock_hold", help, () => Number(isOnHold()));
 			const ahead = "How far the database's clock is ahead of this node's; 0 within half a second, and on SQLite.";
 			show.gauge("posthorn_database_clock_ahead_seconds", ahead, () => databaseAheadMs() / 1_000);
 		},
-		watchQuarantine(isQuarantined) {
+		watchQuarantine(isQuarantined: () => boolean): void {
 			const help = "1 while the database was restored and not released yet, so that nothing is sent; else 0.";
 			show.gauge("posthorn_quarantine", help, () => Number(isQuarantined()));
 		},
-		watchHandshakes(handshakes) {
+		watchHandshakes(handshakes: Pick<Handshakes, "costly">): void {
 			const help = "TLS handshakes with receivers that took too much CPU time or too many bytes.";
 			show.counters("posthorn_costly_handshakes_total", help, [], () => [[{}, handshakes.costly]]);
 		},
-		watchNode(read) {
+		watchNode(read: () => NodeState): void {
 			const node = "Always 1; the label is this node's id, as in the database and in logs.";
 			show.gauges("posthorn_node_info", node, ["node"], () => [[{ node: read().id }, 1]]);
 			show.gauge("posthorn_node_projects", "Projects that this node runs.", () => read().projects);
@@ -186,7 +163,7 @@ export function createMetrics(): Metrics {
 			show.gauge("posthorn_nodes", nodes, () => read().sharing?.nodes ?? 0);
 		},
 		watchBudgets: showBudgets(registry),
-		watchRates(read) {
+		watchRates(read: () => Iterable<readonly [RateName, number]>): void {
 			const help = "Requests that were refused because there were too many of their kind, by rate.";
 			show.counters("posthorn_rate_refusals_total", help, ["rate"], () =>
 				Array.from(read(), ([rate, refusals]) => [{ rate }, refusals]),

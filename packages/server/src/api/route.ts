@@ -43,7 +43,7 @@ export type Access =
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface Success<R extends TSchema> {
+interface Success<R extends TSchema> {
 	readonly status: 200 | 201 | 202 | 204;
 	readonly description: string;
 	readonly schema?: R;
@@ -138,9 +138,7 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly list?: BodyList;
 	/** Checks that a schema can't express; called with the fields that have the right type. */
 	readonly faults?: (body: Partial<Static<B>>) => readonly Fault[];
-	/**
-	 * Its response may be large or take a while to create, so few such requests of one principal are processed at a time.
-	 */
+	/** Its response may be large or take a while to create, so few such requests of one principal are processed at a time. */
 	readonly heavy?: boolean;
 	/**
 	 * How often it may be called. By default GET counts as a lookup. Others also count as a change, unless they report
@@ -161,11 +159,7 @@ export class RawResponse {
 	readonly contentType: string;
 	readonly headers: Readonly<Record<string, string>>;
 
-	constructor(
-		body: string | Uint8Array | Readable,
-		contentType: string,
-		headers: Readonly<Record<string, string>> = {},
-	) {
+	constructor(body: RawResponse["body"], contentType: string, headers: RawResponse["headers"] = {}) {
 		this.body = body;
 		this.contentType = contentType;
 		this.headers = headers;
@@ -193,7 +187,6 @@ export const routeIn =
 		row: RouteRow<Q, B, R>,
 	): Route => ({ method, path, operationId, tag, ...row });
 
-/** The role that a member needs for a route. */
 export function roleFor(route: Pick<Route, "role" | "method">): Role {
 	return route.role ?? (route.method === "GET" ? "viewer" : "developer");
 }
@@ -212,10 +205,8 @@ export function ratesOf({ method, rate }: Pick<Route, "method" | "rate">): RateN
 	return rate === undefined ? ["changes"] : [rate, "changes"];
 }
 
-type Path = Pick<Route, "method" | "path">;
-
 /** The methods that a path takes; none if no route has the path. GET includes HEAD. */
-export function allowedMethods(path: string, routes: readonly Path[]): string[] {
+export function allowedMethods(path: string, routes: readonly Pick<Route, "method" | "path">[]): string[] {
 	const parts = path.split("/");
 	const matching = routes.filter((route) => matches(route.path.split("/"), parts));
 	const own = matching.filter((route) => !matching.some((other) => isMoreSpecific(other.path, route.path)));
@@ -226,7 +217,7 @@ export function allowedMethods(path: string, routes: readonly Path[]): string[] 
  * Paths that this route's path matches as well, but that others serve: `/webhooks/health` isn't the webhook named
  * "health". The router chooses by method, so it would send them here with methods that the other routes don't have.
  */
-export function pathsOfOthers(path: string, routes: readonly Path[]): ReadonlySet<string> {
+export function pathsOfOthers(path: string, routes: readonly Pick<Route, "method" | "path">[]): ReadonlySet<string> {
 	const pattern = path.split("/");
 	const others = routes.filter((route) => isMoreSpecific(route.path, path) && matches(pattern, route.path.split("/")));
 	return new Set(others.map((route) => route.path));
@@ -251,20 +242,12 @@ function isMoreSpecific(one: string, other: string): boolean {
 	return other[at] === "{" && one[at - 1] === "/";
 }
 
+type ConfigKey = "brand" | "retryDelaysMs" | "logRetentionMs" | "trustProxy";
+type LimitKey = "maxEventBytes" | "maxBatchBytes" | "maxBodyBytesInFlight";
+
 /** What the API is built from. */
 export interface ApiParts {
-	readonly config: Pick<
-		Config,
-		| "brand"
-		| "retryDelaysMs"
-		| "logRetentionMs"
-		| "maxEventBytes"
-		| "maxBatchBytes"
-		| "maxBodyBytesInFlight"
-		| "maxUrlLength"
-		| "maxDescriptionLength"
-		| "trustProxy"
-	>;
+	readonly config: Pick<Config, ConfigKey | LimitKey>;
 	readonly storage: Storage;
 	readonly engine: Engine;
 	readonly store: Store;

@@ -48,11 +48,11 @@ const builders = {
 
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
 
-/** Rows per page. */
-export const PAGE_LIMIT = { min: 1, max: 200, default: 50 } as const;
+/** Rows that a page may have. */
+export const MOST_ROWS = 200;
 
 export interface PageQuery {
-	readonly limit?: number;
+	readonly limit: number;
 	readonly cursor?: string;
 }
 
@@ -87,8 +87,8 @@ export async function pageById<T, Shown>(
 	present: (row: T) => Shown,
 	idOf: (shown: Shown) => string = (shown) => (shown as { readonly id: string }).id,
 ): Promise<ListPage<Shown>> {
-	const limit = query.limit ?? PAGE_LIMIT.default;
-	const position = query.cursor === undefined ? {} : { after: decodeCursor(query.cursor, (text) => isId(kind, text)) };
+	const { limit, cursor } = query;
+	const position = cursor === undefined ? {} : { after: decodeCursor(cursor, (text) => isId(kind, text)) };
 	const rows = await read({ limit: limit + 1, ...position });
 	const data = rows.slice(0, limit).map(present);
 	const last = data.at(-1);
@@ -190,14 +190,12 @@ export const list = <T extends ReturnType<typeof Type.Object>>(item: T) => listW
 /** A list without pages, as a component. */
 export const wholeList = <T extends TSchema>(title: string, item: T) => component(title)({ data: Type.Array(item) });
 
-export const Limit = Type.Optional(
-	Type.Integer({
-		minimum: PAGE_LIMIT.min,
-		maximum: PAGE_LIMIT.max,
-		default: PAGE_LIMIT.default,
-		description: "Rows per page.",
-	}),
-);
+export const Limit = Type.Integer({
+	minimum: 1,
+	maximum: MOST_ROWS,
+	default: 50,
+	description: "Rows per page.",
+});
 
 /** @param from what returned the cursor */
 export const cursor = (from: string) =>
@@ -208,6 +206,7 @@ export const cursor = (from: string) =>
 		errorMessage: `must be the next_cursor from ${from}, unchanged`,
 	});
 
-export const Cursor = Type.Optional(cursor("the previous page"));
+/** The parameters of a list that is read in pages. */
+export const paging = { limit: Limit, cursor: Type.Optional(cursor("the previous page")) };
 
-export const PageQuerySchema = strictObject({ limit: Limit, cursor: Cursor });
+export const PageQuerySchema = strictObject(paging);

@@ -30,7 +30,7 @@ import {
 	readPathParams,
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
-import { StorageCheck } from "./storage-check.ts";
+import { StorageCheck } from "./routes/system/system.ts";
 
 declare module "fastify" {
 	interface FastifyRequest {
@@ -138,7 +138,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, failures));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
 	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
-	metrics.watch({ ...parts, storageCheck });
+	metrics.watchStorage({ ...parts, storageCheck });
 	const health = new HealthCount(parts);
 	metrics.watchHealth(health);
 	app.addHook("onClose", async () => {
@@ -150,12 +150,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 }
 
 /** After these, a client that listens or waits may have lost the right to. */
-const ENDS_RIGHTS: ReadonlySet<string> = new Set([
-	"api_key.revoked",
-	"app.removed",
-	"member.removed",
-	"member.role_changed",
-]);
+const ENDS_RIGHTS = new Set(["api_key.revoked", "app.removed", "member.removed", "member.role_changed"]);
 
 interface Noted {
 	readonly by: Actor;

@@ -12,10 +12,7 @@ type ValueOf<K extends SettingKey> = ReturnType<(typeof SETTINGS)[K]["parse"]> e
 /** Settings without a default. */
 type Optional = "publicUrl" | "operatorKey" | "sealKey" | "egressCa";
 
-/**
- * All settings, checked and typed, as `readConfig` reads them from environment and flags. Those without a default may
- * be null.
- */
+/** All settings, checked and typed. Those without a default may be null. */
 export type Config = {
 	readonly [K in Exclude<SettingKey, "egressAllow" | "egressDeny" | "egressPorts">]: K extends Optional
 		? ValueOf<K> | null
@@ -54,8 +51,8 @@ export type ConfigResult =
 export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResult {
 	const env = withoutServiceLinks(source.env);
 	const faults = unknownVariables(env);
-	/** Where a setting is given, and its text; null if it isn't given. */
-	const find = (key: SettingKey, setting: Setting<unknown>): Given | "refused" | null => {
+	/** The variable or flag that gives a setting, and its text; null if none does. */
+	const find = (key: SettingKey, setting: Setting<unknown>): { where: string; text: string } | "refused" | null => {
 		const [variable, fileVariable] = [variableOf(setting), fileVariableOf(setting)];
 		const [flag, value] = [flags[key], env[variable]];
 		const file = fileVariable === null ? undefined : env[fileVariable];
@@ -115,12 +112,6 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	};
 	// Those that have a default aren't null by now.
 	return { ok: true, config: config as Config };
-}
-
-interface Given {
-	/** The variable or flag. */
-	readonly where: string;
-	readonly text: string;
 }
 
 /** Whether a value must not be a flag. */

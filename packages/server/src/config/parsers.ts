@@ -15,7 +15,7 @@ export type DatabaseConfig =
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-export const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const mustBe = (must: string): Parsed<never> => ({ ok: false, must });
 
 /** How much of a longer value is shown, characters. */
@@ -56,9 +56,8 @@ export function seconds(min: number, max: number): (text: string) => Parsed<numb
 }
 
 export function days(min: number, max: number): (text: string) => Parsed<number> {
-	const parse = whole(min, max);
 	return (text) => {
-		const parsed = parse(text);
+		const parsed = whole(min, max)(text);
 		return parsed.ok ? valid(parsed.value * DAY_S * 1000) : mustBe(`a whole number of days from ${min} to ${max}`);
 	};
 }
@@ -132,12 +131,14 @@ export function brand(text: string): Parsed<string> {
 	return isBrand(text) ? valid(text) : mustBe("1 to 32 letters, digits and inner hyphens, beginning with a letter");
 }
 
+const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
+
 /** Comma-separated seconds; the values are in milliseconds. */
 export function retryDelays(text: string): Parsed<readonly number[]> {
 	const must = `1 to ${MAX_RETRIES} numbers of seconds, each from 0 to ${MAX_RETRY_DELAY_S}, separated by commas, such as 30,60,120`;
 	const parse = seconds(0, MAX_RETRY_DELAY_S);
 	const delays: number[] = [];
-	for (const part of text.split(",").map((each) => each.trim())) {
+	for (const part of partsOf(text)) {
 		const parsed = parse(part);
 		if (!parsed.ok) return mustBe(`${must} (${shown(part)} isn't)`);
 		delays.push(parsed.value);
@@ -148,8 +149,7 @@ export function retryDelays(text: string): Parsed<readonly number[]> {
 /** Comma-separated CIDRs; a bare address means just itself. */
 export function cidrs(text: string): Parsed<readonly string[]> {
 	const ranges: string[] = [];
-	for (const part of text.split(",").map((each) => each.trim())) {
-		if (part === "") continue;
+	for (const part of partsOf(text).filter((each) => each !== "")) {
 		const range = part.includes("/") ? part : `${part}/${part.includes(":") ? 128 : 32}`;
 		if (!isCidr(range))
 			return mustBe(`address ranges, separated by commas, such as 10.0.0.0/8,127.0.0.0/8 (${shown(part)} isn't)`);
@@ -168,7 +168,7 @@ function isCidr(range: string): boolean {
 export function ports(text: string): Parsed<readonly (readonly [number, number])[]> {
 	const must = `ports and ranges of them from 1 to ${MAX_PORT}, separated by commas, such as 443,8000-8999`;
 	const ranges: [number, number][] = [];
-	for (const part of text.split(",").map((each) => each.trim())) {
+	for (const part of partsOf(text)) {
 		const [, first = "", last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? [];
 		const [from, to] = [Number(first), Number(last)];
 		if (!(from >= 1 && from <= to && to <= MAX_PORT)) return mustBe(`${must} (${shown(part)} isn't)`);

@@ -1,15 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import {
-	closeSync,
-	fsyncSync,
-	linkSync,
-	mkdirSync,
-	openSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { SEAL_KEY_BYTES, type Seal } from "../base/seal.ts";
 import { sealKey } from "./parsers.ts";
@@ -30,9 +20,7 @@ export function readOrMakeSealKey(
 	file: string,
 	database: string,
 ): { readonly key: Uint8Array; readonly made: boolean } {
-	// Checked before the key: another process that is just starting creates the key first.
-	const begun = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
-	const existing = readSealKey(file, database, begun);
+	const existing = readSealKey(file, database);
 	if (existing) return { key: existing, made: false };
 	const made = makeSealKey(file);
 	const key = readKeyFile(file);
@@ -47,11 +35,9 @@ export function readOrMakeSealKey(
  *
  * @throws Error as {@link readOrMakeSealKey} does
  */
-export function readSealKey(
-	file: string,
-	database: string,
-	begun = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0,
-): Uint8Array | null {
+export function readSealKey(file: string, database: string): Uint8Array | null {
+	// Checked before the key: another process that is just starting creates the key first.
+	const begun = (fs.statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
 	const existing = readKeyFile(file);
 	if (existing === null && begun)
 		throw new Error(
@@ -62,17 +48,15 @@ export function readSealKey(
 }
 
 function readKeyFile(file: string): Uint8Array | null {
-	const text = orExplain(`The seal key ${file} cannot be read`, () => {
-		try {
-			return readFileSync(file, "utf8").trim();
-		} catch (error) {
-			if (codeOf(error) === "ENOENT") return null;
-			throw error;
-		}
-	});
-	if (text === null) return null;
+	let text: string;
+	try {
+		text = fs.readFileSync(file, "utf8").trim();
+	} catch (cause) {
+		if (codeOf(cause) === "ENOENT") return null;
+		throw new Error(`The seal key ${file} cannot be read (${codeOf(cause)}).`, { cause });
+	}
 	// On Windows, the mode doesn't say who may read a file.
-	if (process.platform !== "win32" && (statSync(file).mode & OTHERS) !== 0)
+	if (process.platform !== "win32" && (fs.statSync(file).mode & OTHERS) !== 0)
 		throw new Error(`The seal key ${file} can be read by other users; make it private with: chmod 600 ${file}`);
 	const parsed = sealKey(text);
 	if (!parsed.ok)
@@ -91,41 +75,33 @@ function readKeyFile(file: string): Uint8Array | null {
 function makeSealKey(file: string): boolean {
 	const folder = dirname(file);
 	const draft = `${file}.${randomUUID()}.new`;
-	return orExplain(
-		`The seal key ${file} cannot be created; let this user write to ${folder}, or choose another location`,
-		() => {
-			mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
-			try {
-				flushed(openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
-				linkSync(draft, file);
-			} catch (error) {
-				if (codeOf(error) === "EEXIST") return false;
-				throw error;
-			} finally {
-				rmSync(draft, { force: true });
-			}
-			// Windows doesn't flush directories, and keeps names anyway.
-			if (process.platform !== "win32") flushed(openSync(folder, "r"));
-			return true;
-		},
-	);
+	try {
+		fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+		try {
+			flushed(fs.openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
+			fs.linkSync(draft, file);
+		} catch (error) {
+			if (codeOf(error) === "EEXIST") return false;
+			throw error;
+		} finally {
+			fs.rmSync(draft, { force: true });
+		}
+		// Windows doesn't flush directories, and keeps names anyway.
+		if (process.platform !== "win32") flushed(fs.openSync(folder, "r"));
+		return true;
+	} catch (cause) {
+		const why = `The seal key ${file} cannot be created; let this user write to ${folder}, or choose another location`;
+		throw new Error(`${why} (${codeOf(cause)}).`, { cause });
+	}
 }
 
 /** Writes, waits until it is on disk, and closes. */
 function flushed(descriptor: number, text?: string): void {
 	try {
-		if (text !== undefined) writeFileSync(descriptor, text);
-		fsyncSync(descriptor);
+		if (text !== undefined) fs.writeFileSync(descriptor, text);
+		fs.fsyncSync(descriptor);
 	} finally {
-		closeSync(descriptor);
-	}
-}
-
-function orExplain<T>(what: string, action: () => T): T {
-	try {
-		return action();
-	} catch (cause) {
-		throw new Error(`${what} (${codeOf(cause)}).`, { cause });
+		fs.closeSync(descriptor);
 	}
 }
 

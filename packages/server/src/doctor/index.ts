@@ -3,8 +3,7 @@
  * and can run alongside the service.
  */
 import type { Config } from "../config/index.ts";
-import { examineAddress } from "./address.ts";
-import { examineDashboard, examineEgress, examineFiles, type Finding } from "./local.ts";
+import { examineAddress, examineDashboard, examineEgress, examineFiles, type Finding } from "./local.ts";
 import { examineReceiver } from "./receiver.ts";
 import { examineSqlite } from "./sqlite.ts";
 
@@ -13,17 +12,15 @@ export { examineBackup } from "./sqlite.ts";
 
 /** @param receivers URLs of receivers to connect to as well */
 export async function examine(config: Config, receivers: readonly URL[] = []): Promise<Finding[]> {
-	const reached = receivers.map((url) => examineReceiver(url, config));
-	return (
-		await Promise.all([
-			examineNeeds(config),
-			examineFiles(),
-			examineAddress(config),
-			examineEgress(config),
-			examineDashboard(config),
-			...reached,
-		])
-	).flat();
+	const findings = await Promise.all([
+		examineNeeds(config),
+		examineFiles(),
+		examineAddress(config),
+		examineEgress(config),
+		examineDashboard(config),
+		...receivers.map((url) => examineReceiver(url, config)),
+	]);
+	return findings.flat();
 }
 
 /**

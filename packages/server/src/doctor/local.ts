@@ -1,15 +1,17 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { DESCRIPTORS, SENDS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { grouped } from "../base/text.ts";
 import { type Config, readSealKey } from "../config/index.ts";
-import { openSealCheck } from "../config/seal-key.ts";
+import { openSealCheck, SEAL_CHECK } from "../config/seal-key.ts";
 import { quarantineText } from "../engine/quarantine.ts";
 import { holdText, stepMs } from "../engine/retention-clock.ts";
 import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/egress.ts";
 import { createResolver } from "../net/resolver.ts";
-import { markOf } from "../storage/port.ts";
+import { CLOCK_JUMPED, CLOCK_SEEN, markOf, QUARANTINE } from "../storage/port.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";
@@ -59,40 +61,70 @@ export function examineSeal({ sealKey, sealKeyFile }: Config, path: string, seal
 	}
 }
 
-/** How users reach the dashboard. */
-export function examineDashboard({ host, publicUrl, trustProxy }: Config): Finding[] {
-	const name = "Dashboard";
-	if (publicUrl?.startsWith("https:"))
-		return trustProxy.length > 0
-			? [ok(name, `At ${publicUrl}; cookies are only sent over HTTPS.`)]
-			: [
-					warning(
-						name,
-						`At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`,
-					),
-				];
-	const local = /^127\.[\d.]+$/.test(host) || host === "::1" || host === "localhost";
-	if (local) return [ok(name, "Reachable only from this machine.")];
-	return [
-		warning(
+/** How long a program that uses the port has to respond, milliseconds. */
+const ANSWER_MS = 2_000;
+
+/** Whether the service could listen there. The port itself isn't taken, not even briefly: the service may be starting. */
+export async function examineAddress({ host, port }: Pick<Config, "host" | "port">): Promise<Finding> {
+	const name = "Address";
+	const server = createServer();
+	try {
+		server.listen(0, host);
+		await once(server, "listening");
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return fault(name, `Cannot listen on ${host}: it isn't an address of this machine (${code}); check POSTHORN_HOST.`);
+	}
+	const { address } = server.address() as { address: string };
+	server.close();
+	const user = port === 0 ? null : await userOf(address, port);
+	if (user === "another")
+		return warning(
 			name,
-			`Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`,
-		),
+			`Another program uses port ${port} of ${host}: stop it, or choose another port with POSTHORN_PORT.`,
+		);
+	return ok(name, user === null ? `Port ${port} of ${host} is free.` : `Port ${port} of ${host} is this service's.`);
+}
+
+/** Who accepts connections there, if anyone does. */
+async function userOf(address: string, port: number): Promise<"posthorn" | "another" | null> {
+	const own = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+	const url = `http://${own.includes(":") ? `[${own}]` : own}:${port}/healthz`;
+	try {
+		const { headers } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+		return headers.get("x-request-id")?.startsWith("node_") ? "posthorn" : "another";
+	} catch (error) {
+		const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+		return code === "ECONNREFUSED" ? null : "another";
+	}
+}
+
+/** How users reach the dashboard. */
+export function examineDashboard({ host, publicUrl, trustProxy }: Config): Finding {
+	const name = "Dashboard";
+	if (publicUrl?.startsWith("https:")) {
+		if (trustProxy.length > 0) return ok(name, `At ${publicUrl}; cookies are only sent over HTTPS.`);
+		const text = `At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`;
+		return warning(name, text);
+	}
+	const local = /^127\.[\d.]+$/.test(host) || host === "::1" || host === "localhost";
+	if (local) return ok(name, "Reachable only from this machine.");
+	const text = `Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`;
+	return warning(name, text);
+}
+
+/** What the settings in the database say: whether the seal key is the right one, the clock plausible, and it may send. */
+export function examineStored(config: Config, path: string, settingOf: (name: string) => string | null): Finding[] {
+	const mark = markOf(settingOf(QUARANTINE));
+	return [
+		examineSeal(config, path, settingOf(SEAL_CHECK)),
+		...examineRetention(config, settingOf(CLOCK_SEEN), settingOf(CLOCK_JUMPED)),
+		...(mark === null ? [] : [warning("Quarantine", quarantineText(mark))]),
 	];
 }
 
-/** @param value the setting of a restored database that isn't released yet, if any */
-export function examineQuarantine(value: string | null): Finding[] {
-	const mark = markOf(value);
-	return mark === null ? [] : [warning("Quarantine", quarantineText(mark))];
-}
-
-/**
- * Whether this machine's clock is plausible.
- * @param seen the time that a node recorded, if any
- * @param jumped how far clocks have jumped ahead before
- */
-export function examineRetention({ logRetentionMs }: Config, seen: string | null, jumped: string | null): Finding[] {
+/** @param seen the time that a node recorded, if any; `jumped` is how far clocks have jumped ahead before */
+function examineRetention({ logRetentionMs }: Config, seen: string | null, jumped: string | null): Finding[] {
 	const now = Date.now();
 	if (seen === null || now <= Number(seen)) return [];
 	const jumpedMs = now - Number(seen) + Number(jumped ?? 0);
@@ -108,19 +140,18 @@ const HTTPS_PORT = 443;
 /** Whether names resolve, and where deliveries may go. */
 export async function examineEgress({ egress }: Config): Promise<Finding[]> {
 	const guard = createGuard(egress);
-	const findings: Finding[] = [];
+	return [await examineNames(guard), egressFinding(egress, guard)];
+}
+
+async function examineNames(guard: Guard): Promise<Finding> {
+	const name = "Names";
 	try {
 		await createResolver({ guard, clock: systemClock }).lookup(KNOWN_NAME);
-		findings.push(ok("Names", "Host names resolve."));
+		return ok(name, "Host names resolve.");
 	} catch (error) {
-		findings.push(
-			warning(
-				"Names",
-				`${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf; receivers can't be reached by name otherwise.`,
-			),
-		);
+		const text = `${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf; receivers can't be reached by name otherwise.`;
+		return warning(name, text);
 	}
-	return [...findings, egressFinding(egress, guard)];
 }
 
 function egressFinding({ allow, deny, ports }: Config["egress"], guard: Guard): Finding {

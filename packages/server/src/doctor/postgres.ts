@@ -4,25 +4,15 @@ import { SEAL_CHECK } from "../config/seal-key.ts";
 import { apartText } from "../engine/retention-clock.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import {
-	adviceAtStart,
-	examineQuarantine,
-	examineRetention,
-	examineSeal,
-	type Finding,
-	fault,
-	ok,
-	warning,
-} from "./local.ts";
+import { adviceAtStart, examineStored, type Finding, fault, ok, warning } from "./local.ts";
 
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
 const CONNECTIONS_OF_A_NODE = DATABASE_CONNECTIONS.lasting + DATABASE_CONNECTIONS.brief;
 
-const SESSION_POOL: Finding = {
-	state: "ok",
-	name: "Pool",
-	text: `A pool that keeps sessions is in front of the database: allow it ${CONNECTIONS_OF_A_NODE} connections per node.`,
-};
+const SESSION_POOL = ok(
+	"Pool",
+	`A pool that keeps sessions is in front of the database: allow it ${CONNECTIONS_OF_A_NODE} connections per node.`,
+);
 
 /** Checks the server, this user's permissions, the schema, and the clock. */
 export async function examineServer(url: string, config: Config): Promise<Finding[]> {
@@ -40,9 +30,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 				: ok("Database", `PostgreSQL ${version} at ${place} responds.`),
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
-			examineSeal(config, "", facts.settings.get(SEAL_CHECK) ?? null),
-			...examineRetention(config, facts.settings.get(CLOCK_SEEN) ?? null, facts.settings.get(CLOCK_JUMPED) ?? null),
-			...examineQuarantine(facts.settings.get(QUARANTINE) ?? null),
+			...examineStored(config, "", (name) => facts.settings.get(name) ?? null),
 			examinePrivacy(facts),
 			durabilityOf(facts),
 			...lossesOf(facts),

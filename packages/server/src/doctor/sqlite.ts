@@ -3,9 +3,8 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
-import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
-import { examineQuarantine, examineRetention, examineSeal, type Finding, warning } from "./local.ts";
+import { examineSeal, examineStored, type Finding, warning } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
 /** Less than the service writes at startup. */
@@ -31,20 +30,12 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
 	if (free < NO_DISK_BYTES) return fault(`The disk of ${path} is full: free some space.`);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
-	let sealed: string | null = null;
-	let seen: string | null = null;
-	let jumped: string | null = null;
-	let mark: string | null = null;
-	if (there) {
-		try {
-			await access(path, constants.R_OK | constants.W_OK);
-			sealed = readSqliteSetting(path, SEAL_CHECK);
-			seen = readSqliteSetting(path, CLOCK_SEEN);
-			jumped = readSqliteSetting(path, CLOCK_JUMPED);
-			mark = readSqliteSetting(path, QUARANTINE);
-		} catch (error) {
-			return fault(codeOf(error)?.startsWith("E") ? unwritable(path, error) : (error as Error).message);
-		}
+	let stored: Finding[];
+	try {
+		if (there) await access(path, constants.R_OK | constants.W_OK);
+		stored = examineStored(config, path, (setting) => (there ? readSqliteSetting(path, setting) : null));
+	} catch (error) {
+		return fault(codeOf(error)?.startsWith("E") ? unwritable(path, error) : (error as Error).message);
 	}
 	const text =
 		state === "warning"
@@ -52,13 +43,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			: there
 				? `${path}, ${gigabytes} free.`
 				: `${path} will be created at the first start; ${gigabytes} free.`;
-	return [
-		{ state, name, text },
-		...(folder === dirname(resolve(path)) ? await examineFolder(folder) : []),
-		examineSeal(config, path, sealed),
-		...examineRetention(config, seen, jumped),
-		...examineQuarantine(mark),
-	];
+	return [{ state, name, text }, ...(folder === dirname(resolve(path)) ? await examineFolder(folder) : []), ...stored];
 }
 
 /** A service under systemd may see a file system as read-only that isn't. */

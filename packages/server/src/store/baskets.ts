@@ -86,7 +86,7 @@ export interface BasketTimerOptions {
 	readonly engine: Pick<Engine, "appended" | "recheck">;
 	readonly clock: Clock;
 	readonly logger: Logger;
-	/** Whether the time that the clock shows is believed: otherwise nothing is abandoned. By default, it is. */
+	/** Whether the clock is trusted: otherwise nothing is abandoned. By default, it is. */
 	readonly isTrusted?: (() => boolean) | undefined;
 }
 
@@ -118,7 +118,6 @@ export class BasketTimer {
 		if (at < this.#wakeAt) this.#sleepUntil(at);
 	}
 
-	/** Starts nothing more and waits for work in progress. */
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#timer?.cancel();

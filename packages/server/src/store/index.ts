@@ -1,20 +1,17 @@
 import type { Logger } from "../base/logger.ts";
 import { Baskets, BasketTimer } from "./baskets.ts";
-import { Orders } from "./orders.ts";
+import { Orders, Subscriptions } from "./orders.ts";
 import { FactRecorder, type StoreOptions } from "./recorder.ts";
-import { Subscriptions } from "./subscriptions.ts";
 
-export type { BasketInput, RemoveResult, TouchResult } from "./baskets.ts";
+export type { BasketInput } from "./baskets.ts";
 export { DELIVERABLE_KINDS, type OrderInput, OUTCOMES, type PreparedOrder } from "./orders.ts";
-export type * from "./recorder.ts";
-export { ID_LENGTH } from "./recorder.ts";
-export type { CancelResult, SubscriptionInput } from "./subscriptions.ts";
+export { type FactRecorded, type FactRefused, type FactResult, ID_LENGTH } from "./recorder.ts";
 
 export interface StartStoreOptions extends StoreOptions {
 	readonly logger: Logger;
 	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly basketIdleMs: number;
-	/** Whether the time that the clock shows is believed: otherwise no basket is abandoned. By default, it is. */
+	/** Whether the clock is trusted: otherwise no basket is abandoned. By default, it is. */
 	readonly isTrusted?: () => boolean;
 }
 

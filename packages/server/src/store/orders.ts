@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { normalizeEmail } from "../base/text.ts";
+import { type Fault, normalizeEmail } from "../base/text.ts";
 import { payloadFaults } from "../engine/publish/check.ts";
 import type { NewOrder } from "../storage/port.ts";
 import {
@@ -17,6 +17,14 @@ import {
 
 /** Identifies a customer: SHA-256 of the normalized address, so that no address is kept for longer than its events. */
 export const customerKey = (email: string): Buffer => createHash("sha256").update(normalizeEmail(email)).digest();
+
+export interface SubscriptionInput {
+	readonly subscription_id: string;
+	readonly customer_email: string;
+	readonly plan: string;
+}
+
+export type CancelResult = FactResult | { readonly kind: "no_subscription" };
 
 export type Items = readonly Readonly<Record<string, unknown>>[];
 
@@ -58,8 +66,8 @@ export interface DeliverableInput {
 export type PreparedOrder = NewOrder | FactRefused;
 
 /**
- * Paid orders, and facts about them. A customer's first order creates `customer.created`, and each creates `purchase.completed`, in this order
- * and before anything that refers to the order. Rejects only if storage fails.
+ * Paid orders, and facts about them. A customer's first order creates `customer.created`, and each creates
+ * `purchase.completed`, in this order and before anything that refers to the order. Rejects only if storage fails.
  */
 export class Orders {
 	readonly #recorder: FactRecorder;
@@ -74,8 +82,8 @@ export class Orders {
 	}
 
 	/**
-	 * Records orders in the given order, each separately, and returns what became of each. If the queue to the
-	 * log has no room, none is recorded.
+	 * Records orders in the given order, each separately, and returns what became of each. If the queue to the log has no
+	 * room, none is recorded.
 	 */
 	async recordAll(projectId: string, prepared: readonly PreparedOrder[]): Promise<FactResult[]> {
 		const orders = prepared.filter((each) => "orderId" in each);
@@ -157,10 +165,7 @@ export class Orders {
 		});
 	}
 
-	/**
-	 * A dispute raised by a payment processor: creates `chargeback.created`. It may exceed the order's amount because of
-	 * fees.
-	 */
+	/** A payment processor's dispute: creates `chargeback.created`. With fees it may exceed the order's amount. */
 	async chargeback(projectId: string, orderId: string, input: ChargebackInput): Promise<OrderFactResult> {
 		const { chargeback_id, amount_cents, reason } = input;
 		const faults = [
@@ -185,10 +190,7 @@ export class Orders {
 		});
 	}
 
-	/**
-	 * The final result of one of an order's deliverables: `delivery.success` or `delivery.failed`. The order must be
-	 * recorded first, so that its `purchase.completed` comes before.
-	 */
+	/** How a deliverable ended. Its order must be recorded first, so that `purchase.completed` comes before. */
 	async deliverable(
 		projectId: string,
 		orderId: string,
@@ -213,9 +215,54 @@ export class Orders {
 	}
 }
 
+/** Recurring subscriptions: `subscription.created` and, once, `subscription.canceled`. */
+export class Subscriptions {
+	readonly #recorder: FactRecorder;
+
+	constructor(recorder: FactRecorder) {
+		this.#recorder = recorder;
+	}
+
+	async record(projectId: string, input: SubscriptionInput): Promise<FactResult> {
+		const { subscription_id, plan } = input;
+		const payload = { subscription_id, customer_email: input.customer_email.trim(), plan };
+		const data = this.#recorder.dataOf("subscription.created", payload, [
+			...idFaults("/subscription_id", subscription_id),
+			...textFaults("/customer_email", payload.customer_email),
+			...textFaults("/plan", plan),
+		]);
+		if (typeof data !== "string") return data;
+		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
+			const at = this.#recorder.now();
+			const result = await this.#recorder.storage.recordSubscription({
+				projectId,
+				subscription: {
+					subscriptionId: subscription_id,
+					digest: digestOf(payload),
+					at,
+					data,
+					event: this.#recorder.candidate(projectId, "subscription.created", at, data),
+				},
+			});
+			return this.#recorder.done(projectId, result);
+		});
+	}
+
+	cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
+		const recorder = this.#recorder;
+		return recorder.admit<CancelResult>(projectId, 0, async () => {
+			const data = await recorder.storage.getSubscription({ projectId, subscriptionId });
+			if (data === null) return { kind: "no_subscription" };
+			const at = recorder.now();
+			const event = recorder.candidate(projectId, "subscription.canceled", at, data);
+			const result = await recorder.storage.cancelSubscription({ projectId, subscriptionId, at, event });
+			return result.kind === "no_subscription" ? result : recorder.done(projectId, result);
+		});
+	}
+}
+
 /** Checked fields produce data that the catalogue accepts; if not, the two have diverged. */
-function assertFits(faults: readonly { readonly pointer: string; readonly detail: string }[]): void {
-	const [fault] = faults;
+function assertFits([fault]: readonly Fault[]): void {
 	if (fault)
 		throw new Error(`The data of a fact's event doesn't match the catalogue: ${fault.pointer} ${fault.detail}.`);
 }

@@ -164,8 +164,7 @@ export function amountFaults(amount: number, least: number): Fault[] {
 }
 
 export function currencyFaults(currency: string): Fault[] {
-	if (CURRENCIES.has(currency)) return [];
-	return [{ pointer: "/currency", detail: CURRENCY_DETAIL }];
+	return CURRENCIES.has(currency) ? [] : [{ pointer: "/currency", detail: CURRENCY_DETAIL }];
 }
 
 /** Numbers that have already lost digits, and so would be another product's id; and excessive nesting. */

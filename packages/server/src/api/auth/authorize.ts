@@ -4,22 +4,19 @@ import { isoTime } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
 	API_KEY_PREFIX,
-	type ApiKeys,
 	askImmediately,
 	type Guesses,
-	type Members,
 	OPERATOR_KEY_PREFIX,
 	type Person,
 	type Principal,
 	SESSION_MS,
-	type Sessions,
 	TooManyGuesses,
 } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
-import { type KeyScope, mayAs, type Role, type Storage } from "../../storage/port.ts";
-import { notFound, Problem, retryLater } from "../http/problem.ts";
-import { type Route, roleFor, scopeFor } from "../route.ts";
+import { type KeyScope, mayAs, type Role } from "../../storage/port.ts";
+import { found, notFound, Problem, retryLater } from "../http/problem.ts";
+import { type ApiParts, type Route, roleFor, scopeFor } from "../route.ts";
 import { unauthenticatedOwner } from "./callers.ts";
 
 /** RFC 6750: the scheme's name is case-insensitive; one or more spaces, then the token. */
@@ -28,14 +25,9 @@ const BEARER = /^bearer +(\S.*)$/i;
 /** Carries the session's CSRF token. */
 const CSRF_HEADER = "x-csrf-token";
 
-export interface AuthParts extends OriginCheck {
-	readonly apiKeys: Pick<ApiKeys, "authenticate">;
-	readonly sessions: Pick<Sessions, "find">;
-	readonly members: Pick<Members, "roleOf">;
-	readonly storage: Pick<Storage, "getProject">;
-	readonly cookie: Pick<SessionCookie, "read">;
+export type AuthParts = Pick<ApiParts, "apiKeys" | "sessions" | "members" | "storage" | "cookie" | "publicUrl"> & {
 	readonly guesses: Pick<Guesses, "from" | "wrong">;
-}
+};
 
 declare module "fastify" {
 	interface FastifyRequest {
@@ -69,27 +61,22 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 	const { project_id: projectId } = request.params as { project_id?: string };
 	if (projectId !== undefined) await checkRole(principal, projectId, route, parts);
 	else if (route.peopleOnly && principal.kind === "project") throw notForKeys();
-	if (
-		access === "operator" &&
-		principal.kind !== "operator" &&
-		!(principal.kind === "person" && principal.account.operator)
-	)
-		throw new Problem(
-			"forbidden",
-			principal.kind === "person"
-				? "Only the operator may do this."
-				: "Only the operator's key may do this; this is a project's key.",
-		);
+	if (access !== "operator" || principal.kind === "operator") return;
+	if (principal.kind === "project")
+		throw new Problem("forbidden", "Only the operator's key may do this; this is a project's key.");
+	if (!principal.account.operator) throw new Problem("forbidden", "Only the operator may do this.");
 }
 
 /** Throws 409 unless the project has what the route needs. After {@link authorize}, and apart because it asks storage. */
-export async function requireApp(
-	request: FastifyRequest,
-	{ access }: Route,
-	parts: Pick<AuthParts, "storage">,
-): Promise<void> {
+export async function requireApp(request: FastifyRequest, { access }: Route, { storage }: AuthParts): Promise<void> {
 	const { project_id: projectId } = request.params as { project_id?: string };
-	if (access === "developer" && projectId !== undefined) await checkApp(projectId, parts);
+	if (access !== "developer" || projectId === undefined) return;
+	const { apps } = found("project", await storage.getProject({ projectId }));
+	if (apps.includes(DEVELOPER_APP)) return;
+	throw new Problem(
+		"app-not-installed",
+		"Webhooks, API keys and logs need the Developer app, which isn't installed in this project. An owner can install it under Apps, or the operator with PUT /v1/projects/{project_id}/apps/developer.",
+	);
 }
 
 /**
@@ -101,10 +88,7 @@ export async function authorizeAgain(request: FastifyRequest, route: Route, part
 	await requireApp(request, route, parts);
 }
 
-/**
- * Whether an authorized request would still be authorized now: its session may have ended, its key may have been
- * deleted.
- */
+/** The same as a value. */
 export async function isStillAllowed(request: FastifyRequest, route: Route, parts: AuthParts): Promise<boolean> {
 	try {
 		await authorizeAgain(request, route, parts);
@@ -162,72 +146,50 @@ function notForKeys(): Problem {
 	);
 }
 
-async function checkApp(projectId: string, { storage }: Pick<AuthParts, "storage">): Promise<void> {
-	const project = await storage.getProject({ projectId });
-	if (!project) throw notFound("project");
-	if (project.apps.includes(DEVELOPER_APP)) return;
-	throw new Problem(
-		"app-not-installed",
-		"Webhooks, API keys and logs need the Developer app, which isn't installed in this project. An owner can install it under Apps, or the operator with PUT /v1/projects/{project_id}/apps/developer.",
-	);
-}
-
 async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<Principal> {
 	const { authorization } = request.headers;
 	if (authorization === undefined) {
 		const token = parts.cookie.read(request);
-		const person = token === undefined ? null : await findPerson(token, request, parts);
+		const person = await findPerson(token, request, parts);
 		if (person) return person;
-		throw new Problem(
-			"unauthorized",
+		throw unauthorized(
 			token === undefined
 				? "Send an API key in the header Authorization: Bearer KEY, or sign in."
 				: "Your session has ended. Sign in again.",
-			{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' } },
 		);
 	}
 	const token = BEARER.exec(authorization)?.[1]?.trimEnd();
-	if (token === undefined)
-		throw new Problem("unauthorized", "Send an API key in the header Authorization: Bearer KEY.", {
-			headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' },
-		});
+	if (token === undefined) throw unauthorized("Send an API key in the header Authorization: Bearer KEY.");
 	// Headers are decoded as Latin-1; this restores the original bytes.
 	const key = Buffer.from(token, "latin1");
 	const principal = await counted(request, parts, (ask) => parts.apiKeys.authenticate(key, ask));
 	if (principal !== null && principal.kind !== "expired") return principal;
-	throw new Problem(
-		"unauthorized",
-		principal === null
-			? looksIssued(token)
-				? "This API key is not known. It may have been deleted, or belong to another instance."
-				: `This isn't a key that Posthorn creates: those begin with ${API_KEY_PREFIX} or ${OPERATOR_KEY_PREFIX}.`
-			: `This API key expired at ${isoTime(principal.at)}. Create another one under API Keys.`,
-		{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn", error="invalid_token"' } },
-	);
+	if (principal !== null)
+		throw invalidToken(`This API key expired at ${isoTime(principal.at)}. Create another one under API Keys.`);
+	if (!token.startsWith(API_KEY_PREFIX) && !token.startsWith(OPERATOR_KEY_PREFIX))
+		throw invalidToken(
+			`This isn't a key that Posthorn creates: those begin with ${API_KEY_PREFIX} or ${OPERATOR_KEY_PREFIX}.`,
+		);
+	throw invalidToken("This API key is not known. It may have been deleted, or belong to another instance.");
 }
 
-/**
- * The signed-in account that sent this request, after CSRF checks; null if there is none. For open routes that do more
- * for signed-in users.
- */
-export async function authenticateCookie(
-	request: FastifyRequest,
-	parts: Pick<AuthParts, "cookie" | "sessions" | "guesses" | "publicUrl">,
-): Promise<Person | null> {
-	const token = parts.cookie.read(request);
-	const person = token === undefined ? null : await findPerson(token, request, parts);
+const unauthorized = (why: string, error = ""): Problem =>
+	new Problem("unauthorized", why, { headers: { "WWW-Authenticate": `Bearer realm="posthorn"${error}` } });
+const invalidToken = (why: string): Problem => unauthorized(why, ', error="invalid_token"');
+
+/** The signed-in account that sent this request, after CSRF checks; null if there is none. For open routes. */
+export async function authenticateCookie(request: FastifyRequest, parts: AuthParts): Promise<Person | null> {
+	const person = await findPerson(parts.cookie.read(request), request, parts);
 	if (person) checkIntent(request, person, parts);
 	return person;
 }
 
-const looksIssued = (key: string) => [API_KEY_PREFIX, OPERATOR_KEY_PREFIX].some((prefix) => key.startsWith(prefix));
-
-function findPerson(
-	token: string,
+async function findPerson(
+	token: string | undefined,
 	request: FastifyRequest,
-	parts: Pick<AuthParts, "sessions" | "guesses">,
+	parts: AuthParts,
 ): Promise<Person | null> {
-	return counted(request, parts, (ask) => parts.sessions.find(token, ask));
+	return token === undefined ? null : counted(request, parts, (ask) => parts.sessions.find(token, ask));
 }
 
 /** Finds a token's principal. An invalid token counts against the network that it came from. */
@@ -250,7 +212,7 @@ async function counted<T>(
  * Browsers send the cookie with every request, even those that another site triggers, so this checks that the dashboard
  * sent it.
  */
-function checkIntent(request: FastifyRequest, { csrfToken }: Person, parts: OriginCheck): void {
+function checkIntent(request: FastifyRequest, { csrfToken }: Person, parts: AuthParts): void {
 	checkOrigin(request, parts, true);
 	const given = Buffer.from(String(request.headers[CSRF_HEADER] ?? ""));
 	const expected = Buffer.from(csrfToken);
@@ -262,19 +224,13 @@ function isUnsafe({ method }: FastifyRequest): boolean {
 	return method !== "GET" && method !== "HEAD";
 }
 
-/** Recognizes requests that another site's page made a browser send. */
-export interface OriginCheck {
-	/** Where users reach the dashboard, such as `https://hooks.example.com`: an origin as browsers see it. */
-	readonly publicUrl: () => string;
-}
-
 /**
  * Throws 403 for a request that another site's page made a browser send. Browsers send `Origin` with every such request
  * that could change something, or at least `Sec-Fetch-Site`; a client that sends neither isn't a browser.
  *
  * @param required whether one of the two headers must be present
  */
-function checkOrigin(request: FastifyRequest, { publicUrl }: OriginCheck, required: boolean): void {
+function checkOrigin(request: FastifyRequest, { publicUrl }: AuthParts, required: boolean): void {
 	const { origin, host, "sec-fetch-site": site } = request.headers;
 	if (origin !== undefined) {
 		if (origin === publicUrl() || (host !== undefined && hostOf(origin) === host && isOwnAddress(host))) return;

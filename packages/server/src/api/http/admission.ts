@@ -1,6 +1,5 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Principal } from "../../accounts/index.ts";
 import { Budget } from "../../base/budget.ts";
 import { NODE_RATES, RATES, type RateName, RESPONSES } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -65,19 +64,14 @@ export class Admission {
 	count(request: FastifyRequest, route: Route): void {
 		const { principal } = request;
 		if (principal === null || principal.kind === "operator") return;
-		for (const name of ratesOf(route)) this.#count(request, name, principal);
-	}
-
-	#count(request: FastifyRequest, name: RateName, principal: Principal): void {
-		const owner = OF_PRINCIPALS.has(name) ? principalName(principal) : payerOf(request)!;
-		const limit = this.#rates[name];
-		const tooSoon = limit.take(owner);
-		if (tooSoon === null) {
+		for (const name of ratesOf(route)) {
+			const [what, ofProject] = COUNTED[name];
+			const owner = ofProject === undefined ? principalName(principal) : payerOf(request)!;
+			const tooSoon = this.#rates[name].take(owner);
+			if (tooSoon?.whose === "own") throw retryLater("own", tooMany(name), tooSoon.wait);
+			if (tooSoon) throw retryLater("node", `This node is receiving too many ${what}.`, tooSoon.wait);
 			if (name === "reads") request.countsAsRead = true;
-			return;
 		}
-		const { whose, wait } = tooSoon;
-		throw retryLater(whose, whose === "own" ? tooMany(name) : tooManyOnNode(name), wait);
 	}
 
 	/**
@@ -194,8 +188,8 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += RESPONSES.sliceBytes) yield bytes.subarray(at, at + RESPONSES.sliceBytes);
 }
 
-/** What a rate counts, and whose; nothing more for one that applies to a principal. */
-const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
+/** What a rate counts, and whose if it applies to a project; else it applies to a principal. */
+const COUNTED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	changes: ["changes", "in this project"],
 	facts: ["store facts", "of this project"],
 	testEvents: ["test events", "of this project"],
@@ -207,17 +201,9 @@ const COUNTED: Record<RateName, readonly [what: string, whose?: string]> = {
 	recordedReads: ["exports and listeners", "of this project"],
 };
 
-/** Rates that apply to a principal, not to a project. */
-const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups"]);
-
 /** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
 export function tooMany(name: RateName): string {
 	const { burst, perMinute } = RATES[name];
 	const large = name === "reads" ? ", large responses counting as several" : "";
 	return `Too many ${COUNTED[name].join(" ")}: up to ${grouped(burst)} at once and ${grouped(perMinute)} per minute${large}.`;
-}
-
-/** Why a request over the node's rate is refused. */
-function tooManyOnNode(name: RateName): string {
-	return `This node is receiving too many ${COUNTED[name][0]}.`;
 }

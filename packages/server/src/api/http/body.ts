@@ -66,7 +66,6 @@ export function turnOf(request: FastifyRequest): string {
 	return payerOf(request) ?? unauthenticatedOwner(request);
 }
 
-/** Throws the faults of the request's body. */
 export function checkBody(route: Route, body: unknown): void {
 	if (!route.body) {
 		if (body === undefined || (isObject(body) && Object.keys(body).length === 0)) return;
@@ -111,7 +110,6 @@ interface BodyClaim {
 	release(): void;
 }
 
-/** Returns the share of the request's body to its budget. Does nothing the second time. */
 export function releaseBody(request: FastifyRequest): void {
 	request.bodyClaim?.release();
 }

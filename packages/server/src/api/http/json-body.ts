@@ -144,11 +144,7 @@ export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 		case "fits":
 			if (list && scan.list) return withList(bytes, list, scan.list);
 			if (list && bytes.length > list.itemBytes) throw singleTooLarge(bytes.length, list);
-			return wholeBody(bytes);
 	}
-}
-
-function wholeBody(bytes: Buffer): JsonBody {
 	const text = bytes.toString("utf8");
 	return { value: parse(text), text };
 }
@@ -169,13 +165,8 @@ function withList(bytes: Buffer, { member, itemBytes }: BodyList, { span, items 
 }
 
 function itemTooLarge(bytes: number, pointer: string, limit: number): Problem {
-	return new Problem(
-		"too-large",
-		`An element of the list has ${grouped(bytes)} bytes; ${grouped(limit)} are allowed.`,
-		{
-			errors: [{ pointer, detail: `must have at most ${limit} bytes` }],
-		},
-	);
+	const why = `An element of the list has ${grouped(bytes)} bytes; ${grouped(limit)} are allowed.`;
+	return new Problem("too-large", why, { errors: [{ pointer, detail: `must have at most ${limit} bytes` }] });
 }
 
 function singleTooLarge(bytes: number, { member, itemBytes }: BodyList): Problem {

@@ -117,9 +117,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The schemas that the query schemas here consist of. */
 interface QuerySchema {
-	readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+	readonly properties?: Readonly<Record<string, { readonly type?: string; readonly default?: unknown }>>;
+	/** Parameters that have a default. */
+	readonly required?: readonly string[];
 }
 
 const repeated = new WeakSet<object>();
@@ -139,11 +140,12 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
  * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
- * be given once. Unknown parameters are faults. Pointers have the form `?name`.
+ * be given once. Those that aren't optional have a default. Unknown parameters are faults. Pointers have the form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
-	const properties = (schema as QuerySchema | undefined)?.properties ?? {};
+	const { properties = {}, required = [] } = (schema ?? {}) as QuerySchema;
 	const value: Record<string, unknown> = {};
+	for (const name of required) value[name] = properties[name]!.default;
 	const faults: Fault[] = [];
 	const names = Object.keys(properties);
 	const known = names.length > 0 ? `, which has: ${names.join(", ")}` : "";

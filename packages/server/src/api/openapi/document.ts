@@ -1,6 +1,6 @@
 import type { RateName } from "../../base/budgets.ts";
 import { ID_PREFIX } from "../../base/ids.ts";
-import { readConfig } from "../../config/index.ts";
+import { type Config, readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
@@ -31,11 +31,6 @@ const ProblemSchema = component("Problem", { description: "RFC 9457." })({
 	),
 });
 
-export interface OpenApiOptions {
-	/** The word in the names of deliveries' headers. */
-	readonly brand: string;
-}
-
 const TAGS = [
 	{ name: "Projects", description: "Stores whose events are published; each is separate from all others." },
 	{ name: "API keys", description: "Keys that can access a single project." },
@@ -60,7 +55,7 @@ Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every 
 Strings are well-formed Unicode. In addition to the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
 
 /** This API as an OpenAPI 3.1 document, built from the routes that the server registers. */
-export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOptions): Record<string, unknown> {
+export function openApiDocument(routes: readonly Route[], { brand }: Pick<Config, "brand">): Record<string, unknown> {
 	const components = new Components();
 	const paths: Record<string, Record<string, unknown>> = {};
 	for (const route of routes) {
@@ -101,16 +96,15 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 	};
 }
 
-/**
- * The OpenAPI document of a service with default settings, made without a service: routes use their parts only when
- * called.
- */
+/** The document of a service with default settings, made without a service: routes use their parts only when called. */
 export function documentedApi(): Record<string, unknown> {
 	const defaults = readConfig({ env: {} });
 	if (!defaults.ok) throw new Error(`The default settings are invalid: ${defaults.faults.join(" ")}`);
 	const { config } = defaults;
-	const routes: Route[] = apiRoutes({ config } as Partial<ApiParts> as ApiParts, () => "");
-	return openApiDocument(routes, config);
+	return openApiDocument(
+		apiRoutes({ config } as Partial<ApiParts> as ApiParts, () => ""),
+		config,
+	);
 }
 
 /** A part of a JSON Schema. */
@@ -184,12 +178,12 @@ function impliedProblems(route: Route): ProblemKind[] {
 }
 
 function operationOf(route: Route, components: Components): Record<string, unknown> {
-	const { body, success } = route;
+	const { operationId, tag, summary, description, body, success } = route;
 	return {
-		operationId: route.operationId,
-		tags: [route.tag],
-		summary: route.summary,
-		...(route.description !== undefined && { description: route.description }),
+		operationId,
+		tags: [tag],
+		summary,
+		...(description !== undefined && { description }),
 		...securityOf(route),
 		parameters: parametersOf(route, components),
 		...(body && {
@@ -230,13 +224,9 @@ function described(property: { readonly description?: string }, components: Comp
 function successOf({ success }: Route, components: Components): Record<string, unknown> {
 	const { description, headers = {}, contentType = success.schema ? "application/json" : undefined } = success;
 	const schema = success.schema ? components.schema(success.schema) : { type: "string" };
-	const described = Object.entries(headers).map(([name, text]) => [
-		name,
-		{ description: text, schema: { type: "string" } },
-	]);
 	return {
 		description,
-		...(described.length > 0 && { headers: Object.fromEntries(described) }),
+		...headersOf(headers),
 		...(contentType !== undefined && { content: { [contentType]: { schema } } }),
 	};
 }
@@ -246,34 +236,24 @@ function problemsOf(route: Route, components: Components): Record<string, unknow
 	const given = route.problems ?? {};
 	const kinds = new Set([...impliedProblems(route), ...(Object.keys(given) as ProblemKind[])]);
 	const rates = route.access === "open" ? [] : ratesOf(route);
-	const byStatus = new Map<number, ProblemKind[]>();
-	for (const kind of kinds) {
-		const { status } = PROBLEMS[kind];
-		byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
-	}
+	const byStatus = Map.groupBy(kinds, (kind) => PROBLEMS[kind].status);
 	return Object.fromEntries(
 		[...byStatus]
 			.sort(([a], [b]) => a - b)
 			.map(([status, same]) => {
-				if (status === PROBLEMS["too-many-requests"].status && rates.length > 0)
-					return [status, tooManyOf(rates, given, components)];
-				if (!same.some((kind) => given[kind]))
-					return [status, components.response(same.join("-or-"), () => problem(same, {}, components))];
-				return [status, problem(same, given, components)];
+				if (same.includes("too-many-requests") && rates.length > 0)
+					return [status, tooManyOf(rates, given["too-many-requests"], components)];
+				if (same.some((kind) => given[kind])) return [status, problem(same, given, components)];
+				return [status, components.response(same.join("-or-"), () => problem(same, {}, components))];
 			}),
 	);
 }
 
 /** 429 of a route that has rates: which, and what else the route says. */
-function tooManyOf(
-	rates: readonly RateName[],
-	given: Partial<Record<ProblemKind, string>>,
-	components: Components,
-): Record<string, unknown> {
+function tooManyOf(rates: readonly RateName[], own: string | undefined, components: Components): object {
 	const kind = "too-many-requests";
-	const own = given[kind];
-	const said = { [kind]: [...(own === undefined ? [] : [own]), ...rates.map(tooMany)].join(" ") };
-	const made = () => problem([kind], said, components);
+	const said = [...(own === undefined ? [] : [own]), ...rates.map(tooMany)].join(" ");
+	const made = () => problem([kind], { [kind]: said }, components);
 	return own === undefined ? components.response([kind, ...rates].join("-"), made) : made();
 }
 
@@ -281,12 +261,12 @@ function problem(
 	kinds: readonly ProblemKind[],
 	said: Partial<Record<ProblemKind, string>>,
 	components: Components,
-): Record<string, unknown> {
+): object {
 	const descriptions = kinds.map((kind) => said[kind] ?? `${PROBLEMS[kind].title}.`);
 	const examples = kinds.map((kind) => [kind, { value: example(kind, said[kind]) }]);
 	return {
 		description: descriptions.join(" Or: "),
-		...headersOf(kinds),
+		...headersOf(problemHeaders(kinds)),
 		content: { [PROBLEM_TYPE]: { schema: components.schema(ProblemSchema), examples: Object.fromEntries(examples) } },
 	};
 }
@@ -297,12 +277,17 @@ function example(kind: ProblemKind, said: string | undefined): Record<string, un
 	return kind === "invalid" ? { ...body, errors: [{ pointer: "/name", detail: "must not be empty" }] } : body;
 }
 
-function headersOf(kinds: readonly ProblemKind[]): Record<string, unknown> {
-	const header = (name: string, description: string) => ({
-		headers: { [name]: { description, schema: { type: "string" } } },
-	});
-	if (kinds.includes("unauthorized")) return header("WWW-Authenticate", "RFC 6750.");
-	if (kinds.includes("too-many-requests") || kinds.includes("unavailable"))
-		return header("Retry-After", "When to try again, in seconds.");
-	return {};
+function problemHeaders(kinds: readonly ProblemKind[]): Record<string, string> {
+	if (kinds.includes("unauthorized")) return { "WWW-Authenticate": "RFC 6750." };
+	const isLater = kinds.includes("too-many-requests") || kinds.includes("unavailable");
+	return isLater ? { "Retry-After": "When to try again, in seconds." } : {};
+}
+
+/** @param descriptions by the headers' names */
+function headersOf(descriptions: Readonly<Record<string, string>>): { headers?: Record<string, unknown> } {
+	const headers = Object.entries(descriptions).map(([name, description]) => [
+		name,
+		{ description, schema: { type: "string" } },
+	]);
+	return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) };
 }

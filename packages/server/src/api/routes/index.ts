@@ -1,6 +1,5 @@
 /** Every route, in the order of the documentation. */
 import type { ApiParts, Route } from "../route.ts";
-import { StorageCheck } from "../storage-check.ts";
 import { attemptRoutes } from "./log/attempts.ts";
 import { bulkRoutes } from "./log/bulk.ts";
 import { deliveryRoutes } from "./log/deliveries.ts";
@@ -11,15 +10,14 @@ import { accountRoutes } from "./people/account.ts";
 import { invitationRoutes } from "./people/invitations.ts";
 import { auditRoutes, memberRoutes } from "./people/members.ts";
 import { sessionRoutes, setupRoutes } from "./people/session.ts";
-import { apiKeyRoutes } from "./projects/api-keys.ts";
-import { projectRoutes } from "./projects/projects.ts";
+import { apiKeyRoutes, projectRoutes } from "./projects.ts";
 import { eventTypeRoutes } from "./publishing/event-types.ts";
 import { eventRoutes } from "./publishing/events.ts";
 import { factRoutes } from "./publishing/facts.ts";
 import { orderRoutes } from "./publishing/orders.ts";
 import { publishRoutes } from "./publishing/publish.ts";
 import { quarantineRoutes } from "./system/quarantine.ts";
-import { docsRoutes, problemRoutes, systemRoutes } from "./system/system.ts";
+import { docsRoutes, problemRoutes, StorageCheck, systemRoutes } from "./system/system.ts";
 import { incidentRoutes } from "./webhooks/incidents.ts";
 import { changeRoutes, insightRoutes } from "./webhooks/insight.ts";
 import { webhookRoutes } from "./webhooks/webhooks.ts";

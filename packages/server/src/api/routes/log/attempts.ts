@@ -9,23 +9,20 @@ import { ANY_RESPONSE, type AttemptFilter } from "../../../storage/port.ts";
 import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
-	Cursor,
 	component,
 	count,
 	EventId,
 	EventTypeName,
 	id,
-	Limit,
 	listWith,
 	orNull,
-	PAGE_LIMIT,
 	type PageQuery,
+	paging,
 	strictObject,
 	Time,
 	TimeOrNull,
 	Type,
 } from "../../schema.ts";
-
 import {
 	cursorOf,
 	type GivenFilter,
@@ -133,7 +130,7 @@ export const searchedOf = { searched: Type.Optional(SearchedEvents) };
 
 const AttemptSummaryList = listWith(ListedAttempt, searchedOf);
 
-export const AttemptCount = component("AttemptCount")({
+const AttemptCount = component("AttemptCount")({
 	count: count("How many match, up to 10,000."),
 	capped: Type.Boolean({
 		description:
@@ -152,7 +149,7 @@ const attemptFilters = {
 
 export const AttemptCountQuery = strictObject(attemptFilters);
 
-export const AttemptQuery = strictObject({ ...attemptFilters, limit: Limit, cursor: Cursor });
+export const AttemptQuery = strictObject({ ...attemptFilters, ...paging });
 
 type Status = NonNullable<AttemptFilter["statuses"]>[number];
 
@@ -303,6 +300,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 	];
 }
 
-function pageOf({ limit = PAGE_LIMIT.default, cursor }: PageQuery): { limit: number; before?: string } {
+function pageOf({ limit, cursor }: PageQuery): { limit: number; before?: string } {
 	return { limit, ...(cursor !== undefined && { before: positionOf(cursor)! }) };
 }

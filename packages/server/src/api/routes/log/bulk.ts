@@ -52,13 +52,13 @@ const NextStep = Type.Optional(
 	),
 );
 
-export const ReplayRequest = request("ReplayRequest", { examples: [{ status: "failed" }] })({
+const ReplayRequest = request("ReplayRequest", { examples: [{ status: "failed" }] })({
 	status: Type.Enum(["failed"]),
 	since: Type.Optional(givenTime("Attempts that started at this time or later.")),
 	until: Type.Optional(givenTime("Attempts that started before this time.")),
 });
 
-export const ReplayedCount = component("ReplayedCount")({ count: Type.Integer() });
+const ReplayedCount = component("ReplayedCount")({ count: Type.Integer() });
 
 const ReplayFilter = strictObject(
 	{
@@ -71,7 +71,7 @@ const ReplayFilter = strictObject(
 	},
 );
 
-export const ReplaysRequest = request("ReplaysRequest", {
+const ReplaysRequest = request("ReplaysRequest", {
 	...EITHER,
 	dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
 	examples: [{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true }, { deliveries: [NAMED] }],
@@ -89,7 +89,7 @@ export const ReplaysRequest = request("ReplaysRequest", {
 	),
 });
 
-export const Replays = component("Replays")({
+const Replays = component("Replays")({
 	count: count("How many deliveries are replayed, or would be."),
 	skipped: Type.Optional(count("With `deliveries`: how many are still attempting or don't exist.")),
 	left: Type.Optional(

@@ -14,22 +14,19 @@ import type { Attempt as StoredAttempt } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type PathParams, type Route, routeIn } from "../../route.ts";
 import {
-	Cursor,
 	component,
 	count,
 	decodeCursor,
 	EventId,
 	EventTypeName,
 	id,
-	Limit,
 	listWith,
 	orNull,
-	PAGE_LIMIT,
+	paging,
 	strictObject,
 	TimeOrNull,
 	Type,
 } from "../../schema.ts";
-
 import { Attempt, AttemptSummary, OrderId, presentAttempt, presentAttemptSummary, searchedOf } from "./attempts.ts";
 import { cursorOf, logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
@@ -126,12 +123,12 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "List deliveries",
 			description: `Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
 			access: "developer",
-			query: strictObject({ ...filters, limit: Limit, cursor: Cursor }),
+			query: strictObject({ ...filters, ...paging }),
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },
 			async handler({ params: { projectId }, query, request, reply }) {
-				const { limit = PAGE_LIMIT.default, cursor } = query;
+				const { limit, cursor } = query;
 				const { filter, searched } = await deliveryFilterOf(references, projectId, query);
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
 				const before = cursor === undefined ? undefined : decodeCursor(cursor, isDeliveryPosition);

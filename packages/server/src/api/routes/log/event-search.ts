@@ -7,24 +7,21 @@ import type { EventSummary, Excerpt } from "../../../storage/port.ts";
 import { invalid } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
-	Cursor,
 	component,
 	count,
 	decodeCursor,
 	EventId,
 	EventTypeName,
 	encodeCursor,
-	Limit,
 	listWith,
 	orNull,
-	PAGE_LIMIT,
+	paging,
 	strictObject,
 	Time,
 	TimeOrNull,
 	Type,
 	text,
 } from "../../schema.ts";
-
 import { AttemptSummary, presentAttemptSummary } from "./attempts.ts";
 import { presentSearched, referenceFilters, SearchedEvents } from "./log-filters.ts";
 
@@ -62,8 +59,7 @@ const SearchQuery = strictObject({
 				"Searches events' bodies and recorded responses (their first 1,024 bytes) for this text, in upper or lower case, as it is or as JSON writes it in a string.",
 		}),
 	),
-	limit: Limit,
-	cursor: Cursor,
+	...paging,
 });
 
 const EventMatches = listWith(EventMatch, {
@@ -102,7 +98,7 @@ export function eventSearchRoutes({ storage, references, clock }: ApiParts): Rou
 			rate: "reads",
 			success: { status: 200, description: "A page of events.", schema: EventMatches },
 			async handler({ params: { projectId }, query, request, reply, heavy }) {
-				const { order_id = [], customer_email = [], text: sought, limit = PAGE_LIMIT.default, cursor } = query;
+				const { order_id = [], customer_email = [], text: sought, limit, cursor } = query;
 				const isByReference = order_id.length + customer_email.length > 0;
 				if (isByReference === (sought !== undefined))
 					throw invalid([

@@ -6,7 +6,7 @@ import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { component, id, Name, NewName, PAGE_LIMIT, request, strictObject, Time, Type } from "../../schema.ts";
+import { component, id, MOST_ROWS, Name, NewName, request, strictObject, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token } from "./account.ts";
 import { RoleName } from "./members.ts";
 
@@ -196,7 +196,7 @@ export async function presentSession(
 	{ storage, config, quarantine }: ApiParts,
 ): Promise<Static<typeof Session>> {
 	const own = account.operator
-		? (await storage.listProjects({ limit: PAGE_LIMIT.max })).map((project) => ({ ...project, role: "owner" as const }))
+		? (await storage.listProjects({ limit: MOST_ROWS })).map((project) => ({ ...project, role: "owner" as const }))
 		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, ...membership }) => ({
 				...membership,
 				...{ id: projectId, name: projectName },

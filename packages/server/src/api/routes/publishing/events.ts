@@ -5,16 +5,14 @@ import type { WaitEnd } from "../../changes.ts";
 import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
-	Cursor,
 	component,
 	decodeCursor,
 	EventId,
 	EventTypeName,
 	encodeCursor,
 	id,
-	Limit,
 	NextCursor,
-	PAGE_LIMIT,
+	paging,
 	request,
 	strictObject,
 	Time,
@@ -83,16 +81,13 @@ const EventQuery = strictObject({
 			description: "Only these types. Repeat the parameter or separate values with commas.",
 		}),
 	),
-	wait: Type.Optional(
-		Type.Integer({
-			minimum: 0,
-			maximum: MAX_WAIT_S,
-			default: 0,
-			description: "How many seconds to wait if there is no event yet.",
-		}),
-	),
-	limit: Limit,
-	cursor: Cursor,
+	wait: Type.Integer({
+		minimum: 0,
+		maximum: MAX_WAIT_S,
+		default: 0,
+		description: "How many seconds to wait if there is no event yet.",
+	}),
+	...paging,
 });
 
 const NewListener = request("NewListener")({
@@ -126,7 +121,7 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 			},
 			async handler(call) {
 				const { params, query, heavy } = call;
-				const { cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
+				const { cursor, type, wait, limit } = query;
 				for (const name of ["after", "epoch"] as const)
 					if (query[name] !== undefined && cursor !== undefined)
 						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);

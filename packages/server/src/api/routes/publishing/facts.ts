@@ -43,21 +43,15 @@ export function presentFact(projectId: string, { at, events }: Pick<FactRecorded
 	return { recorded_at: isoTime(at), events: events.map((event) => presentPublished(projectId, event)) };
 }
 
+type Refused = FactRefused | { readonly kind: "no_order" | "no_subscription" };
+
 /** The response to a fact. Throws the reason if it wasn't recorded; `what` names it, such as "order". */
-export function factResponse(
-	what: string,
-	projectId: string,
-	result: FactRecorded | FactRefused | { readonly kind: "no_order" | "no_subscription" },
-) {
+export function factResponse(what: string, projectId: string, result: FactRecorded | Refused) {
 	if (result.kind !== "recorded" && result.kind !== "repeated") throw refusedFact(what, result);
 	return presentFact(projectId, result);
 }
 
-/** The error for a fact that wasn't recorded. `what` names it, such as "order". */
-export function refusedFact(
-	what: string,
-	result: FactRefused | { readonly kind: "no_order" | "no_subscription" },
-): Problem {
+export function refusedFact(what: string, result: Refused): Problem {
 	switch (result.kind) {
 		case "invalid":
 			return invalid(result.faults);
@@ -118,7 +112,7 @@ export const items = Type.Array((schema as { properties: { items: { items: TSche
 	examples: [sample.items],
 });
 
-export const NewSubscription = request("NewSubscription", {
+const NewSubscription = request("NewSubscription", {
 	examples: [{ ...eventTypeEntry("subscription.created").sample }],
 })({
 	subscription_id: factId("subscription", "sub_3108"),
@@ -131,7 +125,7 @@ const basketFields = { items, customer_email: Type.Optional(email) };
 /** The form that the API checks; the store checks the items. */
 const BasketForm = strictObject({ ...basketFields, items: itemsForm });
 
-export const BasketContents = request("BasketContents", {
+const BasketContents = request("BasketContents", {
 	examples: [{ customer_email: "grace@example.com", items: eventTypeEntry("basket.abandoned").sample.items }],
 })(basketFields);
 
@@ -140,7 +134,7 @@ export const Fact = component("Fact", { description: "A recorded fact. A repeate
 	events: Type.Array(PublishedEvent, { description: "The events it created, in log order." }),
 });
 
-export const Basket = component("Basket")({
+const Basket = component("Basket")({
 	basket_id: Type.String(),
 	touched_at: Time,
 	abandoned_at: orNull(

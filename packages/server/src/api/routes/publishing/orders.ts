@@ -45,14 +45,14 @@ const orderFields = {
 	basket_id: Type.Optional(factId("bought basket", "bsk_55310")),
 };
 
-export const NewOrder = request("NewOrder", {
+const NewOrder = request("NewOrder", {
 	examples: [{ ...eventTypeEntry("purchase.completed").sample, basket_id: "bsk_55310" }],
 })(orderFields);
 
 /** The form that the API checks; the store checks the items. */
 export const OrderForm = strictObject({ ...orderFields, items: itemsForm });
 
-export const NewOrders = request("NewOrders")({
+const NewOrders = request("NewOrders")({
 	orders: Type.Array(NewOrder, {
 		minItems: 1,
 		maxItems: MAX_ORDERS,
@@ -61,12 +61,12 @@ export const NewOrders = request("NewOrders")({
 	}),
 });
 
-export const NewRefund = request("NewRefund", { examples: [{ refund_id: "ref_2071", amount_cents: 499 }] })({
+const NewRefund = request("NewRefund", { examples: [{ refund_id: "ref_2071", amount_cents: 499 }] })({
 	refund_id: factId("refund", "ref_2071"),
 	amount_cents: amountCents(1, "The amount refunded, in minor currency units."),
 });
 
-export const NewChargeback = request("NewChargeback", {
+const NewChargeback = request("NewChargeback", {
 	examples: [{ chargeback_id: "cbk_914", amount_cents: 2997, reason: "fraudulent" }],
 })({
 	chargeback_id: factId("dispute", "cbk_914"),
@@ -74,7 +74,7 @@ export const NewChargeback = request("NewChargeback", {
 	reason: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "The payment processor's reason." })),
 });
 
-export const DeliverableOutcome = request("DeliverableOutcome", {
+const DeliverableOutcome = request("DeliverableOutcome", {
 	examples: [{ kind: "game_command", outcome: "completed", detail: "Rank granted on survival-1" }],
 })({
 	kind: Type.Enum([...DELIVERABLE_KINDS], { description: "What kind of thing it is." }),
@@ -82,7 +82,7 @@ export const DeliverableOutcome = request("DeliverableOutcome", {
 	detail: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "Details of the result." })),
 });
 
-export const OrderResults = component("OrderResults")({
+const OrderResults = component("OrderResults")({
 	results: Type.Array(
 		Type.Object({
 			order_id: orNull(Type.String(), "Null if the order had none."),
@@ -176,8 +176,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 				conflict: "The chargeback was recorded before with different content.",
 			},
 			async handler({ params: { projectId, orderId }, body }) {
-				const result = await store.orders.chargeback(projectId, orderId, body);
-				return factResponse("chargeback", projectId, result);
+				return factResponse("chargeback", projectId, await store.orders.chargeback(projectId, orderId, body));
 			},
 		}),
 		fact("POST", `${one}/deliverables/{deliverable_id}`, "recordDeliverable", {
@@ -223,9 +222,8 @@ function presentOne(projectId: string, index: number, orderId: string | null, re
 }
 
 function tooMuch({ leftCents, currency }: { readonly leftCents: number; readonly currency: string }): Problem {
-	return new Problem(
-		"conflict",
-		`The refunds would exceed the order's amount: ${leftCents} minor units of ${currency} are left. Nothing was recorded.`,
-		{ errors: [{ pointer: "/amount_cents", detail: `must be at most ${leftCents}` }] },
-	);
+	const why = `The refunds would exceed the order's amount: ${leftCents} minor units of ${currency} are left. Nothing was recorded.`;
+	return new Problem("conflict", why, {
+		errors: [{ pointer: "/amount_cents", detail: `must be at most ${leftCents}` }],
+	});
 }

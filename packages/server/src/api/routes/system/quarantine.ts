@@ -15,7 +15,6 @@ import {
 	list,
 	Name,
 	orNull,
-	PAGE_LIMIT,
 	PageQuerySchema,
 	Time,
 	Type,
@@ -136,7 +135,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of projects.", schema: list(QuarantinedProject) },
-			async handler({ query: { limit = PAGE_LIMIT.default, cursor } }) {
+			async handler({ query: { limit, cursor } }) {
 				const position = cursor === undefined ? null : decodePosition(cursor);
 				const projects = await projectsFrom(position, limit);
 				const data: Static<typeof QuarantinedProject>[] = [];

@@ -49,10 +49,9 @@ const Incident = component("Incident")({
 	next_retry_at: TimeOrNull,
 });
 
-const MAX_LIMIT = 20;
 const IncidentQuery = strictObject({
 	webhook_id: Type.Optional(soughtId("Only this webhook's.")),
-	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 5 })),
+	limit: Type.Integer({ minimum: 1, maximum: 20, default: 5 }),
 });
 
 function presentIncident(found: FoundIncident): Static<typeof Incident> {
@@ -83,7 +82,7 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },
-			async handler({ params: { projectId }, query: { webhook_id, limit = 5 } }) {
+			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const views = webhook_id === undefined ? await webhooks.all(projectId) : [];
 				const ids = webhook_id === undefined ? views.map(({ webhook }) => webhook.id) : [webhook_id];

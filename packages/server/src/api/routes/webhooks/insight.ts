@@ -28,7 +28,6 @@ import {
 	id,
 	Limit,
 	orNull,
-	PAGE_LIMIT,
 	soughtId,
 	strictObject,
 	Time,
@@ -38,7 +37,6 @@ import {
 } from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
 import { SEVERAL } from "../log/log-filters.ts";
-
 import { Backlog, presentBacklog } from "./webhooks.ts";
 
 const route = routeIn("Insight");
@@ -318,7 +316,7 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "The pending attempts.", schema: wholeList("WaitingList", WaitingAttempt) },
-			async handler({ params: { projectId }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
+			async handler({ params: { projectId }, query: { webhook_id = null, limit } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const waiting = await storage.listWaitingRetries({ projectId, webhookId: webhook_id, limit });
 				const orderIds = await orderIdsOf(storage, projectId, waiting);
