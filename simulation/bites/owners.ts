@@ -35,8 +35,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "lane keeps its secret",
 		file: "packages/server/src/engine/actor/lane-set.ts",
-		find: "if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return",
-		replace: "if (lane) return",
+		find: "lane !== undefined && isEqual(lane.state.sealedDigest, state.sealedDigest);",
+		replace: "lane !== undefined;",
 		breaks: "After a rotation the old secret keeps signing.",
 		style: "churn",
 		firstSeed: 1,

@@ -104,8 +104,8 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "lane-set-keeps-old-secret",
-			find: "if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return",
-			replace: "if (lane) return",
+			find: "lane !== undefined && isEqual(lane.state.sealedDigest, state.sealedDigest);",
+			replace: "lane !== undefined;",
 			tests: ["server/src/api/webhook-changes.test.ts"],
 			only: "old secret",
 			why: "After a rotation the old secret keeps signing.",

@@ -40,7 +40,7 @@ import { Projects } from "./registry/projects.ts";
 import { UrlCheck } from "./registry/url-check.ts";
 import { Webhooks } from "./registry/webhooks.ts";
 import { References } from "./search/references.ts";
-import type { DatabaseObserver, QuarantineMark, Storage } from "./storage/port.ts";
+import type { DatabaseObserver, QuarantineMark } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";
 
@@ -71,9 +71,8 @@ export interface Service {
 	/** Set if the database was restored and isn't released yet, so that nothing is sent. */
 	readonly quarantine: QuarantineMark | null;
 	/**
-	 * Stops accepting requests, finishes and settles those in progress, and releases everything. That could take forever
-	 * while the database is away or another session holds a row, so after an attempt's timeout and {@link STOP.graceMs} it
-	 * resolves regardless. Then the process must end.
+	 * Stops accepting requests, finishes and settles those in progress, and releases everything. While the database is away
+	 * that takes forever, so after an attempt's timeout and {@link STOP.graceMs} it resolves, and the process must end.
 	 */
 	close(): Promise<Closed>;
 }
@@ -85,11 +84,7 @@ export interface Closed {
 	readonly unsettled: number;
 }
 
-/**
- * Starts the whole service.
- *
- * @throws Error (or StorageError) with a message for users if something that it needs is missing or wrong
- */
+/** @throws Error (or StorageError) with a message for users if something that it needs is missing or wrong */
 export async function startService(options: ServiceOptions): Promise<Service> {
 	const undo: (() => Promise<unknown>)[] = [];
 	// A failed step doesn't stop the later ones.
@@ -121,7 +116,8 @@ async function build(
 	const metrics = createMetrics();
 	const { storage, place, databaseAheadMs } = await openStorage(config, metrics, logger, onFatal);
 	undo.push(() => storage.close());
-	await checkSeal(storage, seal);
+	// Without the seal key that sealed the secrets nothing could be signed, so the service doesn't start.
+	openSealCheck(seal, await storage.initSetting({ name: SEAL_CHECK, value: sealCheck(seal) }));
 	const { logRetentionMs: retentionMs } = config;
 	const sweep = () => void engine.sweep();
 	const retention = await RetentionClock.start({
@@ -311,10 +307,7 @@ async function forgetSetupLink({ setupLinkFile: file }: Config, logger: Logger):
 	);
 }
 
-/**
- * Whether it resolves to true in this time. Unlike a clock's, this timer keeps the process alive, because it may be all
- * that is left.
- */
+/** Whether it resolves to true in this time. The timer keeps the process alive: it may be all that is left. */
 async function isWithin(ms: number, work: Promise<boolean>): Promise<boolean> {
 	const late = Promise.withResolvers<false>();
 	const timer = setTimeout(() => late.resolve(false), ms);
@@ -331,19 +324,12 @@ function dashboardFolder(): string | null {
 	return existsSync(page) ? dirname(page) : null;
 }
 
-interface OpenedStorage {
-	readonly storage: Storage;
-	/** For people. */
-	readonly place: string;
-	readonly databaseAheadMs: () => number;
-}
-
 async function openStorage(
 	{ database, maxEventBytes }: Config,
 	metrics: Metrics,
 	logger: Logger,
 	onFatal: (error: Error) => void,
-): Promise<OpenedStorage> {
+) {
 	if (database.engine === "sqlite") {
 		const { path } = database;
 		const options = { path, clock: systemClock, onDeath: onFatal };
@@ -368,14 +354,6 @@ async function openStorage(
 	metrics.watchPools(() => storage.pools);
 	const place = `PostgreSQL at ${storage.place}`;
 	return { storage, place, databaseAheadMs: () => storage.clockAheadMs };
-}
-
-/**
- * With a seal key other than the one that sealed the secrets, no webhook's requests could be signed, so the service
- * doesn't start.
- */
-async function checkSeal(storage: Storage, seal: Seal): Promise<void> {
-	openSealCheck(seal, await storage.initSetting({ name: SEAL_CHECK, value: sealCheck(seal) }));
 }
 
 async function listen(api: Awaited<ReturnType<typeof createApi>>, { host, port }: Config): Promise<void> {

@@ -54,11 +54,7 @@ export class Budget {
 		this.refusals += 1;
 	}
 
-	/**
-	 * Like `take`, for amounts that can't be divided: an owner that holds nothing may exceed its share.
-	 *
-	 * @returns null, or whose budget is used up
-	 */
+	/** Like `take`, for what can't be divided: an owner that holds nothing may exceed its share. */
 	takeWhole(owner: string, amount: number): Exclude<Refusal, "never"> | null {
 		const isAlone = amount > this.perOwner && this.heldBy(owner) === 0;
 		if (isAlone) {

@@ -21,10 +21,7 @@ export const CACHED_NAMES = 20_000;
 /** Maximum number of a node's connections to PostgreSQL, by their user. One more listens. */
 export const POOLS = { publish: 2, settle: 2, engine: 3, access: 1, people: 4, waiting: 5 } as const;
 
-/**
- * A node's connections to PostgreSQL: those that stay open, and the additional ones that it briefly opens to check the
- * server.
- */
+/** A node's connections to PostgreSQL: open ones, and additional ones that briefly check the server. */
 export const DATABASE_CONNECTIONS = {
 	lasting: Object.values<number>(POOLS).reduce((sum, count) => sum + count, 1),
 	brief: 2,
@@ -105,10 +102,7 @@ export const RESPONSES = {
 	bytesPerPrincipal: 8 * MIB,
 	bytesPerProject: 16 * MIB,
 	bytesInFlight: 64 * MIB,
-	/**
-	 * Concurrent reads of lists and statistics: for one principal, one project and all; and how many of a principal may
-	 * wait.
-	 */
+	/** Concurrent reads of lists and statistics: of one principal, one project and all; and how many of one may wait. */
 	readsPerPrincipal: 2,
 	readsPerProject: 4,
 	reads: 8,
@@ -121,9 +115,7 @@ export const RESPONSES = {
 	sliceBytes: 64 * KIB,
 	/** A response is aborted if the client reads nothing of it for this long, milliseconds. */
 	stallMs: 30_000,
-	/**
-	 * It is also aborted if it isn't read to its end in this time, milliseconds; for a stream, what was written by then.
-	 */
+	/** It is also aborted if it isn't read to its end (of a stream, what was written) in this time, milliseconds. */
 	readMs: 55_000,
 } as const;
 
@@ -217,10 +209,7 @@ export const LOGGED_FAILURES = {
 export const API_KEYS = {
 	/** Recently found keys. Beyond this, the oldest is dropped. */
 	cached: 10_000,
-	/**
-	 * How long a cached key is trusted without asking storage, unless a node reports a change in its project,
-	 * milliseconds.
-	 */
+	/** How long a cached key is trusted unless a node reports a change in its project, milliseconds. */
 	trustedMs: 5_000,
 	/**
 	 * The same after such a report: a hint doesn't say whether a key changed or an event was published, and a busy
@@ -236,9 +225,7 @@ export const API_KEYS = {
 
 /** Calls and streams that stay open, and cost nothing while nothing happens. */
 export const WAITERS = {
-	/**
-	 * Calls of one project that wait for events (`wait`), and how many of them users may hold. The rest is for API keys.
-	 */
+	/** Calls of one project that wait for events (`wait`), and how many of them users, not API keys, may hold. */
 	calls: 100,
 	callsOfPeople: 50,
 	/** Streams of changes for one account or key, and for one project with all its keys and members. */
@@ -276,14 +263,9 @@ export const PROJECT_WRITES = {
 	running: 3,
 	/** How many of one project may wait. */
 	waiting: 1_000,
-	/**
-	 * How long such a write waits for rows locked by another session, milliseconds, before it moves to the pool
-	 * `waiting`.
-	 */
+	/** How long such a write waits for locked rows, milliseconds, before it moves to the pool `waiting`. */
 	lockMs: 100,
-	/**
-	 * Concurrent writes that wait for such rows in the pool `waiting`, and how many further projects may queue for it.
-	 */
+	/** Concurrent writes that wait for such rows in the pool `waiting`, and how many further projects may queue. */
 	apart: 1,
 	apartWaiting: 4,
 	/** Projects remembered as locked. Beyond this, the oldest is dropped. */
@@ -401,10 +383,7 @@ export const RECEIVERS = {
 	renegotiations: 16,
 } as const;
 
-/**
- * Limits on TLS handshakes with receivers, whose certificates can be expensive to check. net/tls/handshakes.ts
- * explains the rules.
- */
+/** Limits on TLS handshakes, whose certificates can be expensive to check; net/tls/handshakes.ts explains them. */
 export const HANDSHAKES = {
 	/**
 	 * A metered handshake is costly if it takes more CPU time than this, milliseconds, or more bytes from the receiver.
@@ -448,34 +427,23 @@ export const SENDS = {
 	 * copy, so the memory is up to three times this.
 	 */
 	bytesInFlight: 40 * MIB,
-	/**
-	 * When those are used up, a project with nothing in flight may send a body of at most `smallBodyBytes` from these.
-	 */
+	/** When those are used up, a project with nothing in flight may send a small body from these. */
 	smallBytesInFlight: 8 * MIB,
 	smallBodyBytes: 4 * KIB,
 	/** For the bodies of test events and single replays. */
 	requestedBytesInFlight: 16 * MIB,
 	/** How long connections are started per turn of the event loop, milliseconds; projects take turns. */
 	dialMsPerTurn: 1,
-	/**
-	 * How long requests are prepared per turn of the event loop, milliseconds; projects take turns. Writing them takes
-	 * about three times as long.
-	 */
+	/** How long requests are prepared per turn of the event loop, milliseconds; writing takes three times as long. */
 	prepareMsPerTurn: 2,
 	/** How long attempts are cut off at their deadlines per turn of the event loop, milliseconds; earliest first. */
 	cutMsPerTurn: 2,
 	/** Size of the requests that are prepared before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
-	/**
-	 * Maximum number of sends younger than `fastForMs`, milliseconds: they keep the event loop busy, older ones wait. See
-	 * slots.ts.
-	 */
+	/** Maximum number of sends younger than `fastForMs`, milliseconds: they keep the event loop busy (slots.ts). */
 	fastInFlight: 256,
 	fastForMs: 250,
-	/**
-	 * A project may start another fast send while it has less than this multiple of what is free: one project gets at
-	 * most 192.
-	 */
+	/** A project may hold this many times as many fast sends as are free: one project gets at most 192. */
 	fastShare: 3,
 	/** Sends in flight on the node, each with a socket. Fewer if the limit on open files is lower. */
 	inFlight: 8_192,

@@ -33,10 +33,7 @@ export function sleep(clock: Pick<Clock, "setTimeout">, ms: number): Promise<voi
 	return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
-/**
- * Calls `work`, which must not reject, in `ms` milliseconds, and again each time the milliseconds that it resolves with
- * have passed.
- */
+/** Calls `work` after `ms`, and again each time the milliseconds that it resolves with have passed. It must not reject. */
 export function repeat(clock: Pick<Clock, "setTimeout">, ms: number, work: () => Promise<number>): Repetition {
 	let isStopped = false;
 	let running: Promise<void> = Promise.resolve();
@@ -69,11 +66,7 @@ export function within<T>(clock: Pick<Clock, "setTimeout">, ms: number, promise:
 	});
 }
 
-/**
- * How long to rest after work that began at `since` of the monotonic clock, in proportion to its duration, milliseconds.
- *
- * @param mostMs the maximum, since the process may have been stopped during the work
- */
+/** How long to rest after work that began at monotonic `since`: `times` as long as it took, or at most `mostMs`. */
 export function restAfter(clock: Pick<Clock, "elapsed">, since: number, times: number, mostMs: number): number {
 	return Math.min(times * (clock.elapsed() - since), mostMs);
 }

@@ -13,10 +13,7 @@ export class Seal {
 	readonly #key: Buffer;
 	readonly #random: (bytes: number) => Buffer;
 
-	/**
-	 * @param key 32 bytes; throws a RangeError otherwise
-	 * @param random generates nonces, which must never repeat under one key
-	 */
+	/** @param random generates nonces, which must never repeat under one key. Throws a RangeError unless `key` has 32 bytes. */
 	constructor(key: Uint8Array, random: (bytes: number) => Buffer = randomBytes) {
 		if (key.length !== SEAL_KEY_BYTES)
 			throw new RangeError(`A seal key has ${SEAL_KEY_BYTES} bytes, not ${key.length}.`);
@@ -31,10 +28,7 @@ export class Seal {
 		return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 	}
 
-	/**
-	 * Throws if the value wasn't sealed with this key for this context, which means that the seal key is not the one it
-	 * was made with.
-	 */
+	/** Throws if the value was sealed for another context, or with another seal key. */
 	open(sealed: Uint8Array, context: string): Buffer {
 		const bytes = Buffer.from(sealed);
 		const nonce = bytes.subarray(0, NONCE_BYTES);

@@ -50,10 +50,7 @@ export function textFaults(
 /** Scheme, then user and servers, then the rest. */
 const PARTS = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s;
 
-/**
- * Splits a database URL with several servers, separated by commas (as in libpq: `postgres://user@a:5432,b:5433/name`),
- * into one URL for each server.
- */
+/** One URL for each server of a database URL that lists several, as in libpq: `postgres://user@a:5432,b:5433/name`. */
 export function serverUrls(url: string): string[] {
 	const [, scheme = "", authority = "", rest = ""] = PARTS.exec(url) ?? [];
 	const at = authority.lastIndexOf("@") + 1;

@@ -14,10 +14,7 @@ export interface Engine {
 	/** Sends a sample event of this type to one subscribed webhook, outside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
 
-	/**
-	 * Checks signatures with the webhook's current secret, without giving away anything that signs; null if it doesn't
-	 * exist.
-	 */
+	/** Checks signatures with the webhook's current secret, without giving it away; null if there is no webhook. */
 	signatureCheck(projectId: string, webhookId: string): Promise<SignatureCheck | null>;
 
 	/**

@@ -54,10 +54,7 @@ export class Quarantine {
 		return this.#mark;
 	}
 
-	/**
-	 * Ends the quarantine on all nodes, even if this one hasn't noticed it yet: deliveries continue within a second.
-	 * Returns whether there was one.
-	 */
+	/** Ends the quarantine on all nodes, which send again within a second. Returns whether there was one. */
 	async release(): Promise<boolean> {
 		const ended = await this.#options.storage.endQuarantine();
 		await this.#look();

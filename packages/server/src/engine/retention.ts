@@ -31,10 +31,7 @@ export class RetentionSweeper {
 	readonly #onUnattempted: (projectIds: readonly string[]) => void;
 	#timer: Timer | null = null;
 	#pass: Promise<void> | null = null;
-	/**
-	 * On the monotonic clock: when the next pass is due if no other node sweeps, and when this node last took or renewed
-	 * the sweep.
-	 */
+	/** Monotonic times: when the next pass is due here, and when this node last took or renewed the sweep. */
 	#dueAt = 0;
 	#takenAt = 0;
 	#endRest: () => void = () => undefined;

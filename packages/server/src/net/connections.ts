@@ -101,10 +101,7 @@ export class ConnectionPool {
 	};
 }
 
-/**
- * How long an idle connection is kept, milliseconds. A shorter time in the receiver's `Keep-Alive` header takes
- * precedence.
- */
+/** How long an idle connection is kept, milliseconds, unless the receiver's `Keep-Alive` header says less. */
 const IDLE_MS = 4_000;
 /** How long before the receiver's own timeout to close, so that no request is sent while the receiver is closing. */
 const IDLE_MARGIN_MS = 1_000;
@@ -328,10 +325,7 @@ export interface Origin {
 	readonly port: number;
 }
 
-/**
- * The user of a connection, from `use` until `keep`, `drain`, `destroy` or `failed`. Its exceptions come
- * back to it as `failed`.
- */
+/** The user of a connection, until `keep`, `drain`, `destroy` or `failed`. Its exceptions come back as `failed`. */
 export interface ConnectionUser {
 	/** The connection is ready: the request must be written now or not at all. */
 	ready(): void;

@@ -63,10 +63,7 @@ const NEEDED = ["descriptors", "memory"] as const;
 /** How long each of several addresses has to accept the connection before the next is tried, milliseconds. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
-/**
- * If the timer above fires this much too late, in milliseconds, the process was stalled, and doesn't know yet whether
- * the address has accepted.
- */
+/** If that timer fires this much too late, milliseconds, the process was stalled, and the address may have accepted. */
 const STOOD_STILL_MS = 250;
 
 interface Shared extends DialerOptions {

@@ -162,10 +162,7 @@ export function shortageOf(error: unknown): Shortage | null {
 	return error instanceof Error ? (SHORTAGE_BY_CODE.get(codeOf(error)) ?? null) : null;
 }
 
-/**
- * Why there was no response, given the error that ended the attempt; null if the receiver isn't to blame or the error
- * is unknown.
- */
+/** Why there was no response; null if the receiver isn't to blame or the error is unknown. */
 export function reasonOf(error: unknown): FailureReason | null {
 	if (error instanceof SendFailure) return error.reason;
 	if (error instanceof AggregateError) return reasonOfAll(error.errors);
@@ -174,10 +171,7 @@ export function reasonOf(error: unknown): FailureReason | null {
 	return REASON_BY_CODE.get(code) ?? (HANDSHAKE_CODE.test(code) ? "tls_failed" : null);
 }
 
-/**
- * If several addresses were tried, any other reason takes precedence over an address family that this machine can't
- * reach.
- */
+/** Of several addresses tried, one that this machine can't reach counts last. */
 function reasonOfAll(all: readonly unknown[]): FailureReason | null {
 	const reasons = all.map(reasonOf);
 	return reasons.find((reason) => reason !== null && reason !== "host_unreachable") ?? reasons[0] ?? null;

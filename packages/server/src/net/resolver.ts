@@ -49,9 +49,7 @@ const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 /** A lookup fails after this multiple of its timeout, however many servers there are. */
 const LOOKUP_TIMEOUTS = 3;
-/**
- * The timeout as a fraction of an attempt's time: a failed lookup, and the probe that explains it, must both fit in.
- */
+/** The timeout as a fraction of an attempt's time: a failed lookup and the probe that explains it must both fit in. */
 const PART_OF_ATTEMPT = 0.2;
 
 /** The timeout for lookups within attempts of this length, milliseconds. */

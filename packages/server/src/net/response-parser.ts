@@ -332,10 +332,7 @@ const EMPTY = Buffer.alloc(0);
 class Body {
 	bytes: Buffer = EMPTY;
 
-	/**
-	 * Copies as much of the chunk as there is room for, since the chunk's memory is reused. Returns false if that isn't
-	 * all of it.
-	 */
+	/** Copies what there is room for, since the chunk's memory is reused. Returns false if that isn't all of it. */
 	append(chunk: Uint8Array): boolean {
 		const room = RECEIVERS.keptBytes - this.bytes.length;
 		const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;
@@ -375,11 +372,7 @@ class LineBuffer {
 		this.length = length;
 	}
 
-	/**
-	 * Completes the line with the chunk's bytes from `from` to `end`.
-	 *
-	 * @returns it without CRLF or LF (RFC 9112, 2.2), as Latin-1
-	 */
+	/** Completes the line with these bytes. @returns it without CRLF or LF (RFC 9112, 2.2), as Latin-1 */
 	take(chunk: Buffer, from: number, end: number): string {
 		if (this.length === 0) return textOf(chunk, from, end);
 		this.keep(chunk.subarray(0, end), from);

@@ -33,10 +33,7 @@ const TICK_MS = 1_000;
 const TELL_EVERY_MS = 60_000;
 /** A shortage has ended if no send has met it for this long: nothing needs the resource now. */
 const OVER_AFTER_MS = 3 * LONGEST_DELAY_MS;
-/**
- * How many waiters are woken during a shortage. One of them tries; the others are spares, in case it has nothing to
- * send.
- */
+/** How many waiters are woken during a shortage. One of them tries; the others are spares. */
 const WOKEN_TO_TRY = 16;
 
 interface State {

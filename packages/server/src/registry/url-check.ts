@@ -23,10 +23,15 @@ const FAILED_BY: Readonly<Partial<Record<UrlFault, CheckName>>> = {
 	local_name: "reachable_name",
 };
 
+interface Finding {
+	readonly state: CheckState;
+	readonly detail: string;
+}
+
 export interface UrlCheckResult {
 	/** Whether a webhook can be registered for it, and nothing known prevents requests from arriving. */
 	readonly ok: boolean;
-	readonly checks: readonly { readonly name: CheckName; readonly state: CheckState; readonly detail: string }[];
+	readonly checks: readonly (Finding & { readonly name: CheckName })[];
 }
 
 export interface UrlCheckOptions {
@@ -56,51 +61,41 @@ export class UrlCheck {
 	}
 
 	async #lookUp(host: string): Promise<UrlCheckResult["checks"]> {
-		const name = (state: CheckState, detail: string) => ({ name: "reachable_name", state, detail }) as const;
-		const address = (state: CheckState, detail: string) => ({ name: "public_address", state, detail }) as const;
+		const checked = (name: Finding, address: Finding): UrlCheckResult["checks"] => [
+			{ name: "reachable_name", ...name },
+			{ name: "public_address", ...address },
+		];
+		const ok = (detail: string): Finding => ({ state: "ok", detail });
+		const failed = (detail: string): Finding => ({ state: "failed", detail });
+		const unknown = (detail: string): Finding => ({ state: "unknown", detail });
+		const resolves = ok(`${host} resolves.`);
+		const noAddress = unknown("Not known without its address.");
 		if (isIP(host) !== 0)
-			return [name("ok", "An address needs no lookup."), address("ok", "The address can be reached from here.")];
+			return checked(ok("An address needs no lookup."), ok("The address can be reached from here."));
 		const { clock, resolver } = this.#options;
 		try {
-			const resolved = await within(clock, LOOKUP_MS, resolver.lookup(host));
-			if (resolved === null)
-				return [
-					name(
-						"unknown",
-						`${host} did not resolve within ${LOOKUP_MS / 1_000} seconds. It may resolve when an event is sent.`,
-					),
-					address("unknown", "Not known without its address."),
-				];
-			return [name("ok", `${host} resolves.`), address("ok", "Its address can be reached from here.")];
+			if ((await within(clock, LOOKUP_MS, resolver.lookup(host))) !== null)
+				return checked(resolves, ok("Its address can be reached from here."));
+			const seconds = LOOKUP_MS / 1_000;
+			const late = `${host} did not resolve within ${seconds} seconds. It may resolve when an event is sent.`;
+			return checked(unknown(late), noAddress);
 		} catch (error) {
 			if (!(error instanceof SendFailure)) throw error;
+			const nothing = "so nothing can be delivered there.";
 			switch (error.reason) {
 				case "address_not_public":
-					return [
-						name("ok", `${host} resolves.`),
-						address("failed", `${host} has no public address, so nothing can be delivered there.`),
-					];
-				case "address_not_allowed":
-					return [
-						name("ok", `${host} resolves.`),
-						address(
-							"failed",
-							`The operator of this service doesn't allow requests to the address of ${host}, so nothing can be delivered there.`,
-						),
-					];
-				case "dns_not_found":
-					return [
-						name(
-							"failed",
-							`There is no host named ${host}. Check the spelling, or wait for its DNS entry to propagate.`,
-						),
-						address("unknown", "Not known without the name."),
-					];
+					return checked(resolves, failed(`${host} has no public address, ${nothing}`));
+				case "address_not_allowed": {
+					const who = "The operator of this service doesn't allow requests";
+					return checked(resolves, failed(`${who} to the address of ${host}, ${nothing}`));
+				}
+				case "dns_not_found": {
+					const what = `There is no host named ${host}.`;
+					const advice = "Check the spelling, or wait for its DNS entry to propagate.";
+					return checked(failed(`${what} ${advice}`), unknown("Not known without the name."));
+				}
 				default:
-					return [
-						name("unknown", `${host} could not be resolved. It may resolve when an event is sent.`),
-						address("unknown", "Not known without its address."),
-					];
+					return checked(unknown(`${host} could not be resolved. It may resolve when an event is sent.`), noAddress);
 			}
 		}
 	}

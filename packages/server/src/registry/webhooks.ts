@@ -56,11 +56,7 @@ function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick
 	return faults;
 }
 
-/**
- * The URL as used in requests: host names in ASCII, no default port, paths without `..`, percent-encoded.
- *
- * @param text a URL without {@link urlFaults}
- */
+/** A valid URL as requests use it: host in ASCII, no default port, paths without `..`, percent-encoded. */
 export function calledUrl(text: string): string {
 	const { origin, pathname, search } = new URL(text);
 	return origin + pathname + search;
@@ -102,10 +98,7 @@ export interface NewWebhookInput extends WebhookFields {
 
 export interface WebhookChange extends WebhookFields {
 	readonly status?: WebhookStatus;
-	/**
-	 * Where to continue. `now` skips what is pending, whether the webhook is paused or not; `backlog`, the default, is only
-	 * for resuming.
-	 */
+	/** Where to continue: `now` skips what is pending; `backlog`, the default, is only for resuming. */
 	readonly from?: "backlog" | "now";
 }
 
@@ -270,10 +263,7 @@ export class Webhooks {
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
 	}
 
-	/**
-	 * Rotates the secret and returns the new one, which can't be read again. From then on the old one signs nothing. Null
-	 * if there is no such webhook.
-	 */
+	/** Rotates the secret and returns the new one, which can't be read again. Null if there is no such webhook. */
 	async rotateSecret(projectId: string, webhookId: string, by: By = null): Promise<string | null> {
 		const { engine, seal, storage, random } = this.#options;
 		const secret = createSecret(random);

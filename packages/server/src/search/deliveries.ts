@@ -224,10 +224,8 @@ async function listFewWaiting(
 }
 
 /**
- * If more than {@link FEW} are pending: replays and tests that wait for the first attempt of their series, which the log
- * doesn't show. `next` is null if a page that isn't full yet has the last of them.
- *
- * @param before the position in the queues to continue after
+ * If more than {@link FEW} are pending: replays and tests before the first attempt of their series, which the log doesn't
+ * show. `next` is null if a page that isn't full yet has the last of them. @param before continues after this position
  */
 async function listUnattempted(
 	storage: SearchStorage,

@@ -114,6 +114,13 @@ export class Actor implements ProjectWork {
 		clock.setTimeout(again, READ_RETRY_MS);
 	};
 
+	read<T>(reading: Promise<T>, messageOf: (read: T | null) => Message): void {
+		reading.then(
+			(read) => this.post(messageOf(read)),
+			(error) => this.readFailed(error, () => this.post(messageOf(null))),
+		);
+	}
+
 	// ── from outside ──
 
 	/** Loads the lanes from storage and applies them. @param change set if nothing else has changed */

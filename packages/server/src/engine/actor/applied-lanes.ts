@@ -35,10 +35,7 @@ export class AppliedLanes {
 		return this.#seen && { lastSeq: this.#work.reader.lastSeq, revision: this.#seen.revision };
 	}
 
-	/**
-	 * Reads the lanes: only one, if `change` is all that has changed. Resolves when they are applied. Rejects if the read
-	 * fails.
-	 */
+	/** Reads all lanes, or one if `change` is all that has changed. Resolves once they apply; rejects if the read fails. */
 	async load(change: LaneChange | null): Promise<void> {
 		if (change && (await this.#loadOne(change))) return;
 		this.#full += 1;
@@ -106,11 +103,7 @@ export class AppliedLanes {
 		this.#restsUntil = context.clock.elapsed() + restMs;
 	}
 
-	/**
-	 * What this actor knows, for a database that may have lost some of it; null if the two can't be compared.
-	 *
-	 * @param attempt the last attempt whose commit was confirmed
-	 */
+	/** See {@link Actor.claim}. @param attempt the last attempt whose commit was confirmed */
 	claim(lease: Lease, attempt: Claim["attempt"]): Claim | null {
 		if (this.#seen === null) return null;
 		const { context, reader } = this.#work;

@@ -118,10 +118,7 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 	};
 }
 
-/**
- * Takes a project's attempts from their start to the commit of their outcome, and closes deliveries without an attempt.
- * Both end with messages to the actor.
- */
+/** Takes attempts from their start to the commit of their outcome, and closes deliveries without one. */
 export class Attempts {
 	readonly #work: ProjectWork;
 	/** The last attempt whose commit was confirmed. */
@@ -152,11 +149,7 @@ export class Attempts {
 		post({ kind: "ended", inFlight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
 	}
 
-	/**
-	 * An attempt has ended, or wasn't made after all. Its lane moves on.
-	 *
-	 * @returns false if the attempt is no longer among those in flight: nothing was done
-	 */
+	/** An attempt has ended, or wasn't made after all. @returns false if it isn't in flight: nothing was done */
 	ended(inFlight: InFlight, outcome: Outcome | Cancelled | Deferred): boolean {
 		if (!this.#work.inFlight.delete(inFlight)) return false;
 		inFlight.ended();

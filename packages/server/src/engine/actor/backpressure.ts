@@ -83,11 +83,7 @@ class SlotQueue {
 		this.#kind = kind;
 	}
 
-	/**
-	 * Takes a slot to send with. If none is free, the lane is fed as soon as one is.
-	 *
-	 * @param bytes the body's size, if known; otherwise the slot must be given it later
-	 */
+	/** Takes a slot, or feeds the lane as soon as one is free. @param bytes the body's size; if unknown, set it later */
 	slotFor(lane: Lane, bytes?: number): Slot | null {
 		const slot = this.#takeGranted(bytes) ?? (this.#isSettlerOpen ? this.#acquire(bytes) : null);
 		if (!slot) this.wait(lane, bytes);

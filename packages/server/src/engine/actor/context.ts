@@ -96,6 +96,8 @@ export interface ProjectWork {
 	/** Whether a started request may still be written: the lease is trusted. */
 	mayLeave(): boolean;
 	post(message: Message): void;
+	/** Posts the message with what was read. If that fails, posts one with null after a delay. */
+	read<T>(reading: Promise<T>, messageOf: (read: T | null) => Message): void;
 	/** Logs a failed read and calls `again` after a delay. */
 	readFailed(error: unknown, again: () => void): void;
 }

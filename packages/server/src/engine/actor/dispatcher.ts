@@ -167,9 +167,7 @@ export class Dispatcher {
 		return "nothing";
 	}
 
-	/**
-	 * Closes an event past its retention. Limited, since each closing needs a commit and other outcomes need theirs too.
-	 */
+	/** Closes an event past its retention. Limited, because each needs a commit, as other outcomes do. */
 	#closeFirst(lane: Lane, event: LogEvent): StartResult {
 		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
 			this.#backpressure.shared.wait(lane);
@@ -207,13 +205,11 @@ export class Dispatcher {
 	}
 
 	#readOpen(lane: Lane): void {
-		const { context, projectId, post, readFailed } = this.#work;
+		const { context, projectId } = this.#work;
 		const seqs = lane.unread;
 		lane.awaits = OPEN_READ;
-		context.storage.readEvents({ projectId, seqs }).then(
-			(events) => post({ kind: "open", lane, seqs, events }),
-			(error) => readFailed(error, () => post({ kind: "open", lane, seqs, events: null })),
-		);
+		const reading = context.storage.readEvents({ projectId, seqs });
+		this.#work.read(reading, (events) => ({ kind: "open", lane, seqs, events }));
 	}
 
 	openRead({ lane, seqs, events }: Extract<Message, { kind: "open" }>): void {

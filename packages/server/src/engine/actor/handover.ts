@@ -26,12 +26,7 @@ export class Retirement {
 		return this.handover?.attempts ?? [];
 	}
 
-	/**
-	 * Starts nothing more, waits until everything in flight is committed or handed over, and commits the lanes'
-	 * positions.
-	 *
-	 * @param quiet resolves when nothing is in flight, or when the actor has ended
-	 */
+	/** See {@link Actor.retire}. @param quiet resolves when nothing is in flight, or when the actor has ended */
 	async run(lanes: Iterable<Lane>, quiet: () => Promise<void>): Promise<void> {
 		this.begun = true;
 		const { context, post } = this.#work;
@@ -42,10 +37,7 @@ export class Retirement {
 		await quiet();
 	}
 
-	/**
-	 * Puts attempts whose request wasn't written back into their queues. The others are settled once the lease is
-	 * released.
-	 */
+	/** Puts unwritten attempts back into their queues. The others are settled once the lease is released. */
 	handOver(): void {
 		const { context, inFlight, lease, open } = this.#work;
 		if (inFlight.size === 0) return;

@@ -36,20 +36,15 @@ export class LaneSet {
 		return this.#lanes.values();
 	}
 
-	/**
-	 * Opens the secrets that changed, a few per turn of the event loop. Null if they are few: then {@link load} opens them.
-	 */
+	/** Opens changed secrets, a few per turn of the event loop. Null if they are few: then {@link load} opens them. */
 	openKeys(states: readonly LaneState[]): Promise<OpenedKeys> | null {
-		const changed = states.filter((state) => this.#isSecretNew(state));
+		const changed = states.filter(({ webhookId, status, sealedDigest }) => {
+			return status !== "deleted" && !isEqual(this.#lanes.get(webhookId)?.state.sealedDigest, sealedDigest);
+		});
 		return changed.length > PROJECTS.secretsPerTurn ? this.#openInTurns(changed) : null;
 	}
 
-	/**
-	 * Updates the lanes from storage.
-	 *
-	 * @param only the webhook whose lane was read; null if all were
-	 * @returns lanes that storage no longer has, to be dropped
-	 */
+	/** Updates all lanes, or `only` one, from storage. @returns lanes that storage no longer has, to be dropped */
 	load(states: readonly LaneState[], only: string | null, keys?: OpenedKeys): Iterable<Lane> {
 		const { budget, eventTypes } = this.#context;
 		for (const state of states) {
@@ -217,31 +212,21 @@ export class LaneSet {
 		return opened;
 	}
 
-	#isSecretNew({ webhookId, status, sealedDigest }: LaneState): boolean {
-		const lane = this.#lanes.get(webhookId);
-		return status !== "deleted" && (!lane || Buffer.compare(lane.state.sealedDigest, sealedDigest) !== 0);
-	}
-
+	/** The webhook's keys, unsealed again only if they changed. */
 	#keysOf(state: LaneState, lane: Lane | undefined): LaneKeys {
-		return { key: this.#keyOf(state, lane), standardKey: this.#standardKeyOf(state, lane) };
+		const hasSecret = lane !== undefined && isEqual(lane.state.sealedDigest, state.sealedDigest);
+		return {
+			key: hasSecret || state.status === "deleted" ? (lane?.target.key ?? NO_KEY) : this.#context.keys.open(state),
+			standardKey:
+				hasSecret && isEqual(lane.state.sealedStandardDigest, state.sealedStandardDigest)
+					? (lane.target.standardKey ?? null)
+					: this.#context.keys.openStandard(state),
+		};
 	}
+}
 
-	/** The webhook's signing key, unsealed again only if it changed. */
-	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
-		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
-		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
-		return this.#context.keys.open(state);
-	}
-
-	/** Like the signing key, for webhooks that ask for Standard Webhooks' headers. */
-	#standardKeyOf(state: LaneState, lane: Lane | undefined): SigningKey | null {
-		const { sealedDigest, sealedStandardDigest: sealed } = state;
-		if (!sealed) return null;
-		const known = lane?.state.sealedStandardDigest;
-		if (known && Buffer.compare(known, sealed) === 0 && Buffer.compare(lane.state.sealedDigest, sealedDigest) === 0)
-			return lane.target.standardKey ?? null;
-		return this.#context.keys.openStandard(state);
-	}
+function isEqual(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): boolean {
+	return a === b || (!!a && !!b && Buffer.compare(a, b) === 0);
 }
 
 /** The first event of each type, in order: a batch has many events, but there are few types. */

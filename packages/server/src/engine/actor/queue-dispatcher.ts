@@ -75,14 +75,12 @@ export class QueueDispatcher {
 	/** Reads the events of all attempts taken in this turn, in one query. */
 	readBodies(): void {
 		if (this.#wanted.length === 0) return;
-		const { context, projectId, post, readFailed } = this.#work;
+		const { context, projectId } = this.#work;
 		const wanted = this.#wanted;
 		this.#wanted = [];
 		const seqs = [...new Set(wanted.map(({ retry }) => retry.seq))];
-		context.storage.readEvents({ projectId, seqs }).then(
-			(events) => post({ kind: "bodies", wanted, events }),
-			(error) => readFailed(error, () => post({ kind: "bodies", wanted, events: null })),
-		);
+		const reading = context.storage.readEvents({ projectId, seqs });
+		this.#work.read(reading, (events) => ({ kind: "bodies", wanted, events }));
 	}
 
 	bodiesRead(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
@@ -124,12 +122,10 @@ export class QueueDispatcher {
 	}
 
 	#loadQueue(lane: Lane, name: QueueName): void {
-		const { context, projectId, post, readFailed } = this.#work;
+		const { context, projectId } = this.#work;
 		const limit = lane.queue(name).beginLoad(lane.queuedInFlight);
-		context.storage.readRetries({ projectId, webhookId: lane.webhookId, queue: name, limit }).then(
-			(rows) => post({ kind: "queue", lane, name, rows, limit }),
-			(error) => readFailed(error, () => post({ kind: "queue", lane, name, rows: null, limit })),
-		);
+		const reading = context.storage.readRetries({ projectId, webhookId: lane.webhookId, queue: name, limit });
+		this.#work.read(reading, (rows) => ({ kind: "queue", lane, name, rows, limit }));
 	}
 
 	/** @param event undefined if the read failed or the event doesn't exist */

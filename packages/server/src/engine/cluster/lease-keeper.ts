@@ -94,10 +94,8 @@ export class LeaseKeeper {
 	}
 
 	/**
-	 * Releases projects to make room for waiting ones: first idle projects, starting with the least recently active; then
-	 * those that have run for their quantum, longest first.
-	 *
-	 * @param count the maximum number to release
+	 * Releases up to `count` projects to make room for waiting ones: first idle projects, the least recently active first;
+	 * then those that have run for their quantum, longest first.
 	 */
 	makeRoom(count: number): void {
 		const now = this.#context.clock.elapsed();

@@ -20,9 +20,7 @@ import { LockedLeases, type OwnedProjects, WaitingProjects } from "./projects.ts
 const ACQUIRE_BATCH = 200;
 /** How often a single node polls for due projects. With more nodes, see `#pollMs`. */
 const POLL_MS = 1_000;
-/**
- * Projects released first when due ones wait, since their number is unknown. Doubles while some still wait.
- */
+/** Projects released first when due ones wait, since their number is unknown. Doubles while some still wait. */
 const FIRST_RELEASES = 8;
 /** Delay before storage is asked again after a failure. */
 const RETRY_MS = 1_000;

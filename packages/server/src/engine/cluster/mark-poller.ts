@@ -23,11 +23,7 @@ export type Marks = ReadonlyMap<string, AlarmMark>;
 export interface MarkWatcher {
 	readonly projectIds: Iterable<string>;
 	watches(projectId: string): boolean;
-	/**
-	 * Called just before the marks of these projects are read. Some may be other watchers' projects.
-	 *
-	 * @returns receives the marks, without those of projects that don't exist
-	 */
+	/** Called just before the marks of these projects, some of them other watchers', are read. @returns receives the marks */
 	beforeRead(projectIds: readonly string[]): (marks: Marks) => Promise<void>;
 }
 

@@ -254,11 +254,7 @@ export class Lane {
 		return undefined;
 	}
 
-	/**
-	 * A window of the log was read; null if that failed.
-	 *
-	 * @returns whether the lane was waiting for it and should be visited again
-	 */
+	/** A window was read; null if that failed. @returns whether the lane waited for it and should be visited again */
 	windowRead(key: string, chunk: Chunk | null): boolean {
 		if (this.awaits !== key && this.awaits !== ANY_READ) return false;
 		if (this.awaits === key && chunk?.serves(this.#position, this.typesKey)) this.use(chunk);

@@ -85,11 +85,7 @@ export class LogReader implements LogEnd {
 		return this.#chunks.findLast((chunk) => chunk.serves(lane.position, lane.typesKey));
 	}
 
-	/**
-	 * Reads on after the lane's position, unless that read is already in flight.
-	 *
-	 * @returns the key under which the rows will be delivered; null if too many reads are in flight
-	 */
+	/** Reads on after the lane's position. @returns the key of that read; null if too many are in flight */
 	request(lane: Reading): string | null {
 		const key = `${lane.position} ${lane.typesKey ?? ""}`;
 		if (this.#reads.has(key)) return key;

@@ -67,10 +67,7 @@ export class OpenEvents {
 		if (remove(this.#seqs, seq)) this.stopWaiting(seq);
 	}
 
-	/**
-	 * Settles events up to the stored position that aren't open in storage, and adds stored open events beyond
-	 * `position`.
-	 */
+	/** Settles what storage no longer has open up to its position, and adds what it has open beyond `position`. */
 	join(stored: Pick<LaneState, "position" | "open">, position: number): void {
 		for (const seq of [...this.#seqs]) if (seq <= stored.position && !stored.open.includes(seq)) this.settle(seq);
 		for (const seq of stored.open) {

@@ -41,8 +41,7 @@ export class RetryQueue {
 
 	/** Whether an attempt may be due by `now`, in memory or in storage. */
 	mayHaveDue(now: number): boolean {
-		const next = this.#head[0] ?? this.#horizon;
-		return next !== undefined && next !== null && next.dueAt <= now;
+		return (this.nextDueAt ?? Number.POSITIVE_INFINITY) <= now;
 	}
 
 	/** When the next attempt may be due, milliseconds since the epoch; null if none waits. */

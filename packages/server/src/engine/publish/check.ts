@@ -44,11 +44,7 @@ function checkOf(type: string): Check | undefined {
 
 type Fault = Omit<EventFault, "index">;
 
-/**
- * The faults of an event; none if it may be published. Its data is known to be a JSON object.
- *
- * @param now milliseconds since the Unix epoch
- */
+/** The faults of an event, whose data is known to be a JSON object; none if it may be published. */
 export function faultsOf({ type, data, createdAt }: EventDraft, now: number): Fault[] {
 	if (!isEventType(type)) {
 		const detail = `is not a known event type: ${JSON.stringify(type)}. GET /v1/event-types lists them`;

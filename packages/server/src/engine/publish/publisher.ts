@@ -101,9 +101,7 @@ export class Publisher {
 		return this.#commits.drain();
 	}
 
-	/**
-	 * Reads, checks and encodes events, and takes their queue space. Yields the bytes of each piece that it worked on.
-	 */
+	/** Checks and encodes events, and takes their queue space. Yields the bytes of each piece that it worked on. */
 	*#prepare(projectId: string, drafts: EventDrafts): Generator<number, Prepared | Refused, void> {
 		const about = bytesOf(drafts) + drafts.length * (ENVELOPE_BYTES + ROW_BYTES);
 		const whose = this.budget.takeWhole(projectId, about);
@@ -197,9 +195,7 @@ export class Publisher {
 		return locked;
 	}
 
-	/**
-	 * Passes committed events to the lanes immediately, so that they are sent from memory instead of being read again.
-	 */
+	/** Passes committed events to the lanes, so that they are sent from memory instead of being read again. */
 	#handOn(batch: readonly Waiting[], results: readonly AppendResult[]): void {
 		const byProject = new Map<string, LogEvent[]>();
 		for (const [i, { request }] of batch.entries()) {
@@ -217,10 +213,7 @@ export class Publisher {
 	}
 }
 
-/**
- * A UTF-16 unit takes at most three bytes of UTF-8 (a surrogate pair takes four for two), so most text needs no
- * counting.
- */
+/** Most text needs no counting, because a UTF-16 unit takes at most three bytes of UTF-8. */
 function isLarger(text: string, bytes: number): boolean {
 	return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }

@@ -59,12 +59,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	};
 }
 
-export interface BatchedStart {
-	readonly projectId: string;
-	/** Starts the attempt; it may write. */
-	begin(): void;
-}
-
+type BatchedStart = Pick<HttpAttempt, "projectId" | "begin">;
 type RequestTarget = Pick<Connection, "write">;
 
 /** How many attempts are started between looks at the clock. */
@@ -88,10 +83,7 @@ export class SendBatch {
 	/** Whether some of the starts were left over by an earlier turn. */
 	#isBehind = false;
 
-	/**
-	 * @param onFault receives anything that a start or a write throws. Neither should throw, and no other attempt is
-	 *   affected
-	 */
+	/** @param onFault receives what a start or a write throws: neither should, and no other attempt is affected */
 	constructor(clock: Pick<Clock, "elapsed" | "setImmediate">, onFault: (error: unknown) => void) {
 		this.#clock = clock;
 		this.#onFault = onFault;

@@ -3,9 +3,7 @@ import type { FailureReason } from "../../net/errors.ts";
 import type { Shortage } from "../../net/shortages.ts";
 import type { AttemptDetails, CLOSING_REASONS } from "../../storage/port.ts";
 
-/**
- * The result of an attempt. It is a value: sending never throws, and the lifecycle switches over `kind` exhaustively.
- */
+/** The result of an attempt: a value, because sending never throws. The lifecycle switches over every `kind`. */
 export type Outcome = Answered | Unanswered | NotSent;
 
 interface Timed {
@@ -17,10 +15,7 @@ interface Timed {
 
 /** An attempt was made. */
 interface Tried extends Timed {
-	/**
-	 * How much of this time was spent waiting for a turn to connect, whole milliseconds. The receiver isn't responsible
-	 * for it.
-	 */
+	/** How much of it the attempt waited for a turn to connect, which isn't the receiver's fault, whole milliseconds. */
 	readonly waitedMs: number;
 }
 
@@ -58,9 +53,7 @@ export interface Cancelled {
 	readonly kind: "cancelled";
 }
 
-/**
- * Not an attempt: nothing was sent, because this machine ran out of something that a send needs. It is retried later.
- */
+/** Not an attempt: nothing was sent, because this machine ran out of something. It is retried later. */
 export interface Deferred {
 	readonly kind: "deferred";
 	readonly shortage: Shortage;

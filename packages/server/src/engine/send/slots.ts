@@ -137,11 +137,7 @@ export class Slots {
 		return this.#begin(projectId, null, this.#requestedBudget(bytes)!, bytes);
 	}
 
-	/**
-	 * Calls `callback` once when this project may take a slot. Registering again before that keeps its turn.
-	 *
-	 * @param bytes the size of the waiting body, if known; the smallest, if several wait
-	 */
+	/** Calls `callback` once when this project may take a slot for its smallest waiting body. A second call keeps the turn. */
 	onFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
 		this.#stopWaiting(callback, true);
 		this.#waiting.set(callback, { projectId, bytes });
@@ -218,12 +214,7 @@ export class Slots {
 		if (holding && budget === this.#shared) holding.bytes += bytes;
 	}
 
-	/**
-	 * The budget that has room for this body now; null if none has.
-	 *
-	 * @param held shared bytes that its project holds
-	 * @param sends its project's other sends in flight
-	 */
+	/** The budget with room for this body; null if none has. @param held, sends what else its project has in flight */
 	#sharedBudget(held: number, bytes: number, sends: number): Capacity | null {
 		if (fits(held, this.#shared.free)) return this.#shared;
 		return sends === 0 && isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;

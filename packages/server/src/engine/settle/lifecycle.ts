@@ -54,11 +54,7 @@ export function resultOf(outcome: Outcome): Result {
 	}
 }
 
-/**
- * What follows once attempt number `attempt` (from 1) has ended with this result.
- *
- * @param delaysMs the delays before attempts 2, 3 …; a series has one attempt more than there are delays
- */
+/** What follows attempt number `attempt`, from 1. @param delaysMs the delays before attempts 2, 3 …, all of the series */
 export function afterAttempt(attempt: number, result: Result, delaysMs: readonly number[]): Next {
 	const delay = delaysMs[attempt - 1];
 	const row = LIFECYCLE.find(

@@ -32,9 +32,7 @@ export type SettleResult =
 
 /** One change of a lane: an attempt and its consequences, or only a new position. */
 export interface SettleItem {
-	/**
-	 * The lease that it was made under: one object for an actor's life. Its generation changes with the database's epoch.
-	 */
+	/** The lease that it was made under: one object for an actor's life, whose generation changes with the epoch. */
 	readonly lease: { readonly projectId: string; readonly generation: number };
 	readonly attempt: NewAttempt | null;
 	/** The delivery's next attempt. */

@@ -21,11 +21,7 @@ import type { Handshake } from "./handshakes.ts";
 /** The maximum size of a TLS record, so that most responses need one read. */
 const READ_BYTES = 16_384;
 
-/**
- * Receives bytes. The buffer is reused for the next read of any connection, so keep only copies.
- *
- * @returns whether to continue reading; if not, the socket's `resume` continues it
- */
+/** Receives bytes in a buffer that is reused. @returns whether to read on; if not, the socket's `resume` does */
 export type Received = (bytes: Buffer) => boolean;
 
 export interface TlsTarget {
