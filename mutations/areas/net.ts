@@ -114,7 +114,7 @@ export const NET = [
 		},
 		{
 			name: "guard-own-addresses",
-			find: "return own.has(address) && ",
+			find: "return isOwn(address) && ",
 			replace: "return false && ",
 			why: "A webhook reaches the machine's own public address from the inside, past its firewall.",
 		},

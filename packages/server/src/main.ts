@@ -29,8 +29,8 @@ import { Seal } from "./base/seal.ts";
 import type { Config } from "./config/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./config/seal-key.ts";
 import { logAttempts, startEngine } from "./engine/index.ts";
-import { Quarantine } from "./engine/quarantine.ts";
-import { RetentionClock } from "./engine/retention-clock.ts";
+import { startQuarantine } from "./engine/quarantine.ts";
+import { startRetentionClock } from "./engine/retention-clock.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createGuard } from "./net/egress.ts";
 import { createResolver } from "./net/resolver.ts";
@@ -120,13 +120,13 @@ async function build(
 	openSealCheck(seal, await storage.initSetting({ name: SEAL_CHECK, value: sealCheck(seal) }));
 	const { logRetentionMs: retentionMs } = config;
 	const sweep = () => void engine.sweep();
-	const retention = await RetentionClock.start({
+	const retention = await startRetentionClock({
 		...{ storage, clock, logger, retentionMs, databaseAheadMs },
 		onConfirmed: sweep,
 	});
 	undo.push(() => retention.stop());
 	metrics.watchClock(() => retention.hold !== null, databaseAheadMs);
-	const quarantine = await Quarantine.start({ storage, clock, logger, onReleased: sweep });
+	const quarantine = await startQuarantine({ storage, clock, logger, onReleased: sweep });
 	undo.push(() => quarantine.stop());
 	metrics.watchQuarantine(() => quarantine.mark !== null);
 	// In quarantine nothing ages.

@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type Options } from "ajv/dist/2020.js";
+import type { Fault } from "./text.ts";
 
 /**
  * Creates a compiler for our own JSON Schemas (2020-12). Tests check that they are valid, because validating them takes
@@ -24,7 +25,7 @@ export function detailOf({ keyword, params, parentSchema, message }: ErrorObject
 }
 
 /** The errors in an event's data, checked with the catalogue's schema. Pointers are relative to the data. */
-export function dataFaultsOf(errors: readonly ErrorObject[]): { readonly pointer: string; readonly detail: string }[] {
+export function dataFaultsOf(errors: readonly ErrorObject[]): Fault[] {
 	// An alternative's error adds nothing to that of the whole value.
 	const own = errors.filter(({ schemaPath }) => !schemaPath.includes("/anyOf/"));
 	return own.map((error) => {

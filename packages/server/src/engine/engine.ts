@@ -1,5 +1,6 @@
 import type { EventType } from "@posthorn/protocol";
 import type { Budget } from "../base/budget.ts";
+import type { Fault } from "../base/text.ts";
 import type { Pause } from "../base/turns.ts";
 import type { LogEvent } from "../storage/port.ts";
 
@@ -74,12 +75,7 @@ export interface EventDraft {
 	readonly createdAt?: number;
 }
 
-export interface PublishedEvent {
-	readonly id: string;
-	readonly seq: number;
-	readonly type: string;
-	readonly createdAt: number;
-}
+export type PublishedEvent = Pick<LogEvent, "id" | "seq" | "type" | "createdAt">;
 
 export type PublishResult =
 	| { readonly kind: "published"; readonly events: readonly PublishedEvent[] }
@@ -100,10 +96,8 @@ export interface Busy {
 	readonly whose: "own" | "node";
 }
 
-export interface EventFault {
+export interface EventFault extends Fault {
 	readonly index: number;
-	readonly pointer: string;
-	readonly detail: string;
 }
 
 export type TestResult =

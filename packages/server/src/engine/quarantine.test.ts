@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
 import { MemoryWorld } from "../../test/storage/memory/world.ts";
 import { QUARANTINE, type Storage } from "../storage/port.ts";
-import { Quarantine } from "./quarantine.ts";
+import { startQuarantine } from "./quarantine.ts";
 
 let memory: MemoryWorld;
 let storage: Storage;
@@ -17,7 +17,7 @@ const put = () => storage.setSetting({ name: QUARANTINE, value: JSON.stringify(M
 
 /** One of several nodes. */
 function start(getSetting: Storage["getSetting"] = (p) => storage.getSetting(p)) {
-	return Quarantine.start({
+	return startQuarantine({
 		storage: { peers: {} as never, getSetting, endQuarantine: () => storage.endQuarantine() },
 		clock: new VirtualClock(),
 		logger: { warn: () => undefined } as never,

@@ -1,4 +1,4 @@
-import { type Clock, type Repetition, repeat } from "../base/clock.ts";
+import { type Clock, repeat } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { markOf, QUARANTINE, type QuarantineMark, type Storage } from "../storage/port.ts";
 
@@ -15,6 +15,16 @@ export interface QuarantineOptions {
 	readonly onReleased?: () => void;
 }
 
+export interface Quarantine {
+	/** Null outside a quarantine. With several nodes, this one may notice seconds after another node. */
+	readonly mark: QuarantineMark | null;
+	/** Reads the current mark from the database. Rejects if storage fails. */
+	read(): Promise<QuarantineMark | null>;
+	/** Ends the quarantine on all nodes, which send again within a second. Returns whether there was one. */
+	release(): Promise<boolean>;
+	stop(): Promise<void>;
+}
+
 /**
  * Whether a restored database waits for an operator. Its pending deliveries are as old as the backup, and
  * receivers may have got them since, so an operator looks first.
@@ -22,91 +32,63 @@ export interface QuarantineOptions {
  * The mark is in the database, and storage grants no lease while it exists. So no node sends anything (first attempts,
  * retries, replays and tests alike), and restarts don't help. Events are accepted and logged as always. Nothing ages
  * meanwhile: nothing is deleted, expired or abandoned.
+ *
+ * Rejects if storage fails.
  */
-export class Quarantine {
-	readonly #options: QuarantineOptions;
-	#mark: QuarantineMark | null = null;
-	#polling: Repetition | null = null;
-	#looking: Promise<void> = Promise.resolve();
+export async function startQuarantine(options: QuarantineOptions): Promise<Quarantine> {
+	const { storage, clock, logger, onReleased } = options;
+	let mark: QuarantineMark | null = null;
+	let looking: Promise<void> = Promise.resolve();
 	/** The last read if it hasn't begun yet. */
-	#next: Promise<void> | null = null;
+	let next: Promise<void> | null = null;
 
-	private constructor(options: QuarantineOptions) {
-		this.#options = options;
-	}
-
-	/** Rejects if storage fails. */
-	static async start(options: QuarantineOptions): Promise<Quarantine> {
-		const quarantine = new Quarantine(options);
-		await quarantine.#look();
-		if (quarantine.#isShared) quarantine.#polling = repeat(options.clock, quarantine.#pollMs, () => quarantine.#poll());
-		return quarantine;
-	}
-
-	/** Null outside a quarantine. With several nodes, this one may notice seconds after another node. */
-	get mark(): QuarantineMark | null {
-		return this.#mark;
-	}
-
-	/** Reads the current mark from the database. Rejects if storage fails. */
-	async read(): Promise<QuarantineMark | null> {
-		if (this.#isShared) await this.#look();
-		return this.#mark;
-	}
-
-	/** Ends the quarantine on all nodes, which send again within a second. Returns whether there was one. */
-	async release(): Promise<boolean> {
-		const ended = await this.#options.storage.endQuarantine();
-		await this.#look();
-		if (ended) this.#options.onReleased?.();
-		return ended;
-	}
-
-	async stop(): Promise<void> {
-		await this.#polling?.stop();
-		await this.#looking.catch(() => undefined);
-	}
-
-	/** Nothing else can change the mark of a database that only this process uses. */
-	get #isShared(): boolean {
-		return this.#options.storage.peers !== null;
+	async function lookOnce(): Promise<void> {
+		next = null;
+		const stored = markOf(await storage.getSetting({ name: QUARANTINE }));
+		if (stored !== null && mark === null) logger.warn({ quarantine: stored }, quarantineText(stored));
+		if (stored === null && mark !== null) logger.warn({}, "released from quarantine: deliveries continue");
+		mark = stored;
 	}
 
 	/**
 	 * Reads run one after the other, so that an earlier result never replaces a later one. Callers share the read that
 	 * hasn't begun, so at most two wait for a slow database.
 	 */
-	#look(): Promise<void> {
-		if (this.#next === null) {
-			this.#next = this.#looking
-				.catch(() => undefined)
-				.then(() => {
-					this.#next = null;
-					return this.#lookOnce();
-				});
-			this.#looking = this.#next;
-		}
-		return this.#next;
+	function look(): Promise<void> {
+		next ??= looking = looking.catch(() => undefined).then(lookOnce);
+		return next;
 	}
 
-	async #lookOnce(): Promise<void> {
-		const { storage, logger } = this.#options;
-		const mark = markOf(await storage.getSetting({ name: QUARANTINE }));
-		if (mark !== null && this.#mark === null) logger.warn({ quarantine: mark }, quarantineText(mark));
-		if (mark === null && this.#mark !== null) logger.warn({}, "released from quarantine: deliveries continue");
-		this.#mark = mark;
-	}
-
-	get #pollMs(): number {
-		return this.#mark === null ? IDLE_LOOK_MS : LOOK_MS;
-	}
-
-	async #poll(): Promise<number> {
-		await this.#look().catch((error: unknown) =>
-			this.#options.logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
+	const pollMs = () => (mark === null ? IDLE_LOOK_MS : LOOK_MS);
+	async function poll(): Promise<number> {
+		await look().catch((error: unknown) =>
+			logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
 		);
-		return this.#pollMs;
+		return pollMs();
 	}
+
+	await look();
+	// Nothing else can change the mark of a database that only this process uses.
+	const polling = storage.peers === null ? null : repeat(clock, pollMs(), poll);
+	return {
+		get mark() {
+			return mark;
+		},
+		async read() {
+			if (polling !== null) await look();
+			return mark;
+		},
+		async release() {
+			const ended = await storage.endQuarantine();
+			await look();
+			if (ended) onReleased?.();
+			return ended;
+		},
+		async stop() {
+			await polling?.stop();
+			await looking.catch(() => undefined);
+		},
+	};
 }
 
 /** What anyone may know: `/readyz` says it to strangers. */

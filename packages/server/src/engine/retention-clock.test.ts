@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { holdText, RetentionClock } from "./retention-clock.ts";
+import { holdText, type RetentionClock, startRetentionClock } from "./retention-clock.ts";
 
 const DAY = 86_400_000;
 const RETENTION = 30 * DAY;
@@ -27,7 +27,7 @@ let logs: string[];
 let clocks: RetentionClock[];
 const start = async (clock: Clock = machine, more: { databaseAheadMs?: () => number; retentionMs?: number } = {}) => {
 	const logger = { ...silentLogger, warn: note, error: note };
-	const started = await RetentionClock.start({ storage, clock, logger, retentionMs: RETENTION, ...more });
+	const started = await startRetentionClock({ storage, clock, logger, retentionMs: RETENTION, ...more });
 	clocks.push(started);
 	return started;
 };

@@ -1,4 +1,4 @@
-import { type Clock, type Moment, momentOf, type Repetition, repeat } from "../base/clock.ts";
+import { type Clock, type Moment, momentOf, repeat } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettingStorage } from "../storage/port.ts";
 
@@ -34,6 +34,21 @@ export interface RetentionClockOptions {
 	readonly onConfirmed?: () => void;
 }
 
+export interface RetentionClock {
+	/** The current time, or one before everything while it can't be trusted. */
+	now(): number;
+	/** Whether the time that the clock shows is believed. */
+	isTrusted(): boolean;
+	readonly hold: ClockHold | null;
+	/** What is wrong with the clock, and what to do; null if nothing is. */
+	readonly notice: string | null;
+	/** Compares the clock with the database's record. Rejects if storage fails. */
+	observe(): Promise<void>;
+	/** Trusts the time that the clock shows: an operator has confirmed it. */
+	confirm(): Promise<void>;
+	stop(): Promise<void>;
+}
+
 /**
  * The time as retention sees it. A wrong clock must not delete the log, nor dead-letter pending deliveries: a time that is
  * far ahead is only believed once an operator confirms it.
@@ -49,99 +64,71 @@ export interface RetentionClockOptions {
  *                     │                  or the clock was set back
  *                     └──▶ on hold ──────────▲
  */
-export class RetentionClock {
-	readonly #options: RetentionClockOptions;
-	readonly #stepMs: number;
-	#trusted: Moment | null = null;
-	#ahead: ClockHold | null = null;
+export async function startRetentionClock(options: RetentionClockOptions): Promise<RetentionClock> {
+	const { storage, clock, logger, databaseAheadMs = () => 0, onConfirmed } = options;
+	const mostMs = stepMs(options.retentionMs);
+	let trusted: Moment | null = null;
+	let ahead: ClockHold | null = null;
 	/** Whether the clocks were found to differ when they were last compared. */
-	#isApart = false;
-	#observing: Repetition | null = null;
+	let isApart = false;
 
-	private constructor(options: RetentionClockOptions) {
-		this.#options = options;
-		this.#stepMs = stepMs(options.retentionMs);
+	function hold(): ClockHold | null {
+		const aheadMs = databaseAheadMs();
+		return aheadMs > mostMs ? { kind: "apart", aheadMs } : ahead;
 	}
 
-	/** Compares the clock before anything can be old. Rejects if storage fails. */
-	static async start(options: RetentionClockOptions): Promise<RetentionClock> {
-		const clock = new RetentionClock(options);
-		await clock.observe();
-		clock.#observing = repeat(options.clock, OBSERVE_EVERY_MS, () => clock.#observeAgain());
-		return clock;
-	}
+	/** The time by the monotonic clock since the clock was last trusted; null while it isn't. */
+	const expected = (): number | null =>
+		trusted === null || hold() !== null ? null : trusted.now + (clock.elapsed() - trusted.elapsed);
 
-	/** The current time, or one before everything while it can't be trusted. */
-	readonly now = (): number => {
-		const { clock } = this.#options;
-		if (this.#trusted === null || this.hold !== null) return NEVER;
-		const elapsed = clock.elapsed() - this.#trusted.elapsed;
-		return Math.min(clock.now(), this.#trusted.now + elapsed + SLACK_MS);
-	};
-
-	/** Whether the time that the clock shows is believed. */
-	readonly isTrusted = (): boolean => {
-		const { clock } = this.#options;
-		if (this.#trusted === null || this.hold !== null) return false;
-		return clock.now() <= this.#trusted.now + (clock.elapsed() - this.#trusted.elapsed) + this.#stepMs;
-	};
-
-	get hold(): ClockHold | null {
-		const aheadMs = this.#databaseAheadMs;
-		return aheadMs > this.#stepMs ? { kind: "apart", aheadMs } : this.#ahead;
-	}
-
-	/** What is wrong with the clock, and what to do; null if nothing is. */
-	get notice(): string | null {
-		return this.hold === null ? apartText(this.#databaseAheadMs) : holdText(this.hold);
-	}
-
-	get #databaseAheadMs(): number {
-		return this.#options.databaseAheadMs?.() ?? 0;
-	}
-
-	async observe(): Promise<void> {
-		const { storage, clock, logger } = this.#options;
+	async function observe(): Promise<void> {
 		const at = momentOf(clock);
-		const vouched = this.#trusted === null ? 0 : this.#trusted.now + (at.elapsed - this.#trusted.elapsed);
-		const { isAhead, ...seen } = await storage.observeClock({ now: at.now, vouched, stepMs: this.#stepMs });
-		const wasAhead = this.#ahead !== null;
-		this.#ahead = isAhead ? { kind: "ahead", now: at.now, ...seen } : null;
-		if (!isAhead) this.#trusted = at;
-		if (this.hold !== null) logger.error(this.hold, holdText(this.hold));
+		const vouched = trusted === null ? 0 : trusted.now + (at.elapsed - trusted.elapsed);
+		const { isAhead, ...seen } = await storage.observeClock({ now: at.now, vouched, stepMs: mostMs });
+		const wasAhead = ahead !== null;
+		ahead = isAhead ? { kind: "ahead", now: at.now, ...seen } : null;
+		if (!isAhead) trusted = at;
+		const held = hold();
+		if (held !== null) logger.error(held, holdText(held));
 		else if (wasAhead) logger.warn({}, "the clock is trusted again: expired rows will be deleted");
-		this.#reportApart();
+		reportApart();
 	}
 
-	#reportApart(): void {
-		const { logger } = this.#options;
-		const aheadMs = this.#databaseAheadMs;
+	function reportApart(): void {
+		const aheadMs = databaseAheadMs();
 		const text = apartText(aheadMs);
-		if (text !== null && !this.#isApart) logger.warn({ aheadMs }, text);
-		if (text === null && this.#isApart)
-			logger.warn({ aheadMs }, "the clocks of this node and the database agree again");
-		this.#isApart = text !== null;
+		if (text !== null && !isApart) logger.warn({ aheadMs }, text);
+		if (text === null && isApart) logger.warn({ aheadMs }, "the clocks of this node and the database agree again");
+		isApart = text !== null;
 	}
 
-	/** Trusts the time that the clock shows: an operator has confirmed it. */
-	async confirm(): Promise<void> {
-		const { storage, clock } = this.#options;
-		await storage.confirmClock({ now: clock.now() });
-		await this.observe();
-		this.#options.onConfirmed?.();
-	}
-
-	async stop(): Promise<void> {
-		await this.#observing?.stop();
-	}
-
-	async #observeAgain(): Promise<number> {
-		await this.observe().catch((error: unknown) => {
+	// Before anything can be old.
+	await observe();
+	const observing = repeat(clock, OBSERVE_EVERY_MS, async () => {
+		await observe().catch((error: unknown) => {
 			// The monotonic clock vouches for the time until it can be compared again.
-			this.#options.logger.warn({ err: error }, "failed to compare the clock with the database's record");
+			logger.warn({ err: error }, "failed to compare the clock with the database's record");
 		});
 		return OBSERVE_EVERY_MS;
-	}
+	});
+	return {
+		now: () => Math.min(clock.now(), (expected() ?? NEVER) + SLACK_MS),
+		isTrusted: () => clock.now() <= (expected() ?? NEVER) + mostMs,
+		get hold() {
+			return hold();
+		},
+		get notice() {
+			const held = hold();
+			return held === null ? apartText(databaseAheadMs()) : holdText(held);
+		},
+		observe,
+		async confirm() {
+			await storage.confirmClock({ now: clock.now() });
+			await observe();
+			onConfirmed?.();
+		},
+		stop: () => observing.stop(),
+	};
 }
 
 /** How far ahead a clock may be and still be trusted, milliseconds. */

@@ -96,7 +96,7 @@ export function createGuard(options: GuardOptions): Guard {
 	const { deny = [], ports = ALL_PORTS, interfaces, clock } = options;
 	const allowed = options.allow.map(parseRange);
 	const denied = deny.map(parseRange);
-	const own = new OwnAddresses({ clock, interfaces });
+	const isOwn = ownAddresses({ clock, interfaces });
 	const special = [...SPECIAL_IPV4, ...SPECIAL_IPV6].map(parseRange);
 	const globalIpv6 = parseRange(GLOBAL_IPV6);
 
@@ -114,7 +114,7 @@ export function createGuard(options: GuardOptions): Guard {
 
 	function isDenied(address: Address): boolean {
 		if (denied.some((range) => holds(range, address))) return true;
-		return own.has(address) && !isAllowed(address);
+		return isOwn(address) && !isAllowed(address);
 	}
 
 	function refusal(text: string): AddressRefusal | null {
@@ -279,41 +279,29 @@ const SPECIAL_IPV6: readonly string[] = [
 const REREAD_AFTER_MS = 1_000;
 
 /**
- * The addresses of this machine's own interfaces, as they are now. A machine with a public address could otherwise be
- * reached on it from the inside, past the firewall that keeps others out.
+ * Whether an address is one of this machine's own interfaces, as they are now. A machine with a public address could
+ * otherwise be reached on it from the inside, past the firewall that keeps others out.
  */
-class OwnAddresses {
-	readonly #clock: Pick<Clock, "elapsed"> | undefined;
-	readonly #interfaces: Interfaces;
-	#addresses: ReadonlySet<string>;
-	#readAt: number;
-
-	/** @throws Error if the interfaces can't be listed */
-	constructor({ clock, interfaces = networkInterfaces }: Pick<GuardOptions, "clock" | "interfaces">) {
-		this.#clock = clock;
-		this.#interfaces = interfaces;
-		this.#addresses = this.#read();
-		this.#readAt = clock?.elapsed() ?? 0;
-	}
-
-	has(address: Address): boolean {
-		this.#refresh();
-		return this.#addresses.has(address.toNormalizedString());
-	}
-
-	#refresh(): void {
-		const now = this.#clock?.elapsed() ?? Number.POSITIVE_INFINITY;
-		if (now - this.#readAt < REREAD_AFTER_MS) return;
-		this.#readAt = now;
-		try {
-			this.#addresses = this.#read();
-		} catch {
-			// Listing them takes a file descriptor. While there is none, the previous list is the best guess.
-		}
-	}
-
-	#read(): ReadonlySet<string> {
-		const all = Object.values(this.#interfaces()).flatMap((addresses) => addresses ?? []);
+function ownAddresses({
+	clock,
+	interfaces = networkInterfaces,
+}: Pick<GuardOptions, "clock" | "interfaces">): (address: Address) => boolean {
+	const read = (): ReadonlySet<string> => {
+		const all = Object.values(interfaces()).flatMap((addresses) => addresses ?? []);
 		return new Set(all.map(({ address }) => ipaddr.parse(address.replace(/%.*/, "")).toNormalizedString()));
-	}
+	};
+	let addresses = read();
+	let readAt = clock?.elapsed() ?? 0;
+	return (address) => {
+		const now = clock?.elapsed() ?? Number.POSITIVE_INFINITY;
+		if (now - readAt >= REREAD_AFTER_MS) {
+			readAt = now;
+			try {
+				addresses = read();
+			} catch {
+				// Listing them takes a file descriptor. While there is none, the previous list is the best guess.
+			}
+		}
+		return addresses.has(address.toNormalizedString());
+	};
 }

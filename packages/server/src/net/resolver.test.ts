@@ -8,8 +8,7 @@ import { unusedPort } from "../../../testkit/src/ports.ts";
 import { systemClock } from "../base/clock.ts";
 import { createGuard } from "./egress.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
-import { parseHosts } from "./machine-files.ts";
-import { createResolver, type ResolverOptions } from "./resolver.ts";
+import { createResolver, parseHosts, type ResolverOptions } from "./resolver.ts";
 import { Shortages } from "./shortages.ts";
 
 const A = 1;

@@ -1,9 +1,10 @@
 import { promises as dns } from "node:dns";
+import { readFile, stat } from "node:fs/promises";
+import { isIP } from "node:net";
 import { RECEIVERS } from "../base/budgets.ts";
 import { type Clock, within } from "../base/clock.ts";
 import type { AddressRefusal, Guard } from "./egress.ts";
 import { codeOf, type DnsAnswer, SendFailure, ShortageFailure } from "./errors.ts";
-import { HostsFile, WatchedFile } from "./machine-files.ts";
 import type { Shortages } from "./shortages.ts";
 
 /**
@@ -37,7 +38,7 @@ export interface ResolverOptions {
 	readonly nameServers?: NameServers | undefined;
 	readonly hostsFile?: string;
 	/** Locally known names; defaults to those of `hostsFile`. */
-	readonly hosts?: Pick<HostsFile, "addresses"> | undefined;
+	readonly hosts?: Hosts | undefined;
 	/** How long a name server has to respond to the first of {@link TRIES}, milliseconds. */
 	readonly timeoutMs?: number;
 	/** Notified when no name server responds, and when one responds again. */
@@ -84,9 +85,9 @@ type Answer = { readonly addresses: readonly string[]; readonly error: Error | n
 
 export function createResolver(options: ResolverOptions): Resolver {
 	const { guard, clock, shortages, timeoutMs = TIMEOUT_MS } = options;
-	const hosts = options.hosts ?? new HostsFile(options.hostsFile ?? "/etc/hosts", clock);
-	const servers = options.nameServers ?? new MachineNameServers({ ...options, timeoutMs });
-	const probe = new NameServerProbe(clock, servers);
+	const hosts = options.hosts ?? hostsFile(options.hostsFile ?? "/etc/hosts", clock);
+	const servers = options.nameServers ?? machineNameServers(options, timeoutMs);
+	const probe = nameServerProbe(clock, servers);
 	const underWay = new Map<string, Promise<readonly string[]>>();
 
 	async function resolve(hostname: string): Promise<readonly string[]> {
@@ -154,10 +155,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 	};
 }
 
-async function localAddresses(
-	hostname: string,
-	hosts: Pick<HostsFile, "addresses">,
-): Promise<readonly string[] | undefined> {
+async function localAddresses(hostname: string, hosts: Hosts): Promise<readonly string[] | undefined> {
 	if (hostname === "localhost" || hostname.endsWith(".localhost")) return ["127.0.0.1", "::1"];
 	return hosts.addresses(hostname);
 }
@@ -206,56 +204,36 @@ const UNANSWERED = new Set([
 
 const isUnanswered = (error: Error): boolean => UNANSWERED.has(codeOf(error));
 
-type MachineNameServersOptions = Pick<ResolverOptions, "clock" | "servers" | "resolvConf"> & {
-	readonly timeoutMs: number;
-};
-
 /** Queries name servers over the network (c-ares). */
-class MachineNameServers implements NameServers {
-	readonly #options: MachineNameServersOptions;
-	readonly #file: WatchedFile;
-	#resolver: dns.Resolver;
-
-	constructor(options: MachineNameServersOptions) {
-		this.#options = options;
-		this.#resolver = this.#open();
-		// A c-ares resolver reads the machine's servers only once, when it is created.
-		this.#file = new WatchedFile(options.resolvConf ?? "/etc/resolv.conf", options.clock, () => {
-			this.#resolver = this.#open();
-		});
-	}
-
-	async resolve4(hostname: string): Promise<string[]> {
-		return (await this.#current()).resolve4(hostname);
-	}
-
-	async resolve6(hostname: string): Promise<string[]> {
-		return (await this.#current()).resolve6(hostname);
-	}
-
-	getServers(): readonly string[] {
-		return this.#resolver.getServers();
-	}
-
-	resolveRoot(server: string): Promise<string[]> {
-		const resolver = new dns.Resolver({ timeout: this.#options.timeoutMs, tries: 1 });
-		resolver.setServers([server]);
-		return resolver.resolveNs(".");
-	}
-
-	/** Queries in flight end with the servers they were sent to. */
-	async #current(): Promise<dns.Resolver> {
+function machineNameServers(
+	{ clock, servers, resolvConf = "/etc/resolv.conf" }: ResolverOptions,
+	timeoutMs: number,
+): NameServers {
+	const open = (): dns.Resolver => {
+		const opened = new dns.Resolver({ timeout: timeoutMs, tries: TRIES });
+		if (servers !== undefined) opened.setServers([...servers]);
+		return opened;
+	};
+	let resolver = open();
+	// A c-ares resolver reads the machine's servers only once. Queries in flight end with those they were sent to.
+	const reopen = watchFile(resolvConf, clock, () => {
+		resolver = open();
+	});
+	const current = async (): Promise<dns.Resolver> => {
 		// If the file can't be examined, the known servers are still the best guess.
-		await this.#file.check().catch(() => undefined);
-		return this.#resolver;
-	}
-
-	#open(): dns.Resolver {
-		const { timeoutMs, servers } = this.#options;
-		const resolver = new dns.Resolver({ timeout: timeoutMs, tries: TRIES });
-		if (servers !== undefined) resolver.setServers([...servers]);
+		await reopen().catch(() => undefined);
 		return resolver;
-	}
+	};
+	return {
+		resolve4: async (hostname) => (await current()).resolve4(hostname),
+		resolve6: async (hostname) => (await current()).resolve6(hostname),
+		getServers: () => resolver.getServers(),
+		resolveRoot(server) {
+			const probe = new dns.Resolver({ timeout: timeoutMs, tries: 1 });
+			probe.setServers([server]);
+			return probe.resolveNs(".");
+		},
+	};
 }
 
 /** How long the result of an unanswered probe is valid, milliseconds. */
@@ -268,49 +246,134 @@ const SILENCE_HOLDS_MS = 1_000;
  * It asks each of the machine's name servers for the root's servers. Every working resolver can answer that on its own,
  * and an error counts as an answer. One probe serves all lookups that fail meanwhile.
  */
-class NameServerProbe {
-	readonly #clock: Pick<Clock, "elapsed">;
-	readonly #servers: NameServers;
-	#answeredAt = Number.NEGATIVE_INFINITY;
-	#silentAt = Number.NEGATIVE_INFINITY;
-	#probing: Promise<boolean> | null = null;
+function nameServerProbe(clock: Pick<Clock, "elapsed">, servers: NameServers) {
+	let answeredAt = Number.NEGATIVE_INFINITY;
+	let silentAt = Number.NEGATIVE_INFINITY;
+	let probing: Promise<boolean> | null = null;
 
-	constructor(clock: Pick<Clock, "elapsed">, servers: NameServers) {
-		this.#clock = clock;
-		this.#servers = servers;
-	}
-
-	answered(): void {
-		this.#answeredAt = this.#clock.elapsed();
-	}
-
-	/** Whether a name server has answered any query since this monotonic time; probes them if none has. */
-	async isAnswered(since: number): Promise<boolean> {
-		if (this.#answeredAt >= since) return true;
-		if (this.#clock.elapsed() - this.#silentAt < SILENCE_HOLDS_MS) return false;
-		this.#probing ??= this.#probe().finally(() => {
-			this.#probing = null;
-		});
-		return this.#probing;
-	}
-
-	async #probe(): Promise<boolean> {
-		try {
-			await Promise.any(this.#servers.getServers().map((server) => this.#ask(server)));
-			this.answered();
-			return true;
-		} catch {
-			this.#silentAt = this.#clock.elapsed();
-			return false;
-		}
-	}
+	const answered = (): void => {
+		answeredAt = clock.elapsed();
+	};
 
 	/** Rejects if the server doesn't answer. */
-	async #ask(server: string): Promise<void> {
+	async function ask(server: string): Promise<void> {
 		try {
-			await this.#servers.resolveRoot(server);
+			await servers.resolveRoot(server);
 		} catch (error) {
 			if (!(error instanceof Error) || isUnanswered(error)) throw error;
 		}
 	}
+
+	async function probe(): Promise<boolean> {
+		try {
+			await Promise.any(servers.getServers().map(ask));
+			answered();
+			return true;
+		} catch {
+			silentAt = clock.elapsed();
+			return false;
+		}
+	}
+
+	/** Whether a name server has answered any query since this monotonic time; probes them if none has. */
+	async function isAnswered(since: number): Promise<boolean> {
+		if (answeredAt >= since) return true;
+		if (clock.elapsed() - silentAt < SILENCE_HOLDS_MS) return false;
+		probing ??= probe().finally(() => {
+			probing = null;
+		});
+		return probing;
+	}
+
+	return { answered, isAnswered };
+}
+
+/** The addresses of names that the machine knows itself. */
+export interface Hosts {
+	/** @param name in lower case @returns undefined if it isn't listed */
+	addresses(name: string): Promise<readonly string[] | undefined>;
+}
+
+/** The machine's own names (hosts(5)). A missing file counts as empty. */
+function hostsFile(path: string, clock: Pick<Clock, "now">): Hosts {
+	let names: ReadonlyMap<string, readonly string[]> = new Map();
+	const reload = watchFile(path, clock, async (exists) => {
+		names = exists ? parseHosts(await readFile(path, "utf8")) : new Map();
+	});
+	return {
+		async addresses(name) {
+			await reload();
+			return names.get(name);
+		},
+	};
+}
+
+/** Parses lines of an address and its names; `#` starts a comment. Names are lower-cased. */
+export function parseHosts(text: string): Map<string, string[]> {
+	const names = new Map<string, string[]>();
+	for (const line of text.split("\n")) {
+		const [address = "", ...aliases] = line.replace(/#.*/, "").trim().split(/\s+/);
+		if (isIP(address) === 0) continue;
+		for (const alias of aliases) {
+			const name = alias.toLowerCase();
+			const known = names.get(name);
+			if (known === undefined) names.set(name, [address]);
+			else if (!known.includes(address)) known.push(address);
+		}
+	}
+	return names;
+}
+
+/** Minimum interval between checks of a file, milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * A file of the machine's configuration.
+ *
+ * @returns loads the file if it wasn't loaded or has changed; rejects if it can't be examined or loaded
+ */
+function watchFile(
+	path: string,
+	clock: Pick<Clock, "now">,
+	load: (exists: boolean) => Promise<void> | void,
+): () => Promise<void> {
+	/** Empty if the file is missing; null before it was loaded. */
+	let loaded: string | null = null;
+	let lookedAt = Number.NEGATIVE_INFINITY;
+	let looking: Promise<void> | null = null;
+	const look = async (): Promise<void> => {
+		const version = await versionOf(path);
+		if (version === loaded) return;
+		try {
+			await load(version !== "");
+			loaded = version;
+		} catch (error) {
+			if (!isMissing(error)) throw error;
+			await load(false);
+			loaded = "";
+		}
+	};
+	return async () => {
+		if (Math.abs(clock.now() - lookedAt) < LOOK_EVERY_MS) return;
+		looking ??= look().finally(() => {
+			lookedAt = clock.now();
+			looking = null;
+		});
+		await looking;
+	};
+}
+
+async function versionOf(path: string): Promise<string> {
+	try {
+		const { mtimeMs, size, ino } = await stat(path);
+		return `${mtimeMs} ${size} ${ino}`;
+	} catch (error) {
+		if (!isMissing(error)) throw error;
+		return "";
+	}
+}
+
+/** A file that this process may not read counts as missing. */
+function isMissing(error: unknown): boolean {
+	return error instanceof Error && ["ENOENT", "EACCES"].includes(codeOf(error));
 }

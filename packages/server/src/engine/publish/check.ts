@@ -10,7 +10,8 @@ import {
 } from "@posthorn/protocol";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { CURRENCY_DETAIL, createAjv, dataFaultsOf } from "../../base/schemas.ts";
-import type { EventDraft, EventFault } from "../engine.ts";
+import type { Fault } from "../../base/text.ts";
+import type { EventDraft } from "../engine.ts";
 
 /** How far a publisher's clock may be ahead of ours, milliseconds. */
 export const MAX_AHEAD_MS = 300_000;
@@ -41,8 +42,6 @@ function checkOf(type: string): Check | undefined {
 	checks.set(type, check);
 	return check;
 }
-
-type Fault = Omit<EventFault, "index">;
 
 /** The faults of an event, whose data is known to be a JSON object; none if it may be published. */
 export function faultsOf({ type, data, createdAt }: EventDraft, now: number): Fault[] {
@@ -87,17 +86,6 @@ function withoutElements(schema: EventTypeEntry["schema"]): JsonSchema {
 	return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/**
- * A fault that JSON.parse can't report: how a value is written. `data` is delivered character for character. Readers
- * with typed numbers reject `100.0` and `1e2` for an integer, lose digits beyond 2^53, and disagree about which of two
- * members with the same name counts.
- */
-interface LexicalFault {
-	/** Relative to the value that was checked. */
-	readonly pointer: string;
-	readonly detail: string;
-}
-
 type Fields = ReadonlyMap<string, Field>;
 
 interface Field {
@@ -121,13 +109,17 @@ export function fieldsOf(schema: JsonSchema): Fields {
 	);
 }
 
-/** Faults in how the fields of this JSON object are written. For each list, only its first wrong element. */
-function lexicalFaults(text: string, fields: Fields): LexicalFault[] {
+/**
+ * Faults in how the fields of this JSON object are written, which JSON.parse can't report; for each list, only its first
+ * wrong element. Data is delivered character for character, but readers with typed numbers reject `100.0` and `1e2` for an
+ * integer, lose digits beyond 2^53, and disagree about which of two members with the same name counts.
+ */
+function lexicalFaults(text: string, fields: Fields): Fault[] {
 	return objectFaults(text, text.search(/\S/), fields, "");
 }
 
-function objectFaults(text: string, at: number, fields: Fields, pointer: string): LexicalFault[] {
-	const faults: LexicalFault[] = [];
+function objectFaults(text: string, at: number, fields: Fields, pointer: string): Fault[] {
+	const faults: Fault[] = [];
 	const seen = new Set<string>();
 	const repeated = new Set<string>();
 	eachMember(text, at, (name, start, end) => {
@@ -147,8 +139,8 @@ function objectFaults(text: string, at: number, fields: Fields, pointer: string)
 	return faults;
 }
 
-function elementFaults(text: string, at: number, fields: Fields, pointer: string): LexicalFault[] {
-	let faults: LexicalFault[] = [];
+function elementFaults(text: string, at: number, fields: Fields, pointer: string): Fault[] {
+	let faults: Fault[] = [];
 	eachElement(text, at, (index, start) => {
 		if (text.charCodeAt(start) === OPEN_BRACE) faults = objectFaults(text, start, fields, `${pointer}/${index}`);
 		return faults.length > 0;
