@@ -20,7 +20,7 @@ export const STORAGE_VERBS = [
 		},
 		{
 			name: "retention-replaced-goes-on",
-			find: " && (await this.#keeps()); ) {",
+			find: " && (await keeps()); ) {",
 			replace: "; ) {",
 			why: "A node that was frozen continues next to the one that replaced it.",
 		},
@@ -28,8 +28,8 @@ export const STORAGE_VERBS = [
 	...of("server/src/engine/retention-clock.ts", inEngine("retention-clock"), [
 		{
 			name: "retention-clock-believes-jumps",
-			find: "return Math.min(clock.now(), this.#trusted.now + elapsed + SLACK_MS);",
-			replace: "return clock.now();",
+			find: "now: () => Math.min(clock.now(), (expected() ?? NEVER) + SLACK_MS),",
+			replace: "now: () => clock.now(),",
 			why: "A clock that jumps ahead deletes the log before the jump is noticed.",
 		},
 	]),

@@ -10,7 +10,7 @@ import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
-import { RetentionSweeper } from "./retention.ts";
+import { createSweeper } from "./retention.ts";
 import { Slots } from "./send/slots.ts";
 import { Settler, Unsettled } from "./settle/settler.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -81,7 +81,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	};
 	const directory = new Directory(context, options.activeProjects);
 	const publisher = new Publisher({ storage, clock, disk, ids, maxEventBytes, lanes: directory });
-	const sweeper = new RetentionSweeper(context, (projectIds) => directory.sweep(projectIds));
+	const sweeper = createSweeper(context, (projectIds) => directory.sweep(projectIds));
 	directory.start();
 	sweeper.start();
 

@@ -3,7 +3,7 @@ import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
 import { MemoryDatabase, openMemoryStorage } from "../../test/storage/memory/index.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Storage, Sweep, SweepStep } from "../storage/port.ts";
-import { RetentionSweeper } from "./retention.ts";
+import { createSweeper } from "./retention.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -23,7 +23,7 @@ class Cluster {
 		name: string,
 		attempts: (p: Sweep) => Promise<SweepStep> = async () => NOTHING,
 		retentionNow: () => number = () => this.clock.now(),
-	): Promise<RetentionSweeper> {
+	): Promise<ReturnType<typeof createSweeper>> {
 		const storage = await openMemoryStorage({ database: this.database, clock: this.clock, leaseTermMs: 10_000 });
 		const context = {
 			storage: {
@@ -42,7 +42,7 @@ class Cluster {
 			retentionNow,
 			observer: { passed: () => void this.completed++ },
 		};
-		const sweeper = new RetentionSweeper(context, () => undefined);
+		const sweeper = createSweeper(context, () => undefined);
 		sweeper.start();
 		await settled();
 		return sweeper;

@@ -25,64 +25,49 @@ type SweepContext = Pick<
  * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
  * without an attempt, so that their lanes dead-letter them first. Of several nodes one sweeps at a time; which one is
  * chosen again for each pass.
+ *
+ * @param onUnattempted called with projects whose paused lanes have events that aged out without an attempt
  */
-export class RetentionSweeper {
-	readonly #context: SweepContext;
-	readonly #onUnattempted: (projectIds: readonly string[]) => void;
-	#timer: Timer | null = null;
-	#pass: Promise<void> | null = null;
+export function createSweeper(context: SweepContext, onUnattempted: (projectIds: readonly string[]) => void) {
+	const { storage, clock, disk, logger, holder, retentionMs, retentionNow, observer } = context;
+	const { peers } = storage;
+	let timer: Timer | null = null;
+	let pass: Promise<void> | null = null;
 	/** Monotonic times: when the next pass is due here, and when this node last took or renewed the sweep. */
-	#dueAt = 0;
-	#takenAt = 0;
-	#endRest: () => void = () => undefined;
-	#stopped = false;
-
-	/** @param onUnattempted called with projects whose paused lanes have events that aged out without an attempt */
-	constructor(context: SweepContext, onUnattempted: (projectIds: readonly string[]) => void) {
-		this.#context = context;
-		this.#onUnattempted = onUnattempted;
-	}
-
-	start(): void {
-		void this.sweep();
-		this.#lookAgain();
-	}
-
-	async stop(): Promise<void> {
-		this.#stopped = true;
-		this.#timer?.cancel();
-		this.#endRest();
-		await this.#pass;
-	}
+	let dueAt = 0;
+	let takenAt = 0;
+	let endRest: () => void = () => undefined;
+	let isStopped = false;
 
 	/** Runs one whole pass, or joins the current one. `early`: even if it isn't due. */
-	sweep(early = true): Promise<void> {
-		this.#pass ??= this.#sweep(early).finally(() => {
-			this.#pass = null;
+	function sweep(early = true): Promise<void> {
+		pass ??= runPass(early).finally(() => {
+			pass = null;
 		});
-		return this.#pass;
+		return pass;
 	}
 
-	#lookAgain(): void {
-		this.#timer = this.#context.clock.setTimeout(() => {
-			void this.sweep(false);
-			this.#lookAgain();
+	function lookAgain(): void {
+		timer = clock.setTimeout(() => {
+			void sweep(false);
+			lookAgain();
 		}, LOOK_EVERY_MS);
 	}
 
-	async #sweep(early: boolean): Promise<void> {
-		const { storage, logger, retentionNow, retentionMs } = this.#context;
+	async function runPass(early: boolean): Promise<void> {
 		// A node whose clock isn't trusted leaves the pass to others.
 		const now = retentionNow();
 		if (!Number.isFinite(now)) return;
-		const pass = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: RETENTION.rowsPerStep };
+		const range = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: RETENTION.rowsPerStep };
 		try {
-			if (!(await this.#take(early))) return;
-			const attempts = await this.#steps("attempts", (from) => storage.sweepAttempts({ ...pass, from }));
-			const events = await this.#steps("events", (from) => storage.sweepEvents({ ...pass, from }));
+			if (!(await take(early))) return;
+			const attempts = await runSteps("attempts", (from) => storage.sweepAttempts({ ...range, from }));
+			const events = await runSteps("events", (from) => storage.sweepEvents({ ...range, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
-			await this.#end(this.#stopped ? 0 : REST_MS);
-			if (!this.#stopped) this.#context.observer.passed?.();
+			const restMs = isStopped ? 0 : REST_MS;
+			dueAt = clock.elapsed() + restMs;
+			await peers?.endSweep({ holder, restMs });
+			if (!isStopped) observer.passed?.();
 		} catch (error) {
 			// Any node may try again when it looks.
 			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");
@@ -90,48 +75,51 @@ export class RetentionSweeper {
 	}
 
 	/** Whether this node sweeps now. */
-	async #take(early: boolean): Promise<boolean> {
-		const { storage, clock, holder } = this.#context;
-		this.#takenAt = clock.elapsed();
-		if (storage.peers === null) return early || this.#takenAt >= this.#dueAt;
-		return storage.peers.takeSweep({ holder, termMs: TERM_MS, early });
-	}
-
-	async #end(restMs: number): Promise<void> {
-		const { storage, clock, holder } = this.#context;
-		this.#dueAt = clock.elapsed() + restMs;
-		await storage.peers?.endSweep({ holder, restMs });
+	async function take(early: boolean): Promise<boolean> {
+		takenAt = clock.elapsed();
+		if (peers === null) return early || takenAt >= dueAt;
+		return peers.takeSweep({ holder, termMs: TERM_MS, early });
 	}
 
 	/** Whether this node still sweeps: it may have been suspended, and replaced. */
-	async #keeps(): Promise<boolean> {
-		const { storage, clock } = this.#context;
-		if (storage.peers === null || clock.elapsed() - this.#takenAt < TERM_MS / 4) return true;
-		return this.#take(false);
+	async function keeps(): Promise<boolean> {
+		return peers === null || clock.elapsed() - takenAt < TERM_MS / 4 || take(false);
 	}
 
-	async #steps(what: "attempts" | "events", step: (from: number) => Promise<SweepStep>): Promise<number> {
-		const { disk, observer } = this.#context;
+	async function runSteps(what: "attempts" | "events", step: (from: number) => Promise<SweepStep>): Promise<number> {
 		let deleted = 0;
-		for (let from: number | null = 0; from !== null && !this.#stopped && (await this.#keeps()); ) {
+		for (let from: number | null = 0; from !== null && !isStopped && (await keeps()); ) {
 			const begunAt = disk.elapsed();
 			const done: SweepStep = await step(from);
 			deleted += done.deleted;
 			if (done.deleted > 0) observer.swept?.(what, done.deleted);
-			if (done.unattempted.length > 0) this.#onUnattempted(done.unattempted);
+			if (done.unattempted.length > 0) onUnattempted(done.unattempted);
 			from = done.next;
-			const pauseMs = Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt));
-			if (from !== null) await this.#rest(pauseMs);
+			if (from !== null) await rest(Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt)));
 		}
 		return deleted;
 	}
 
 	/** Ends early when the service stops. */
-	#rest(ms: number): Promise<void> {
-		if (this.#stopped) return Promise.resolve();
+	function rest(ms: number): Promise<void> {
+		if (isStopped) return Promise.resolve();
 		return new Promise((resolve) => {
-			this.#endRest = resolve;
-			this.#context.disk.setTimeout(resolve, ms);
+			endRest = resolve;
+			disk.setTimeout(resolve, ms);
 		});
 	}
+
+	return {
+		start(): void {
+			void sweep();
+			lookAgain();
+		},
+		sweep,
+		async stop(): Promise<void> {
+			isStopped = true;
+			timer?.cancel();
+			endRest();
+			await pass;
+		},
+	};
 }
