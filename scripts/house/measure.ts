@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Forwarding, forwardingOf } from "./forwarding.ts";
 import { readSource } from "./source.ts";
@@ -8,7 +8,7 @@ import { ENGINES, type Engine, faultsOfWalk, filesOf, readWalks, SERVER, type Wa
 export const SMALL = 25;
 /** Tests and their helpers. */
 const LEFT_OUT = [/\.(?:test|fixture)\.ts$/, /^storage\/conformance\//, /^storage\/memory\//];
-export const LEFT_OUT_TEXT = "tests, fixtures, storage's suite (conformance/) and its model (memory/), and SQL files";
+export const LEFT_OUT_TEXT = "tests, fixtures, storage's suite (conformance/) and its model (memory/)";
 
 export interface Size {
 	readonly files: number;
@@ -19,6 +19,8 @@ export interface House {
 	/** By room: a folder of the server or of its storage; "." for files directly in the server's folder. */
 	readonly rooms: Readonly<Record<string, Size>>;
 	readonly total: Size;
+	/** Not in the total. */
+	readonly sql: Size;
 	readonly small: number;
 	/** The folder with the most files directly in it. */
 	readonly largestFolder: { readonly folder: string; readonly files: number };
@@ -37,26 +39,41 @@ export interface WalkLength extends Readonly<Record<Engine, number>> {
 /** Measures a checkout. @param walks for a checkout that lists none */
 export function measure(root: string, walks: readonly Walk[]): House {
 	const server = join(root, SERVER);
-	const rooms: Record<string, Size> = {};
+	const rooms: Record<string, { files: number; lines: number }> = {};
 	const folders = new Map<string, number>();
 	const total = { files: 0, lines: 0 };
 	const forwarding = { functions: 0, lines: 0 };
 	let small = 0;
-	for (const file of sourceFiles(server)) {
+	const sql = { files: 0, lines: 0 };
+	for (const file of sourceFiles(server, ".sql"))
+		add(sql, readFileSync(join(server, file), "utf8").split("\n").length - 1);
+	for (const file of sourceFiles(server, ".ts")) {
 		const source = readSource(join(server, file));
 		const room = roomOf(file);
-		const { files, lines } = rooms[room] ?? { files: 0, lines: 0 };
-		rooms[room] = { files: files + 1, lines: lines + source.lines };
+		rooms[room] ??= { files: 0, lines: 0 };
+		add(rooms[room], source.lines);
 		folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
-		total.files++;
-		total.lines += source.lines;
+		add(total, source.lines);
 		if (source.lines < SMALL) small++;
 		const found = forwardingOf(source);
 		forwarding.functions += found.functions;
 		forwarding.lines += found.lines;
 	}
 	const [folder, files] = [...folders].reduce((most, one) => (one[1] > most[1] ? one : most));
-	return { rooms, total, small, largestFolder: { folder, files }, forwarding, ...walk(root, readWalks(root) ?? walks) };
+	return {
+		rooms,
+		total,
+		sql,
+		small,
+		largestFolder: { folder, files },
+		forwarding,
+		...walk(root, readWalks(root) ?? walks),
+	};
+}
+
+function add(size: { files: number; lines: number }, lines: number): void {
+	size.files++;
+	size.lines += lines;
 }
 
 function walk(root: string, walks: readonly Walk[]): Pick<House, "walks" | "stops" | "faults"> {
@@ -69,10 +86,10 @@ function walk(root: string, walks: readonly Walk[]): Pick<House, "walks" | "stop
 }
 
 /** Paths below the server's folder, in order, with slashes. */
-function sourceFiles(server: string): string[] {
+function sourceFiles(server: string, ending: string): string[] {
 	return readdirSync(server, { recursive: true, encoding: "utf8" })
 		.map((path) => path.replaceAll("\\", "/"))
-		.filter((path) => path.endsWith(".ts") && !LEFT_OUT.some((pattern) => pattern.test(path)))
+		.filter((path) => path.endsWith(ending) && !LEFT_OUT.some((pattern) => pattern.test(path)))
 		.sort();
 }
 

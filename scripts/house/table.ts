@@ -24,6 +24,7 @@ export function tableOf(all: readonly Named[]): string {
 		["", all.map(() => ["files", "lines"])],
 		...rooms.map((room) => line(room, ({ rooms }) => [rooms[room]?.files ?? "–", rooms[room]?.lines ?? "–"])),
 		line("all", ({ total }) => [total.files, total.lines]),
+		line("SQL files", ({ sql }) => [sql.files, sql.lines]),
 		["", []],
 		line(`under ${SMALL} lines`, ({ small }) => [small, ""]),
 		line("forwarding functions", ({ forwarding }) => [forwarding.functions, forwarding.lines]),

@@ -244,7 +244,7 @@ export interface paths {
         };
         /**
          * Search events
-         * @description Newest first: by order id and customer e-mail from an index (the newest 200), or by `text` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
+         * @description Newest first. Give either `text`, or `order_id` and `customer_email`. Events are found by order id and customer e-mail in an index (the newest 200), and by `text` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
          */
         readonly get: operations["searchEvents"];
         readonly put?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most 30. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
+         * @description Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about 500 attempts at most, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listDeliveries"];
         readonly put?: never;
@@ -3529,7 +3529,7 @@ export interface components {
             readonly filter?: {
                 /** @description Attempts to any of these webhooks. */
                 readonly webhook_id?: string | readonly string[];
-                /** @description Events of any of these types. */
+                /** @description Events of any of these types. Webhooks × types × states can be at most 30. */
                 readonly type?: components["schemas"]["EventType"] | readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Any of them matches. */
                 readonly status_code?: readonly string[];
@@ -3637,7 +3637,7 @@ export interface components {
             readonly filter?: {
                 /** @description Attempts to any of these webhooks. */
                 readonly webhook_id?: string | readonly string[];
-                /** @description Events of any of these types. */
+                /** @description Events of any of these types. Webhooks × types × states can be at most 30. */
                 readonly type?: components["schemas"]["EventType"] | readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Any of them matches. */
                 readonly status_code?: readonly string[];
@@ -6134,7 +6134,7 @@ export interface operations {
             readonly query?: {
                 /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6198,7 +6198,7 @@ export interface operations {
             readonly query?: {
                 /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6262,7 +6262,7 @@ export interface operations {
             readonly query?: {
                 /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6351,7 +6351,7 @@ export interface operations {
             readonly query?: {
                 /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6418,7 +6418,7 @@ export interface operations {
             readonly query?: {
                 /** @description Attempts to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6485,7 +6485,7 @@ export interface operations {
             readonly query?: {
                 /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6554,7 +6554,7 @@ export interface operations {
             readonly query?: {
                 /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
@@ -6671,7 +6671,7 @@ export interface operations {
             readonly query?: {
                 /** @description Deliveries to any of these webhooks. Repeat the parameter or separate values with commas. */
                 readonly webhook_id?: readonly string[];
-                /** @description Events of any of these types. Repeat the parameter or separate values with commas. */
+                /** @description Events of any of these types. Repeat the parameter or separate values with commas. Webhooks × types × states can be at most 30. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];

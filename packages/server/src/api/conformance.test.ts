@@ -39,17 +39,17 @@ const NOTHING_THERE = new Set([
 	"updateMember",
 ]);
 
-/** Reasons for refusing a valid request that only a description gives, because the schema can't. */
-const DESCRIBED = [
-	/^must be the next_cursor from/,
-	/^must be omitted if there is a cursor$/,
-	/percent-encoded as in a URL$/,
-	/^is in the future/,
-	/^must be in the future$/,
-	/ISO 4217/,
-	/^must be a type that the webhook is subscribed to$/,
-	/^give either text, or order_id and customer_email, but not both$/,
-	/^\d+ combinations of webhooks, types and states, at most \d+ are possible/,
+/** Reasons for refusing a valid request that the schema can't express, and how the operation's descriptions give them. */
+const DESCRIBED: readonly (readonly [reason: RegExp, described: RegExp])[] = [
+	[/^must be the next_cursor from/, /`next_cursor`/],
+	[/^must be omitted if there is a cursor$/, /Not together with `cursor`/],
+	[/percent-encoded as in a URL$/, /percent-encoded/],
+	[/^is in the future/, /in the future/],
+	[/^must be in the future$/, /in the future/],
+	[/ISO 4217/, /ISO 4217/],
+	[/^must be a type that the webhook is subscribed to$/, /subscribed to/],
+	[/^give either text, or order_id and customer_email, but not both$/, /[Ee]ither `text`, or `order_id` and/],
+	[/^\d+ combinations of webhooks, types and states, at most \d+ are possible/, /Webhooks × types × states/],
 ];
 
 /** What an operation's first request needs in addition to its required parameters. */
@@ -72,6 +72,7 @@ afterAll(() => api.close());
 
 const document = (await api.call("GET", "/openapi.json")).json as unknown as {
 	paths: Record<string, Record<string, Operation>>;
+	components: { schemas: Record<string, Schema> };
 };
 const generator = new Generator(document);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -94,17 +95,30 @@ test.each(operations)(
 				expect([400, 405, 415]).not.toContain(status);
 				isAccepted ||= status < 300;
 				if (status !== 422) return;
-				for (const { detail } of json.errors)
-					expect(
-						DESCRIBED.some((reason) => reason.test(detail)),
-						detail,
-					).toBe(true);
+				for (const { detail } of json.errors) {
+					const reason = DESCRIBED.find(([reason]) => reason.test(detail));
+					expect(reason, detail).toBeDefined();
+					expect(descriptionsOf(operation)).toMatch(reason![1]);
+				}
 			}),
 			{ numRuns: RUNS, examples: [[{ ...exampleRequest(operation, known), ...MORE[id] }]] },
 		);
 		expect(isAccepted || UNREACHABLE.has(id) || NOTHING_THERE.has(id)).toBe(true);
 	},
 );
+
+/** All that the document says about an operation, with the schemas that it refers to. */
+function descriptionsOf(operation: Operation): string {
+	const texts = [JSON.stringify({ ...operation, responses: {} })];
+	const seen = new Set<string>();
+	for (const text of texts)
+		for (const [, name] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g))
+			if (!seen.has(name!)) {
+				seen.add(name!);
+				texts.push(JSON.stringify(document.components.schemas[name!]));
+			}
+	return texts.join("\n");
+}
 
 type Names = Readonly<Record<string, string>>;
 

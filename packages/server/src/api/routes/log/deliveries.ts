@@ -121,7 +121,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 	return [
 		route("GET", "/v1/projects/{project_id}/deliveries", "listDeliveries", {
 			summary: "List deliveries",
-			description: `Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Webhooks × types × states can be at most ${LOG_READS.combinations}. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
+			description: `Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
 			access: "developer",
 			query: strictObject({ ...filters, ...paging }),
 			heavy: true,

@@ -23,6 +23,7 @@ import {
 } from "../../schema.ts";
 
 export const SEVERAL = "Repeat the parameter or separate values with commas.";
+const COMBINATIONS = `Webhooks × types × states can be at most ${LOG_READS.combinations}.`;
 const REPEATED = "Repeat the parameter for several.";
 const MAX_WEBHOOKS = 10;
 
@@ -64,7 +65,7 @@ export const logFilters = (of: string) => ({
 	webhook_id: Type.Optional(
 		listOf(soughtId("A webhook, even if it was deleted."), MAX_WEBHOOKS, `${of} to any of these webhooks. ${SEVERAL}`),
 	),
-	type: Type.Optional(listOf(EventTypeName, 20, `Events of any of these types. ${SEVERAL}`)),
+	type: Type.Optional(listOf(EventTypeName, 20, `Events of any of these types. ${SEVERAL} ${COMBINATIONS}`)),
 	status_code: Type.Optional(listOf(StatusCode, 20, `${STATUS_CODES} ${SEVERAL}`)),
 	error: Type.Optional(listOf(ErrorCode, 20, `${ERRORS} ${SEVERAL}`)),
 	event_id: Type.Optional(soughtId(`${of} of this event.`)),
@@ -79,7 +80,7 @@ const oneOrMore = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems
 /** The same filters in a request's body. */
 export const bodyFilters = {
 	webhook_id: Type.Optional(oneOrMore(soughtId("A webhook."), MAX_WEBHOOKS, "Attempts to any of these webhooks.")),
-	type: Type.Optional(oneOrMore(EventTypeName, 20, "Events of any of these types.")),
+	type: Type.Optional(oneOrMore(EventTypeName, 20, `Events of any of these types. ${COMBINATIONS}`)),
 	status_code: Type.Optional(listOf(StatusCode, 20, `${STATUS_CODES} Any of them matches.`)),
 	error: Type.Optional(listOf(ErrorCode, 20, ERRORS)),
 	event_id: Type.Optional(soughtId("Attempts of this event.")),
