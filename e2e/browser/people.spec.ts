@@ -155,7 +155,7 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	await expectAccessible(page);
 });
 
-test("removing a member shows the keys they created, and revokes those that are chosen", async ({
+test("removing or demoting a member shows the keys they created, and revokes those that are chosen", async ({
 	dashboard,
 	browser,
 	page,
@@ -171,12 +171,32 @@ test("removing a member shows the keys they created, and revokes those that are 
 		await developer.getByLabel("I've stored it").check();
 		await developer.getByRole("button", { name: "Done" }).click();
 	};
-	for (const name of ["Shop server", "Dave's laptop"]) await createKey(name);
+	for (const name of ["Shop server", "Dave's laptop", "Dave's phone"]) await createKey(name);
 	await dashboard.shop.post(dashboard.shop.path("/api-keys"), { name: "Someone else's" });
 
 	await page.goto(dashboard.project("/members"));
-	await page.getByRole("button", { name: "Remove The developer" }).click();
 	const dialog = page.getByRole("dialog");
+	const role = page.getByRole("combobox", { name: "Role of The developer" });
+	const chooseRole = async (name: string) => {
+		await role.click();
+		await page.getByRole("option", { name }).click();
+	};
+	// As a viewer, they could have gone on with their keys, unnoticed.
+	await chooseRole("Viewer");
+	await expect(dialog).toContainText("The developer can see webhooks and the delivery log, but not change anything.");
+	await expect(dialog.getByRole("checkbox")).toHaveCount(3);
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	await expect(role).toHaveValue("Developer");
+	await chooseRole("Viewer");
+	await dialog.getByRole("checkbox", { name: "Revoke Dave's phone" }).check();
+	await dialog.getByRole("button", { name: "Make a viewer and revoke 1 key" }).click();
+	await expect(page.getByText("The developer is now a viewer. 1 key is revoked.")).toBeVisible();
+	await expect(role).toHaveValue("Viewer");
+	await chooseRole("Developer");
+	await expect(page.getByText("The developer is now a developer.")).toBeVisible();
+
+	await page.getByRole("button", { name: "Remove The developer" }).click();
 	await expect(dialog.getByRole("checkbox")).toHaveCount(2);
 	await dialog.getByRole("checkbox", { name: "Revoke Dave's laptop" }).check();
 	await expectAccessible(page);

@@ -1,6 +1,6 @@
 import { isolated } from "../text/names.ts";
 import { formatCount } from "../text/numbers.ts";
-import { isRole, ROLE_WORDS } from "./roles.ts";
+import { aRole, isRole } from "./roles.ts";
 
 /** Who acted: a person, a program with a key, or the holder of the operator's key. */
 export interface AuditActor {
@@ -34,11 +34,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 	status: "status",
 };
 
-/** `a developer`, `an owner`. */
-function aRole(role: unknown): string {
-	if (!isRole(role)) return "a member";
-	return `${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}`;
-}
+const roleOf = (role: unknown) => (isRole(role) ? aRole(role) : "a member");
 
 const list = (words: readonly string[]) =>
 	words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
@@ -85,10 +81,10 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"webhook.deleted": () => ["deleted the webhook "],
 	"api_key.created": () => ["created the API key "],
 	"api_key.revoked": () => ["revoked the API key "],
-	"member.invited": ({ role }) => ["invited ", ` as ${aRole(role)}`],
+	"member.invited": ({ role }) => ["invited ", ` as ${roleOf(role)}`],
 	"invitation.revoked": () => ["revoked the invitation of "],
-	"member.joined": ({ role }) => ["joined the project", isRole(role) ? ` as ${aRole(role)}` : ""],
-	"member.role_changed": ({ role, to }) => ["made ", ` ${aRole(role ?? to)}`],
+	"member.joined": ({ role }) => ["joined the project", isRole(role) ? ` as ${roleOf(role)}` : ""],
+	"member.role_changed": ({ role, to }) => ["made ", ` ${roleOf(role ?? to)}`],
 	"member.removed": () => ["removed ", " from the project"],
 	"delivery.replayed": () => ["replayed a delivery of "],
 	"sample.published": ({ type, webhooks }) => [
@@ -108,7 +104,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 
 /** Phrases for invitations that name no one, because they are for anyone who has the link. */
 const OPEN_INVITATION: typeof PHRASES = {
-	"member.invited": ({ role }) => [`created an invitation link for ${aRole(role)}`],
+	"member.invited": ({ role }) => [`created an invitation link for ${roleOf(role)}`],
 	"invitation.revoked": () => ["revoked an invitation link"],
 };
 

@@ -7,6 +7,9 @@ export const isRole = (value: unknown): value is Role => ROLES.some((role) => ro
 /** Whether `role` includes the permissions of `needed`. */
 export const mayAct = (role: Role, needed: Role) => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
+/** `a developer`, `an owner`. */
+export const aRole = (role: Role) => `${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}`;
+
 export const ROLE_WORDS: Readonly<Record<Role, { readonly label: string; readonly may: string }>> = {
 	viewer: { label: "Viewer", may: "Can see webhooks and the delivery log, but not change anything." },
 	developer: {

@@ -1,5 +1,6 @@
 import { type ResponseFacts, responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
+import { lowerFirst } from "../text/case.ts";
 import { isolated } from "../text/names.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
@@ -107,7 +108,7 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null || first === null || !health.down) {
 		const words = recentFailures(health);
-		return `${name}, where ${words[0]!.toLowerCase()}${words.slice(1)}`;
+		return `${name}, where ${lowerFirst(words)}`;
 	}
 	const words = responseWords(last).has;
 	const since = shortTime(Date.parse(first.started_at), now);

@@ -1,4 +1,5 @@
 import { responseWords } from "../attempts/attempt-words.ts";
+import { upperFirst } from "../text/case.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { shortTime, timeOfDay } from "../text/time.ts";
 
@@ -36,7 +37,7 @@ export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now
  */
 export function incidentCause({ state, status_code, error_code, deliveries }: IncidentFacts, paused = false): string {
 	const { now, short } = responseWords({ status_code, error_code });
-	const past = status_code === null ? `${short[0]?.toUpperCase()}${short.slice(1)}` : `Returned ${short}`;
+	const past = status_code === null ? upperFirst(short) : `Returned ${short}`;
 	if (state === "over" || isRecovered(deliveries)) return past;
 	return paused ? `${past} until it was paused` : now;
 }

@@ -1,3 +1,4 @@
+import { lowerFirst } from "../../lib/text/case.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
 import { Copy } from "../../ui/copy.tsx";
 import classes from "./delivery.module.css";
@@ -24,7 +25,7 @@ export function HeadersTable({ headers, label }: HeadersTableProps) {
 					))}
 				</tbody>
 			</table>
-			<Copy text={text} label={`Copy ${label[0]?.toLowerCase()}${label.slice(1)}`} />
+			<Copy text={text} label={`Copy ${lowerFirst(label)}`} />
 		</div>
 	);
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type CreatedInvitation, invite } from "../../api/invitations.ts";
 import { useProject } from "../../api/session.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
-import { ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
+import { aRole, ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
@@ -45,8 +45,8 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 			<SecretOnce what="link" secret={created.url}>
 				<Text size="sm">
 					Send it to {created.email ?? "the person"} over a channel you trust. Posthorn doesn't send e-mail. The person
-					who opens it joins as {created.role === "owner" ? "an" : "a"} {ROLE_WORDS[created.role].label.toLowerCase()}.
-					It works once and expires <When at={created.expires_at} words={timeUntil} />.
+					who opens it joins as {aRole(created.role)}. It works once and expires{" "}
+					<When at={created.expires_at} words={timeUntil} />.
 				</Text>
 				<Group justify="flex-end">
 					<Button onClick={onClose}>Done</Button>

@@ -3,15 +3,15 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeRole, type Member } from "../../api/members.ts";
 import { refreshSession, useProject, useRole, useSession } from "../../api/session.ts";
-import { isRole, ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
+import { aRole, isRole, ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Initials } from "../../ui/account/initials.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
+import { AccessDialog, losesKeys } from "./access-dialog.tsx";
 import classes from "./members.module.css";
-import { RemovalDialog } from "./removal-dialog.tsx";
 
 const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: ROLE_WORDS[role].label }));
 
@@ -20,24 +20,26 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 	const { account } = useSession();
 	const { may } = useRole();
 	const navigate = useNavigate();
-	const [leaving, setLeaving] = useState<Member | null>(null);
+	const [asked, setAsked] = useState<{ readonly member: Member; readonly role: Role | null } | null>(null);
 
 	const change = async (member: Member, role: Role) => {
+		if (losesKeys(member.role, role)) return setAsked({ member, role });
 		try {
 			await changeRole(projectId, member.account_id, role);
-			notifyDone(
-				`${isolated(member.name)} is now ${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}.`,
-			);
-			if (member.account_id === account.id) await refreshSession();
+			await onDone(member, role, 0);
 		} catch (error) {
 			notifyProblem(error);
 		}
 	};
-	const onRemoved = async (member: Member, revoked: number) => {
+	const onDone = async (member: Member, role: Role | null, revoked: number) => {
+		const self = member.account_id === account.id;
 		const keys = revoked === 0 ? "" : ` ${plural(revoked, "key is", "keys are")} revoked.`;
-		if (member.account_id !== account.id) return notifyDone(`${isolated(member.name)} no longer has access.${keys}`);
-		if (!account.operator) await navigate({ to: "/projects" });
-		await refreshSession();
+		if (role !== null || !self)
+			notifyDone(
+				`${isolated(member.name)} ${role === null ? "no longer has access" : `is now ${aRole(role)}`}.${keys}`,
+			);
+		if (role === null && self && !account.operator) await navigate({ to: "/projects" });
+		if (self) await refreshSession();
 	};
 
 	const columns: readonly Column<Member>[] = [
@@ -99,7 +101,7 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 						variant="default"
 						size="compact-sm"
 						aria-label={self ? "Leave the project" : `Remove ${member.name}`}
-						onClick={() => setLeaving(member)}
+						onClick={() => setAsked({ member, role: null })}
 					>
 						{self ? "Leave" : "Remove"}
 					</Button>
@@ -117,12 +119,12 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 				skeletonRows={3}
 				cards
 			/>
-			{leaving === null ? null : (
-				<RemovalDialog
-					member={leaving}
-					self={leaving.account_id === account.id}
-					onClose={() => setLeaving(null)}
-					onRemoved={(revoked) => onRemoved(leaving, revoked)}
+			{asked === null ? null : (
+				<AccessDialog
+					{...asked}
+					self={asked.member.account_id === account.id}
+					onClose={() => setAsked(null)}
+					onDone={(revoked) => onDone(asked.member, asked.role, revoked)}
 				/>
 			)}
 		</>

@@ -1,3 +1,4 @@
+import { upperFirst } from "../../../lib/text/case.ts";
 import { jumpTarget } from "../../../lib/text/ids.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { type LogsSearch, TEXT_LENGTH, withValue } from "../search.ts";
@@ -16,7 +17,7 @@ const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 export function choicesOf(typed: string): readonly Choice[] {
 	const { kind, id } = jumpTarget(typed);
 	if (id === "") return [];
-	if (kind !== "unknown") return [{ kind, value: id, label: `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${id}` }];
+	if (kind !== "unknown") return [{ kind, value: id, label: `${upperFirst(kind)} ${id}` }];
 	const value = typed.trim();
 	const order = orderChoice(id);
 	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;

@@ -3,8 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiKey, apiKeysByQuery, revokeApiKey } from "../../api/api-keys.ts";
 import { queryClient } from "../../api/client/query-client.ts";
-import { type Member, removeMember } from "../../api/members.ts";
+import { changeRole, type Member, removeMember } from "../../api/members.ts";
 import { useProject, useRole } from "../../api/session.ts";
+import { aRole, mayAct, ROLE_WORDS, type Role } from "../../lib/account/roles.ts";
+import { lowerFirst } from "../../lib/text/case.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -12,36 +14,45 @@ import { notifyProblem } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 
-interface RemovalDialogProps {
+/** The role with which members create keys. */
+const CREATES_KEYS = "developer";
+
+/** Whether members lose the right to create keys with another role. */
+export const losesKeys = (from: Role, to: Role) => mayAct(from, CREATES_KEYS) && !mayAct(to, CREATES_KEYS);
+
+interface AccessDialogProps {
 	member: Member;
-	/** Whether members remove themselves. */
+	/** The role that they get, with which they can't create keys; null to remove them. */
+	role: Role | null;
+	/** Whether members do this to themselves. */
 	self: boolean;
 	onClose: () => void;
-	/** Called once the member is removed, with the number of keys that were revoked. */
-	onRemoved: (revoked: number) => unknown;
+	/** Called once it is done, with the number of keys that were revoked. */
+	onDone: (revoked: number) => unknown;
 }
 
 /**
- * Removes a member, along with the keys they created that are chosen: keys outlive the access of their creator. Keys that
- * couldn't be chosen, because they were created too late to be shown, are revoked as well.
+ * Removes a member or their right to create keys, along with the keys they created that are chosen: keys outlive the
+ * access of their creator. Keys that couldn't be chosen, because they were created too late to be shown, are revoked as
+ * well.
  */
-export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialogProps) {
+export function AccessDialog({ member, role, self, onClose, onDone }: AccessDialogProps) {
 	const { id: projectId, name: projectName, apps } = useProject();
 	const { may } = useRole();
 	// Without the app there are no pages or calls for keys.
-	const offersKeys = apps.includes("developer") && may("developer");
+	const offersKeys = apps.includes("developer") && may(CREATES_KEYS);
 	const keys = useQuery({ ...apiKeysByQuery(projectId, member.account_id), enabled: offersKeys });
 	const [chosen, setChosen] = useState<string[]>([]);
-	const remove = async () => {
+	const run = async () => {
 		const shown = new Set(keys.data?.map(({ id }) => id));
 		// Keys first: if one of them fails, the dialog can be confirmed again.
 		for (const id of chosen) {
 			await revokeApiKey(projectId, id);
 			setChosen((ids) => ids.filter((each) => each !== id));
 		}
-		await removeMember(projectId, member.account_id);
+		await (role === null ? removeMember(projectId, member.account_id) : changeRole(projectId, member.account_id, role));
 		const late = offersKeys && !self && keys.data !== undefined ? await revokeOthers(shown) : 0;
-		await onRemoved(chosen.length + late);
+		await onDone(chosen.length + late);
 	};
 	/** Revokes keys that the member created while this was open, or shortly before. Returns how many. */
 	const revokeOthers = async (shown: ReadonlySet<string>): Promise<number> => {
@@ -55,22 +66,33 @@ export function RemovalDialog({ member, self, onClose, onRemoved }: RemovalDialo
 			return 0;
 		}
 	};
-	const verb = self ? "Leave" : "Remove";
 	const name = isolated(member.name);
+	const { title, verb, effect } =
+		role !== null
+			? {
+					title: `Make ${self ? "yourself" : name} ${aRole(role)}?`,
+					verb: `Make ${aRole(role)}`,
+					effect: `${self ? "You" : name} ${lowerFirst(ROLE_WORDS[role].may)}`,
+				}
+			: self
+				? {
+						title: `Leave ${isolated(projectName)}?`,
+						verb: "Leave",
+						effect: "You lose access immediately. An owner can invite you again.",
+					}
+				: { title: `Remove ${name}?`, verb: "Remove", effect: `${name} loses access immediately.` };
 	return (
 		<Confirm
 			opened
 			onClose={onClose}
-			title={self ? `Leave ${isolated(projectName)}?` : `Remove ${name}?`}
-			action={chosen.length > 0 ? `${verb} and revoke ${plural(chosen.length, "key")}` : self ? "Leave project" : verb}
+			title={title}
+			action={chosen.length > 0 ? `${verb} and revoke ${plural(chosen.length, "key")}` : verb}
 			danger
 			ready={!offersKeys || !keys.isPending}
-			onConfirm={remove}
+			onConfirm={run}
 		>
 			<Stack gap="sm">
-				<div>
-					{self ? "You lose access immediately. An owner can invite you again." : `${name} loses access immediately.`}
-				</div>
+				<div>{effect}</div>
 				{offersKeys ? (
 					<Keys of={self ? "you" : name} query={keys} chosen={chosen} onChoose={setChosen} />
 				) : (
