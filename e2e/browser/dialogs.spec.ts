@@ -91,7 +91,8 @@ test("menus are opened, walked and closed by keyboard, and filters keep to one l
 		const target = page.getByRole("button", { name: opener });
 		await target.focus();
 		await page.keyboard.press("Enter");
-		const items = page.getByRole("menuitem");
+		// The switcher has links and, if there are many projects, a field.
+		const items = page.getByRole("menuitem").or(page.getByRole("dialog", { name: "Projects" }).locator("input, a"));
 		await expect(items.first()).toBeFocused();
 		await page.keyboard.press("ArrowDown");
 		await expect(items.nth(1)).toBeFocused();
@@ -99,7 +100,7 @@ test("menus are opened, walked and closed by keyboard, and filters keep to one l
 		const { violations } = await (await axe(page)).disableRules("region").analyze();
 		expect(violations).toEqual([]);
 		await page.keyboard.press("Escape");
-		await expect(page.getByRole("menu")).toHaveCount(0);
+		await expect(items).toHaveCount(0);
 		await expect(target).toBeFocused();
 	}
 	// A chosen value once pushed what follows it to a second line.

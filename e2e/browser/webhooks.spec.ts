@@ -149,6 +149,36 @@ test.describe("with many webhooks", () => {
 		await page.keyboard.press("Tab");
 		await page.keyboard.press("Enter");
 		await expect(page.getByRole("heading", { name: `${named} 105`, level: 1 })).toBeVisible();
+
+		// The switcher listed up to 200, without a way to find one.
+		await page.setViewportSize({ width: 1280, height: 900 });
+		const switcher = page.getByRole("button", { name: `${named} 105` });
+		await switcher.click();
+		const list = page.getByRole("dialog", { name: "Projects" });
+		await expect(list.getByRole("textbox", { name: "Find a project" })).toBeFocused();
+		await expectAccessible(page);
+		await page.keyboard.type(`${named.toLowerCase()} 10`);
+		await expect(list.getByText(/^7 of 1\d\d projects match\.$/)).toBeVisible();
+		await expectAccessible(page);
+		for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"]) await page.keyboard.press(key);
+		await expect(list.getByRole("link", { name: `${named} 100` })).toBeFocused();
+		await page.keyboard.press("Enter");
+		await expect(page.getByRole("heading", { name: `${named} 100`, level: 1 })).toBeVisible();
+		await expect(list).toHaveCount(0);
+		await page.setViewportSize({ width: 390, height: 844 });
+		await page.getByRole("button", { name: "Open the menu" }).click();
+		const onPhone = page.getByRole("dialog", { name: "Menu" }).getByRole("button", { name: `${named} 100` });
+		await onPhone.click();
+		await page.keyboard.type("nothing has this name");
+		await expect(list.getByText(/^None of 1\d\d projects matches\.$/)).toBeVisible();
+		await page.keyboard.press("Escape");
+		await expect(list).toHaveCount(0);
+		await expect(onPhone).toBeFocused();
+		await page.keyboard.press("Enter");
+		await page.keyboard.type(`${named} 101`);
+		await expect(list.getByText(/^1 of 1\d\d projects matches\.$/)).toBeVisible();
+		await page.keyboard.press("Enter");
+		await expect(page.getByRole("heading", { name: `${named} 101`, level: 1 })).toBeVisible();
 	});
 });
 

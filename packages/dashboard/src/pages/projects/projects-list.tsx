@@ -1,6 +1,7 @@
-import { Button, CloseButton, TextInput } from "@mantine/core";
-import { IconFilterOff, IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconFilterOff } from "@tabler/icons-react";
 import { useRef } from "react";
+import { FindField } from "../../ui/find-field.tsx";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Section } from "../../ui/page/page.tsx";
@@ -49,17 +50,13 @@ export function ProjectFilter({ text, onChange }: { text: string; onChange: (tex
 	useShortcuts({ "/": () => field.current?.focus() }, { first: true });
 	return (
 		<search aria-label="Filters">
-			<TextInput
+			<FindField
 				ref={field}
 				maw={320}
 				aria-label="Find a project"
 				placeholder="Name or id"
-				leftSection={<IconSearch size={16} aria-hidden />}
-				rightSection={text === "" ? null : <CloseButton aria-label="Clear" size="sm" onClick={() => onChange("")} />}
 				value={text}
-				onChange={(event) => onChange(event.currentTarget.value)}
-				autoComplete="off"
-				spellCheck={false}
+				onChange={onChange}
 			/>
 		</search>
 	);

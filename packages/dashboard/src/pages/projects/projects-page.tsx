@@ -8,12 +8,9 @@ import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { NewProjectDialog } from "./new-project-dialog.tsx";
 import { ProjectFilter, ProjectsList } from "./projects-list.tsx";
-import { findProjects, foundSentence, validateProjectsSearch } from "./search.ts";
+import { findProjects, foundSentence, MANY_PROJECTS, validateProjectsSearch } from "./search.ts";
 import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
 import { useProjects } from "./use-projects.ts";
-
-/** From this many projects on, they can be searched. */
-const MANY = 8;
 
 /** The projects that the user can see; the operator sees all, and creates them. */
 export function ProjectsPage() {
@@ -60,7 +57,7 @@ export function ProjectsPage() {
 			</PageHeader>
 			{projects.length > 0 ? (
 				<>
-					{projects.length > MANY || text !== "" ? <ProjectFilter text={text} onChange={find} /> : null}
+					{projects.length > MANY_PROJECTS || text !== "" ? <ProjectFilter text={text} onChange={find} /> : null}
 					<ProjectsList projects={list} text={text} onClear={() => find("")} />
 				</>
 			) : account.operator ? (

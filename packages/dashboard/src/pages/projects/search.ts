@@ -1,5 +1,8 @@
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 
+/** From this many projects on, they can be searched. */
+export const MANY_PROJECTS = 8;
+
 /** What the address bar says about the list of projects. */
 export interface ProjectsSearch {
 	/** In the name or the id. */

@@ -1,5 +1,5 @@
-import { CloseButton, NativeSelect, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { NativeSelect } from "@mantine/core";
+import { FindField } from "../../ui/find-field.tsx";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
 import classes from "./webhooks-page.module.css";
 
@@ -24,16 +24,12 @@ export function WebhookFilters({ search, onChange }: WebhookFiltersProps) {
 		onChange({ text: sought, state: chosen } as WebhooksSearch);
 	return (
 		<search className={classes.filters} aria-label="Filters">
-			<TextInput
+			<FindField
 				className={classes.find}
 				aria-label="Find a webhook"
 				placeholder="Name, URL or id"
-				leftSection={<IconSearch size={16} aria-hidden />}
-				rightSection={text === "" ? null : <CloseButton aria-label="Clear" size="sm" onClick={() => set({ state })} />}
 				value={text}
-				onChange={(event) => set({ text: event.currentTarget.value, state })}
-				autoComplete="off"
-				spellCheck={false}
+				onChange={(sought) => set({ text: sought, state })}
 			/>
 			<NativeSelect
 				aria-label="State"
