@@ -31,17 +31,7 @@ const SKELETON_ROWS = 12;
 const MIN_WIDTH = 920;
 
 /** The log as a table, for wide screens. */
-export function AttemptsTable({
-	rows,
-	nameOf,
-	stateOf,
-	selection,
-	openId,
-	isNew,
-	onOpen,
-	hrefOf,
-	keys,
-}: AttemptsProps) {
+export function AttemptsTable({ rows, nameOf, stateOf, selection, openId, ...rest }: AttemptsProps) {
 	// There is nothing that others could do with a selection.
 	const selects = useRole().may("developer");
 	const stable = useMemo(() => columnsOf(nameOf, stateOf, selects), [nameOf, stateOf, selects]);
@@ -56,14 +46,11 @@ export function AttemptsTable({
 			rows={rows}
 			rowKey={({ id }) => id}
 			openKey={openId}
-			isNew={isNew}
-			onOpen={onOpen}
-			hrefOf={hrefOf}
-			keys={keys}
 			skeletonRows={SKELETON_ROWS}
 			dense
 			uniform
 			minWidth={MIN_WIDTH}
+			{...rest}
 		/>
 	);
 }
