@@ -71,7 +71,7 @@ export function FailingList({ projectId, failing, ongoing, now }: FailingListPro
 				)
 			}
 		>
-			<ul className={classes.list}>
+			<ul>
 				{shown.map((one) => (
 					<FailingRow
 						key={one.webhook.id}

@@ -9,7 +9,7 @@ import classes from "./event-list.module.css";
 export function EventList({ events, label }: { events: readonly EventMatch[]; label: string }) {
 	const projectId = useProjectId();
 	return (
-		<ul className={classes.list} aria-label={label}>
+		<ul aria-label={label}>
 			{events.map(({ id, type, created_at, excerpt, attempt }) => (
 				<li key={attempt?.id ?? id} className={classes.row}>
 					<div className={classes.facts}>

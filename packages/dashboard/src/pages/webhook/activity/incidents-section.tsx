@@ -43,7 +43,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 		<>
 			{shown.length === 0 ? null : (
 				<Section title="Incidents" description="Outages of the last two days">
-					<ul className={classes.list} aria-label="Incidents">
+					<ul aria-label="Incidents">
 						{shown.map(({ incident, webhook, paused }) => (
 							<li
 								key={`${webhook.id} ${incident.started_at}`}

@@ -14,7 +14,7 @@ import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { When } from "../../../ui/when.tsx";
-import classes from "./recent-attempts.module.css";
+import classes from "./activity-lists.module.css";
 import { RecentRows } from "./recent-rows.tsx";
 
 const SHOWN = 8;

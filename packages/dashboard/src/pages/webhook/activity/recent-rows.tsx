@@ -7,7 +7,7 @@ import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { When } from "../../../ui/when.tsx";
-import classes from "./recent-attempts.module.css";
+import classes from "./activity-lists.module.css";
 
 interface RecentRowsProps {
 	/** Undefined while they load. */
@@ -23,8 +23,8 @@ export function RecentRows({ rows, skeletons, placeOf }: RecentRowsProps) {
 		<ul className={classes.list} aria-label="Recent attempts" aria-busy={rows === undefined}>
 			{rows === undefined
 				? Array.from({ length: skeletons }, (_, index) => index).map((index) => (
-						<li key={index} className={classes.item}>
-							<span className={classes.row}>
+						<li key={index}>
+							<span className={classes.entry}>
 								<span className={classes.line}>
 									<Skeleton height={12} width="70%" />
 								</span>
@@ -35,8 +35,8 @@ export function RecentRows({ rows, skeletons, placeOf }: RecentRowsProps) {
 						</li>
 					))
 				: rows.map((row) => (
-						<li key={row.id} className={classes.item}>
-							<Link className={classes.row} {...placeOf(row)}>
+						<li key={row.id}>
+							<Link className={classes.entry} {...placeOf(row)}>
 								<span className={classes.line}>
 									<span className={classes.type}>{row.event_type}</span>
 									<EventMark event={row} />

@@ -11,7 +11,7 @@ import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { Code, Ident } from "../../../ui/ident.tsx";
 import { When } from "../../../ui/when.tsx";
-import classes from "./waiting-section.module.css";
+import classes from "./activity-lists.module.css";
 
 interface WaitingListProps {
 	projectId: string;
