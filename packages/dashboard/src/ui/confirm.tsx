@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { Dialog } from "./dialog.tsx";
-import { ErrorState } from "./page/states.tsx";
+import { useAttempt } from "./hooks/use-attempt.ts";
+import { FormButtons } from "./submit-form.tsx";
 import { useTypeToConfirm } from "./type-to-confirm.tsx";
 
 interface ConfirmProps {
@@ -18,6 +19,8 @@ interface ConfirmProps {
 	danger?: boolean;
 	/** Whether the action is enabled. */
 	ready?: boolean;
+	/** The button that has the focus at first; by default, Cancel. */
+	focus?: "cancel" | "action";
 	/** By default, medium. */
 	size?: "lg" | "xl";
 }
@@ -31,41 +34,40 @@ export function Confirm(props: ConfirmProps) {
 	);
 }
 
-function ConfirmBody({ onClose, children, action, onConfirm, danger = false, ready = true }: ConfirmProps) {
-	const [busy, setBusy] = useState(false);
-	const [error, setError] = useState<unknown>(null);
+function ConfirmBody({
+	onClose,
+	children,
+	action,
+	onConfirm,
+	danger = false,
+	ready = true,
+	focus = "cancel",
+}: ConfirmProps) {
+	const { busy, problem, attempt } = useAttempt();
 	const run = async () => {
-		setBusy(true);
-		setError(null);
-		try {
-			await onConfirm();
-			onClose();
-		} catch (problem) {
-			setError(problem);
-		} finally {
-			setBusy(false);
-		}
+		await onConfirm();
+		onClose();
 	};
 	return (
 		<form
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (ready && !busy) void run();
+				if (ready && !busy) void attempt(run);
 			}}
 		>
 			<Stack>
 				<Text component="div" size="sm">
 					{children}
 				</Text>
-				{error === null ? null : <ErrorState error={error} />}
-				<Group justify="flex-end" gap="xs">
-					<Button variant="default" onClick={onClose} data-autofocus>
-						Cancel
-					</Button>
-					<Button type="submit" {...(danger ? { color: "red" } : {})} loading={busy} disabled={!ready}>
-						{action}
-					</Button>
-				</Group>
+				<FormButtons
+					action={action}
+					busy={busy}
+					problem={problem}
+					ready={ready}
+					danger={danger}
+					onCancel={onClose}
+					focus={focus}
+				/>
 			</Stack>
 		</form>
 	);

@@ -1,12 +1,11 @@
-import { Button, Group, PasswordInput, Stack } from "@mantine/core";
+import { PasswordInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changePassword } from "../../api/account.ts";
 import { useSession } from "../../api/session.ts";
 import { passwordFault } from "../../lib/account/account-rules.ts";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../ui/notify.tsx";
 import { Section } from "../../ui/page/page.tsx";
-import { ErrorState } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 
 /** Changes the password. Someone who signed in by link has forgotten the old one and may omit it. */
 export function PasswordSection() {
@@ -18,36 +17,28 @@ export function PasswordSection() {
 			password: passwordFault,
 		},
 	});
-	const { busy, problem, submit } = useSubmit(form, async ({ current, password }) => {
+	const change = async ({ current, password }: typeof form.values) => {
 		await changePassword(current === "" ? { password } : { current, password });
 		form.reset();
 		notifyDone("Your password has been changed, and all other sessions were signed out.");
-	});
+	};
 	return (
 		<Section title="Password" description="Changing it signs out all other sessions.">
-			<form onSubmit={form.onSubmit(submit)} noValidate>
-				<Stack>
-					<input type="text" autoComplete="username" value={account.email} readOnly hidden />
-					<PasswordInput
-						label="Current password"
-						description={by_link ? "Optional for 15 minutes after signing in with a link." : undefined}
-						autoComplete="current-password"
-						{...form.getInputProps("current")}
-					/>
-					<PasswordInput
-						label="New password"
-						description="10 characters or more."
-						autoComplete="new-password"
-						{...form.getInputProps("password")}
-					/>
-					{problem === null ? null : <ErrorState error={problem} />}
-					<Group justify="flex-end">
-						<Button type="submit" loading={busy} disabled={!form.isDirty("password")}>
-							Change password
-						</Button>
-					</Group>
-				</Stack>
-			</form>
+			<SubmitForm form={form} send={change} action="Change password" ready={form.isDirty("password")}>
+				<input type="text" autoComplete="username" value={account.email} readOnly hidden />
+				<PasswordInput
+					label="Current password"
+					description={by_link ? "Optional for 15 minutes after signing in with a link." : undefined}
+					autoComplete="current-password"
+					{...form.getInputProps("current")}
+				/>
+				<PasswordInput
+					label="New password"
+					description="10 characters or more."
+					autoComplete="new-password"
+					{...form.getInputProps("password")}
+				/>
+			</SubmitForm>
 		</Section>
 	);
 }

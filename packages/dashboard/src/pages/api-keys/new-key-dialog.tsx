@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Checkbox, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { type CreatedApiKey, createApiKey } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
@@ -17,8 +17,7 @@ import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
-import { ErrorState } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 
 interface NewKeyDialogProps {
 	opened: boolean;
@@ -70,53 +69,37 @@ function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
 			scopes: (scopes) => (scopes.length === 0 ? "Choose at least one." : null),
 		},
 	});
-	const { busy, problem, submit } = useSubmit(form, async ({ name, scopes, days }) => {
+	const create = async ({ name, scopes, days }: typeof form.values) => {
 		const expiry = expiryAfter(days === "null" ? null : Number(days), serverNow());
 		onCreated(await createApiKey(projectId, { name: typedName(name), scopes, ...expiry }));
-	});
+	};
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
-			<Stack>
-				<TextInput
-					label="Name"
-					description="Which program uses it, for example Shop server or Accounting sync."
-					autoComplete="off"
-					data-autofocus
-					{...form.getInputProps("name")}
-				/>
-				<Checkbox.Group
-					label="Scopes"
-					description="What the key may do. Give a program no more than it needs."
-					{...form.getInputProps("scopes")}
-				>
-					<Stack gap="xs" mt="xs">
-						{KEY_SCOPES.map((scope) => (
-							<Checkbox
-								key={scope}
-								value={scope}
-								label={SCOPE_WORDS[scope].label}
-								description={SCOPE_WORDS[scope].may}
-							/>
-						))}
-					</Stack>
-				</Checkbox.Group>
-				<Select
-					label="Expires"
-					data={KEY_LIFETIMES.map(({ days, label }) => ({ value: String(days), label }))}
-					allowDeselect={false}
-					checkIconPosition="right"
-					{...form.getInputProps("days")}
-				/>
-				{problem === null ? null : <ErrorState error={problem} />}
-				<Group justify="flex-end" gap="xs">
-					<Button variant="default" onClick={onClose}>
-						Cancel
-					</Button>
-					<Button type="submit" loading={busy}>
-						Create key
-					</Button>
-				</Group>
-			</Stack>
-		</form>
+		<SubmitForm form={form} send={create} action="Create key" onCancel={onClose}>
+			<TextInput
+				label="Name"
+				description="Which program uses it, for example Shop server or Accounting sync."
+				autoComplete="off"
+				data-autofocus
+				{...form.getInputProps("name")}
+			/>
+			<Checkbox.Group
+				label="Scopes"
+				description="What the key may do. Give a program no more than it needs."
+				{...form.getInputProps("scopes")}
+			>
+				<Stack gap="xs" mt="xs">
+					{KEY_SCOPES.map((scope) => (
+						<Checkbox key={scope} value={scope} label={SCOPE_WORDS[scope].label} description={SCOPE_WORDS[scope].may} />
+					))}
+				</Stack>
+			</Checkbox.Group>
+			<Select
+				label="Expires"
+				data={KEY_LIFETIMES.map(({ days, label }) => ({ value: String(days), label }))}
+				allowDeselect={false}
+				checkIconPosition="right"
+				{...form.getInputProps("days")}
+			/>
+		</SubmitForm>
 	);
 }

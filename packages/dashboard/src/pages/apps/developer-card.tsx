@@ -2,13 +2,11 @@ import { Button, Group, Paper, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconActivity, IconArrowRight, IconCode, IconKey, IconWebhook } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { installDeveloperApp } from "../../api/projects.ts";
 import { useProject, useSession } from "../../api/session.ts";
 import { newSeriesWords, type RetryPlan } from "../../lib/attempts/track.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
-import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
+import { InstallButton } from "../../ui/install-button.tsx";
 import classes from "./developer-card.module.css";
 import { RemoveDialog } from "./remove-dialog.tsx";
 
@@ -32,18 +30,6 @@ export function DeveloperCard() {
 	const plan = useSession();
 	const installed = apps.includes("developer");
 	const [removing, remove] = useDisclosure(false);
-	const [busy, setBusy] = useState(false);
-	const install = async () => {
-		setBusy(true);
-		try {
-			await installDeveloperApp(id);
-			notifyDone("Developer is installed. Create your first webhook next.");
-		} catch (error) {
-			notifyProblem(error);
-		} finally {
-			setBusy(false);
-		}
-	};
 	return (
 		<Paper className={classes.card} component="section" aria-labelledby="developer-app">
 			<Group className={classes.head} gap="md" wrap="nowrap" align="flex-start">
@@ -99,11 +85,7 @@ export function DeveloperCard() {
 						<Text size="sm" c="dimmed">
 							Nothing is sent until you create a webhook.
 						</Text>
-						<ForRole needs="owner">
-							<Button loading={busy} onClick={() => void install()}>
-								Install
-							</Button>
-						</ForRole>
+						<InstallButton projectId={id} />
 					</>
 				)}
 			</Group>

@@ -1,11 +1,12 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { type ReactElement, useState } from "react";
 import { type DeliveryId, replayDelivery, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
 import { isolated } from "../../lib/text/names.ts";
+import { Confirm } from "../../ui/confirm.tsx";
 import { HowReplaysWork } from "../../ui/deliveries/replay-preview.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
+import { useAction } from "../../ui/hooks/use-action.ts";
+import { notifyDone, notifyUndone } from "../../ui/notify.tsx";
 import type { StandingState } from "./delivery-state.ts";
 
 interface ReplayOptions {
@@ -30,64 +31,46 @@ export interface Replay {
 export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOptions): Replay {
 	const { may } = useRole();
 	const [asking, setAsking] = useState(false);
-	const [busy, setBusy] = useState(false);
-	const run = async () => {
+	const send = useAction(async () => {
 		if (delivery === undefined) return;
-		setAsking(false);
-		setBusy(true);
-		try {
+		if (state?.canRetry) {
+			await retryDelivery(projectId, delivery);
+			notifyDone("Retrying now.");
+		} else {
 			const { webhook_id, event_id } = delivery;
 			await replayDelivery(projectId, { webhook_id, event_id });
 			notifyDone(`Sending to ${isolated(name)} again.`);
-			onSent();
-		} catch (error) {
-			notifyProblem(error);
-		} finally {
-			setBusy(false);
 		}
-	};
-	const runRetry = async () => {
-		if (delivery === undefined) return;
-		setBusy(true);
-		try {
-			await retryDelivery(projectId, delivery);
-			notifyDone("Retrying now.");
-			onSent();
-		} catch (error) {
-			notifyProblem(error);
-		} finally {
-			setBusy(false);
-		}
-	};
+		onSent();
+	});
 	const ask = () => {
-		if (busy || state === null) return;
+		if (send.busy || state === null) return;
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
-		if (state.canRetry) return void runRetry();
+		if (state.canRetry) return void send.run();
 		if (state.refusal !== null) return notifyUndone(state.refusal);
 		if (state.outcome === "delivered") setAsking(true);
-		else void run();
+		else void send.run();
 	};
 	return {
 		ask,
-		busy,
+		busy: send.busy,
 		dialog: (
-			<Dialog opened={asking} onClose={() => setAsking(false)} title="Send it again?">
+			<Confirm
+				opened={asking}
+				onClose={() => setAsking(false)}
+				title="Send it again?"
+				action="Replay"
+				focus="action"
+				onConfirm={send.run}
+			>
 				<Stack>
-					<Text size="sm">
+					<div>
 						This event was already delivered. A replay sends it to {isolated(name)} again. A receiver that remembers ids
 						returns 2xx and does nothing; others do their work twice.
-					</Text>
+					</div>
 					<HowReplaysWork isSentTwice={false} one />
-					<Group justify="flex-end" gap="xs">
-						<Button variant="default" onClick={() => setAsking(false)}>
-							Cancel
-						</Button>
-						<Button onClick={() => void run()} data-autofocus>
-							Replay
-						</Button>
-					</Group>
 				</Stack>
-			</Dialog>
+			</Confirm>
 		),
 	};
 }

@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { acceptInvitation } from "../../api/invitations.ts";
 import type { Account } from "../../api/model.ts";
 import { signOut } from "../../api/session.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { Initials } from "../../ui/account/initials.tsx";
+import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 
 interface JoinAsProps {
@@ -17,19 +17,7 @@ interface JoinAsProps {
 /** Accepts with the signed-in account. */
 export function JoinAs({ token, account, projectId }: JoinAsProps) {
 	const navigate = useNavigate();
-	const [busy, setBusy] = useState(false);
-	const [problem, setProblem] = useState<unknown>(null);
-	const attempt = async (act: () => Promise<unknown>) => {
-		setBusy(true);
-		setProblem(null);
-		try {
-			await act();
-		} catch (error) {
-			setProblem(error);
-		} finally {
-			setBusy(false);
-		}
-	};
+	const { busy, problem, attempt } = useAttempt();
 	const join = async () => {
 		await acceptInvitation(token);
 		await navigate({ to: "/p/$projectId", params: { projectId } });

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Stack } from "@mantine/core";
+import { SegmentedControl, Stack } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,8 +6,7 @@ import { acceptInvitation } from "../../api/invitations.ts";
 import { signIn } from "../../api/session.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { AccountFields, newAccountForm, SignInFields, signInForm } from "../../ui/account/account-fields.tsx";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
-import { ErrorState } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 
 interface JoinProps {
 	token: string;
@@ -39,40 +38,28 @@ export function JoinWithAccount(props: JoinProps) {
 function NewAccount({ token, email, projectId }: JoinProps) {
 	const navigate = useNavigate();
 	const form = useForm(newAccountForm(email ?? ""));
-	const { busy, problem, submit } = useSubmit(form, async (values) => {
+	const join = async (values: typeof form.values) => {
 		await acceptInvitation(token, { ...values, email: values.email.trim(), name: typedName(values.name) });
 		await navigate({ to: "/p/$projectId", params: { projectId } });
-	});
+	};
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
-			<Stack>
-				<AccountFields form={form} />
-				{problem === null ? null : <ErrorState error={problem} />}
-				<Button type="submit" loading={busy}>
-					Create account and join
-				</Button>
-			</Stack>
-		</form>
+		<SubmitForm form={form} send={join} action="Create account and join" wide>
+			<AccountFields form={form} />
+		</SubmitForm>
 	);
 }
 
 function ExistingAccount({ token, email, projectId }: JoinProps) {
 	const navigate = useNavigate();
 	const form = useForm(signInForm(email ?? ""));
-	const { busy, problem, submit } = useSubmit(form, async (values) => {
+	const join = async (values: typeof form.values) => {
 		await signIn({ email: values.email.trim(), password: values.password });
 		await acceptInvitation(token);
 		await navigate({ to: "/p/$projectId", params: { projectId } });
-	});
+	};
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
-			<Stack>
-				<SignInFields form={form} />
-				{problem === null ? null : <ErrorState error={problem} />}
-				<Button type="submit" loading={busy}>
-					Sign in and join
-				</Button>
-			</Stack>
-		</form>
+		<SubmitForm form={form} send={join} action="Sign in and join" wide>
+			<SignInFields form={form} />
+		</SubmitForm>
 	);
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Radio, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { type CreatedInvitation, invite } from "../../api/invitations.ts";
@@ -9,8 +9,7 @@ import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
-import { ErrorState } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./members.module.css";
 
@@ -36,10 +35,10 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 		initialValues: { role: "developer", email: "" },
 		validate: { email: (email) => (email.trim() === "" ? null : emailFault(email)) },
 	});
-	const { busy, problem, submit } = useSubmit(form, async ({ role, email }) => {
+	const create = async ({ role, email }: typeof form.values) => {
 		const address = email.trim();
 		setCreated(await invite(projectId, address === "" ? { role } : { role, email: address }));
-	});
+	};
 	if (created !== null) {
 		return (
 			<SecretOnce what="link" secret={created.url}>
@@ -55,44 +54,33 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 		);
 	}
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
-			<Stack>
-				<Radio.Group label="Role" {...form.getInputProps("role")}>
-					<div className={classes.choices}>
-						{ROLES.map((role) => (
-							<Radio.Card key={role} value={role} className={classes.choice} aria-label={ROLE_WORDS[role].label}>
-								<div className={classes.choiceRow}>
-									<Radio.Indicator />
-									<div>
-										<Text size="sm" fw={600}>
-											{ROLE_WORDS[role].label}
-										</Text>
-										<Text size="sm" c="dimmed">
-											{ROLE_WORDS[role].may}
-										</Text>
-									</div>
+		<SubmitForm form={form} send={create} action="Create link" onCancel={onClose}>
+			<Radio.Group label="Role" {...form.getInputProps("role")}>
+				<div className={classes.choices}>
+					{ROLES.map((role) => (
+						<Radio.Card key={role} value={role} className={classes.choice} aria-label={ROLE_WORDS[role].label}>
+							<div className={classes.choiceRow}>
+								<Radio.Indicator />
+								<div>
+									<Text size="sm" fw={600}>
+										{ROLE_WORDS[role].label}
+									</Text>
+									<Text size="sm" c="dimmed">
+										{ROLE_WORDS[role].may}
+									</Text>
 								</div>
-							</Radio.Card>
-						))}
-					</div>
-				</Radio.Group>
-				<TextInput
-					label="E-mail"
-					description="Optional. If set, only an account with this address can use the link."
-					type="email"
-					autoComplete="off"
-					{...form.getInputProps("email")}
-				/>
-				{problem === null ? null : <ErrorState error={problem} />}
-				<Group justify="flex-end" gap="xs">
-					<Button variant="default" onClick={onClose}>
-						Cancel
-					</Button>
-					<Button type="submit" loading={busy}>
-						Create link
-					</Button>
-				</Group>
-			</Stack>
-		</form>
+							</div>
+						</Radio.Card>
+					))}
+				</div>
+			</Radio.Group>
+			<TextInput
+				label="E-mail"
+				description="Optional. If set, only an account with this address can use the link."
+				type="email"
+				autoComplete="off"
+				{...form.getInputProps("email")}
+			/>
+		</SubmitForm>
 	);
 }

@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { CHECKLIST, type ChecklistFacts, type ChecklistStep, checklist } from "../../lib/health/health-figures.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
+import { InstallButton } from "../../ui/install-button.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import classes from "./first-hour.module.css";
-import { InstallButton } from "./install-button.tsx";
 
 interface FirstHourProps {
 	projectId: string;
@@ -38,7 +38,7 @@ const STEPS: Readonly<Record<ChecklistStep, { readonly title: string; readonly t
 export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) {
 	const { done, next } = checklist(facts);
 	const acts: Record<ChecklistStep, ReactNode> = {
-		install: <InstallButton projectId={projectId} />,
+		install: <InstallButton projectId={projectId} size="xs" />,
 		webhook: (
 			<ForRole needs="developer">
 				<Button

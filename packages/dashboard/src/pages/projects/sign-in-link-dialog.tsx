@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { createSignInLink, type SignInLink } from "../../api/projects.ts";
@@ -6,8 +6,7 @@ import { emailFault } from "../../lib/account/account-rules.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
-import { ErrorState } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 import { When } from "../../ui/when.tsx";
 
 interface SignInLinkDialogProps {
@@ -27,7 +26,6 @@ export function SignInLinkDialog({ opened, onClose }: SignInLinkDialogProps) {
 function LinkForm({ onClose }: { onClose: () => void }) {
 	const [link, setLink] = useState<SignInLink | null>(null);
 	const form = useForm({ initialValues: { email: "" }, validate: { email: emailFault } });
-	const { busy, problem, submit } = useSubmit(form, async ({ email }) => setLink(await createSignInLink(email.trim())));
 	if (link !== null) {
 		return (
 			<SecretOnce what="link" secret={link.url}>
@@ -42,22 +40,16 @@ function LinkForm({ onClose }: { onClose: () => void }) {
 		);
 	}
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
-			<Stack>
-				<Text size="sm">
-					For someone who has an account but forgot the password. Anyone with the link can sign in as that person.
-				</Text>
-				<TextInput label="E-mail of the account" type="email" data-autofocus {...form.getInputProps("email")} />
-				{problem === null ? null : <ErrorState error={problem} />}
-				<Group justify="flex-end" gap="xs">
-					<Button variant="default" onClick={onClose}>
-						Cancel
-					</Button>
-					<Button type="submit" loading={busy}>
-						Create link
-					</Button>
-				</Group>
-			</Stack>
-		</form>
+		<SubmitForm
+			form={form}
+			send={async ({ email }) => setLink(await createSignInLink(email.trim()))}
+			action="Create link"
+			onCancel={onClose}
+		>
+			<Text size="sm">
+				For someone who has an account but forgot the password. Anyone with the link can sign in as that person.
+			</Text>
+			<TextInput label="E-mail of the account" type="email" data-autofocus {...form.getInputProps("email")} />
+		</SubmitForm>
 	);
 }

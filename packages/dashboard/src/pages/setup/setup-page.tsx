@@ -1,4 +1,4 @@
-import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -7,9 +7,9 @@ import { typedName } from "../../lib/text/names.ts";
 import { AccountFields, newAccountForm } from "../../ui/account/account-fields.tsx";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { Code } from "../../ui/ident.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 
 /** The first account of an instance, its operator's. The service prints the link to this page when it starts. */
 export function SetupPage() {
@@ -55,41 +55,35 @@ function SetupForm({ token }: { token: string | null }) {
 			token: (value: string) => (value.trim() === "" ? "The token is at the end of the link." : null),
 		},
 	});
-	const { busy, problem, submit } = useSubmit(form, async (values) => {
+	const create = async (values: typeof form.values) => {
 		await setUp({ ...values, token: values.token.trim(), email: values.email.trim(), name: typedName(values.name) });
 		await navigate({ to: "/projects" });
-	});
+	};
 	return (
 		<AuthCard
 			title="Set up Posthorn"
 			lead="Create the operator's account. The operator creates projects and can see all of them. Others join by invitation."
 		>
-			<form onSubmit={form.onSubmit(submit)} noValidate>
-				<Stack>
-					{token === null ? (
-						<TextInput
-							label="Setup token"
-							description={
-								<>
-									<Code>posthorn setup-link</Code> prints a link: <Code>/setup#…</Code>. The token is the part after the
-									#.
-								</>
-							}
-							autoComplete="off"
-							required
-							{...form.getInputProps("token")}
-						/>
-					) : null}
-					<AccountFields form={form} />
-					{problem === null ? null : <ErrorState error={problem} />}
-					<Button type="submit" loading={busy} fullWidth mt="xs">
-						Create account
-					</Button>
-					<Text size="xs" c="dimmed">
-						The link works until an account exists. After that, no one else can use it.
-					</Text>
-				</Stack>
-			</form>
+			<SubmitForm form={form} send={create} action="Create account" wide>
+				{token === null ? (
+					<TextInput
+						label="Setup token"
+						description={
+							<>
+								<Code>posthorn setup-link</Code> prints a link: <Code>/setup#…</Code>. The token is the part after the
+								#.
+							</>
+						}
+						autoComplete="off"
+						required
+						{...form.getInputProps("token")}
+					/>
+				) : null}
+				<AccountFields form={form} />
+			</SubmitForm>
+			<Text size="xs" c="dimmed">
+				The link works until an account exists. After that, no one else can use it.
+			</Text>
 		</AuthCard>
 	);
 }

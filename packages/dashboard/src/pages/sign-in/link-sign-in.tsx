@@ -1,10 +1,10 @@
 import { Button, Stack } from "@mantine/core";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import { isStatus } from "../../api/client/error.ts";
 import { signIn } from "../../api/session.ts";
 import { safeNext } from "../../lib/account/next-path.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
+import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 
 /** Waits for a click before using the link, because programs that scan messages open links too. */
@@ -12,19 +12,10 @@ export function LinkSignIn({ token }: { token: string }) {
 	// A link to recover an account names no page: it leads to where the password is set.
 	const { next } = useSearch({ from: "/sign-in" });
 	const router = useRouter();
-	const [busy, setBusy] = useState(false);
-	const [problem, setProblem] = useState<unknown>(null);
+	const { busy, problem, attempt } = useAttempt();
 	const enter = async () => {
-		setBusy(true);
-		setProblem(null);
-		try {
-			await signIn({ token });
-			router.history.push(safeNext(next ?? "/account"));
-		} catch (error) {
-			setProblem(error);
-		} finally {
-			setBusy(false);
-		}
+		await signIn({ token });
+		router.history.push(safeNext(next ?? "/account"));
 	};
 	if (isStatus(problem, 401, 403, 404, 409)) {
 		return (
@@ -49,7 +40,7 @@ export function LinkSignIn({ token }: { token: string }) {
 		>
 			<Stack>
 				{problem === null ? null : <ErrorState error={problem} />}
-				<Button onClick={() => void enter()} loading={busy} fullWidth>
+				<Button onClick={() => void attempt(enter)} loading={busy} fullWidth>
 					Sign in
 				</Button>
 			</Stack>

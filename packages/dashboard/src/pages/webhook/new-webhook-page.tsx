@@ -1,7 +1,7 @@
-import { Button, Grid, Group, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Grid, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconWebhook } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { EventType } from "../../api/model.ts";
 import { useProjectId, useRole, useSession } from "../../api/session.ts";
@@ -9,9 +9,9 @@ import { createWebhook } from "../../api/webhooks.ts";
 import { keepSecret } from "../../lib/account/kept-secret.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
-import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
-import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
+import { EmptyState } from "../../ui/page/states.tsx";
+import { SubmitForm } from "../../ui/submit-form.tsx";
 import { EventPicker } from "./fields/event-picker.tsx";
 import { StandardSwitch } from "./fields/standard-switch.tsx";
 import { UrlField } from "./fields/url-field.tsx";
@@ -55,7 +55,7 @@ function NewWebhook() {
 		initialValues: { url: "", description: "", events: [] as EventType[], standard_webhooks: false },
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
-	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
+	const create = async ({ url, description, ...rest }: typeof form.values) => {
 		const fields = { url: url.trim(), description: typedName(description), ...rest };
 		const { id, secret } = await createWebhook(projectId, fields);
 		// The webhook's page shows it, so that a reload neither loses the secret nor creates another webhook.
@@ -66,7 +66,7 @@ function NewWebhook() {
 			search: {},
 			replace: true,
 		});
-	});
+	};
 	const { url, description, events, standard_webhooks } = form.values;
 	const previewed = looked !== null && events.includes(looked) ? looked : (events[0] ?? SAMPLE_TYPE);
 	return (
@@ -75,45 +75,37 @@ function NewWebhook() {
 			<Grid gap="xl">
 				<Grid.Col span={{ base: 12, lg: 7 }}>
 					<Section>
-						<form onSubmit={form.onSubmit(submit)} noValidate>
-							<Stack gap="lg">
-								<UrlField value={url} onChange={(next) => form.setFieldValue("url", next)} error={form.errors.url} />
-								<TextInput
-									label="Description"
-									description="A name for your own use, such as Accounting, Chat, or Warehouse orders."
-									autoComplete="off"
-									{...form.getInputProps("description")}
-									rightSectionWidth={72}
-									rightSection={
-										<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
-											{description.length}/{DESCRIPTION_LENGTH}
-										</Text>
-									}
-								/>
-								<EventPicker
-									value={events}
-									onChange={(next) => form.setFieldValue("events", next)}
-									onLook={setLooked}
-									error={form.errors.events}
-								/>
-								<StandardSwitch
-									value={standard_webhooks}
-									onChange={(next) => form.setFieldValue("standard_webhooks", next)}
-								/>
-								{problem === null ? null : <ErrorState error={problem} />}
-								<Group justify="flex-end" gap="xs">
-									<Button
-										variant="default"
-										renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}
-									>
-										Cancel
-									</Button>
-									<Button type="submit" loading={busy}>
-										Create webhook
-									</Button>
-								</Group>
-							</Stack>
-						</form>
+						<SubmitForm
+							form={form}
+							send={create}
+							action="Create webhook"
+							gap="lg"
+							onCancel={() => void navigate({ to: "/p/$projectId/webhooks", params: { projectId } })}
+						>
+							<UrlField value={url} onChange={(next) => form.setFieldValue("url", next)} error={form.errors.url} />
+							<TextInput
+								label="Description"
+								description="A name for your own use, such as Accounting, Chat, or Warehouse orders."
+								autoComplete="off"
+								{...form.getInputProps("description")}
+								rightSectionWidth={72}
+								rightSection={
+									<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
+										{description.length}/{DESCRIPTION_LENGTH}
+									</Text>
+								}
+							/>
+							<EventPicker
+								value={events}
+								onChange={(next) => form.setFieldValue("events", next)}
+								onLook={setLooked}
+								error={form.errors.events}
+							/>
+							<StandardSwitch
+								value={standard_webhooks}
+								onChange={(next) => form.setFieldValue("standard_webhooks", next)}
+							/>
+						</SubmitForm>
 					</Section>
 				</Grid.Col>
 				<Grid.Col span={{ base: 12, lg: 5 }}>

@@ -16,6 +16,7 @@ import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { Ident } from "../../ui/ident.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -52,19 +53,10 @@ export function TestDialog({ opened, ...props }: TestDialogProps) {
 function TestBody({ projectId, webhook, retries, failed, onReplay, onClose }: Omit<TestDialogProps, "opened">) {
 	const [type, setType] = useState(webhook.events[0]!);
 	const [eventId, setEventId] = useState<string | null>(null);
-	const [busy, setBusy] = useState(false);
-	const [problem, setProblem] = useState<unknown>(null);
+	const { busy, problem, attempt } = useAttempt();
 	const send = async () => {
-		setBusy(true);
-		setProblem(null);
 		setEventId(null);
-		try {
-			setEventId(await sendTest(projectId, webhook.id, type));
-		} catch (error) {
-			setProblem(error);
-		} finally {
-			setBusy(false);
-		}
+		setEventId(await sendTest(projectId, webhook.id, type));
 	};
 	return (
 		<Stack>
@@ -82,7 +74,7 @@ function TestBody({ projectId, webhook, retries, failed, onReplay, onClose }: Om
 					data={[...webhook.events]}
 					comboboxProps={{ withinPortal: true }}
 				/>
-				<Button onClick={() => void send()} loading={busy} data-autofocus>
+				<Button onClick={() => void attempt(send)} loading={busy} data-autofocus>
 					{eventId === null ? "Send" : "Send another"}
 				</Button>
 			</Group>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, JsonInput, List, Select, Stack, Text } from "@mantine/core";
+import { Anchor, JsonInput, List, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,8 +11,10 @@ import { webhookName } from "../../lib/health/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
+import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
+import { FormButtons } from "../../ui/submit-form.tsx";
 import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
 
 interface SampleDialogProps {
@@ -56,8 +58,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 	);
 	const [text, setText] = useState(textOf(entry));
 	const { isConfirmed, field } = useTypeToConfirm(name);
-	const [busy, setBusy] = useState(false);
-	const [problem, setProblem] = useState<unknown>(null);
+	const { busy, problem, setProblem, attempt } = useAttempt();
 	const subscribers = webhooks.filter(({ events }) => events.includes(entry.type));
 	const data = parsed(text);
 	const faults = problem instanceof ApiError ? problem.errors.filter(({ pointer }) => pointer.startsWith("/data")) : [];
@@ -71,24 +72,16 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 	};
 	const publish = async () => {
 		if (data === null) return;
-		setBusy(true);
-		setProblem(null);
-		try {
-			const id = await publishSample(projectId, { type: entry.type, data, webhooks: subscribers.length });
-			notifyDone("Sample event published.");
-			onClose();
-			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
-		} catch (error) {
-			setProblem(error);
-		} finally {
-			setBusy(false);
-		}
+		const id = await publishSample(projectId, { type: entry.type, data, webhooks: subscribers.length });
+		notifyDone("Sample event published.");
+		onClose();
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
 	};
 	return (
 		<form
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (isReady && !busy) void publish();
+				if (isReady && !busy) void attempt(publish);
 			}}
 		>
 			<Stack>
@@ -138,15 +131,15 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 				/>
 				<Receivers subscribers={subscribers} />
 				{subscribers.length === 0 ? null : field}
-				{problem === null || faults.length > 0 ? null : <ErrorState error={problem} />}
-				<Group justify="flex-end" gap="xs">
-					<Button variant="default" onClick={onClose}>
-						Cancel
-					</Button>
-					<Button type="submit" loading={busy} disabled={!isReady}>
-						{subscribers.length === 0 ? "Publish to the log" : `Publish to ${plural(subscribers.length, "webhook")}`}
-					</Button>
-				</Group>
+				<FormButtons
+					action={
+						subscribers.length === 0 ? "Publish to the log" : `Publish to ${plural(subscribers.length, "webhook")}`
+					}
+					busy={busy}
+					problem={faults.length > 0 ? null : problem}
+					ready={isReady}
+					onCancel={onClose}
+				/>
 			</Stack>
 		</form>
 	);

@@ -1,9 +1,8 @@
-import { Button, Group, Stack, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { nameFault } from "../../lib/account/account-rules.ts";
 import { typedName } from "../../lib/text/names.ts";
-import { useSubmit } from "../hooks/use-submit.ts";
-import { ErrorState } from "../page/states.tsx";
+import { SubmitForm } from "../submit-form.tsx";
 
 interface NameFormProps {
 	label: string;
@@ -18,27 +17,15 @@ interface NameFormProps {
 /** A form with a name field. */
 export function NameForm({ label, description, initial = "", action, onSend, onCancel }: NameFormProps) {
 	const form = useForm({ initialValues: { name: initial }, validate: { name: nameFault } });
-	const { busy, problem, submit } = useSubmit(form, ({ name }) => onSend(typedName(name)));
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
-			<Stack>
-				<TextInput
-					label={label}
-					description={description}
-					autoComplete="off"
-					data-autofocus
-					{...form.getInputProps("name")}
-				/>
-				{problem === null ? null : <ErrorState error={problem} />}
-				<Group justify="flex-end" gap="xs">
-					<Button variant="default" onClick={onCancel}>
-						Cancel
-					</Button>
-					<Button type="submit" loading={busy}>
-						{action}
-					</Button>
-				</Group>
-			</Stack>
-		</form>
+		<SubmitForm form={form} send={({ name }) => onSend(typedName(name))} action={action} onCancel={onCancel}>
+			<TextInput
+				label={label}
+				description={description}
+				autoComplete="off"
+				data-autofocus
+				{...form.getInputProps("name")}
+			/>
+		</SubmitForm>
 	);
 }

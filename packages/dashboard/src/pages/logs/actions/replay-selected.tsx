@@ -1,11 +1,9 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { Stack } from "@mantine/core";
 import { type DeliveryId, type Replayed, replayDeliveries } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
+import { Confirm } from "../../../ui/confirm.tsx";
 import { HowReplaysWork } from "../../../ui/deliveries/replay-preview.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";
-import { ErrorState } from "../../../ui/page/states.tsx";
 
 interface ReplaySelectedProps {
 	projectId: string;
@@ -20,48 +18,26 @@ interface ReplaySelectedProps {
 }
 
 /** Asks for confirmation before selected deliveries are sent again. */
-export function ReplaySelected({ deliveries, ...props }: ReplaySelectedProps) {
+export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClose }: ReplaySelectedProps) {
 	return (
-		<Dialog opened={deliveries !== null} onClose={() => props.onClose(false)} title="Replay">
-			{deliveries === null ? null : <Question {...props} deliveries={deliveries} />}
-		</Dialog>
-	);
-}
-
-function Question({
-	projectId,
-	deliveries,
-	what,
-	isSentTwice,
-	onClose,
-}: ReplaySelectedProps & { deliveries: readonly DeliveryId[] }) {
-	const [busy, setBusy] = useState(false);
-	const [problem, setProblem] = useState<unknown>(null);
-	const run = async () => {
-		setBusy(true);
-		setProblem(null);
-		try {
-			notifyDone(resultInWords(await replayDeliveries(projectId, deliveries)));
-			onClose(true);
-		} catch (error) {
-			setProblem(error);
-			setBusy(false);
-		}
-	};
-	return (
-		<Stack>
-			<Text size="sm">Send {what} again?</Text>
-			<HowReplaysWork isSentTwice={isSentTwice} one={deliveries.length === 1} />
-			{problem === null ? null : <ErrorState error={problem} />}
-			<Group justify="flex-end" gap="xs">
-				<Button variant="default" onClick={() => onClose(false)}>
-					Cancel
-				</Button>
-				<Button loading={busy} onClick={() => void run()} data-autofocus>
-					Replay
-				</Button>
-			</Group>
-		</Stack>
+		<Confirm
+			opened={deliveries !== null}
+			onClose={() => onClose(false)}
+			title="Replay"
+			action="Replay"
+			focus="action"
+			onConfirm={async () => {
+				notifyDone(resultInWords(await replayDeliveries(projectId, deliveries ?? [])));
+				onClose(true);
+			}}
+		>
+			{deliveries === null ? null : (
+				<Stack>
+					<div>Send {what} again?</div>
+					<HowReplaysWork isSentTwice={isSentTwice} one={deliveries.length === 1} />
+				</Stack>
+			)}
+		</Confirm>
 	);
 }
 

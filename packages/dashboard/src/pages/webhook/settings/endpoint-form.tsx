@@ -1,18 +1,14 @@
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useEffect } from "react";
 import { changeWebhook, type Webhook } from "../../../api/webhooks.ts";
 import { typedName } from "../../../lib/text/names.ts";
-import { ForRole } from "../../../ui/account/for-role.tsx";
 import { changedOf, useFollow } from "../../../ui/hooks/use-follow.ts";
-import { useSubmit } from "../../../ui/hooks/use-submit.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
-import { Section } from "../../../ui/page/page.tsx";
-import { ErrorState } from "../../../ui/page/states.tsx";
 import { EventPicker } from "../fields/event-picker.tsx";
 import { StandardSwitch } from "../fields/standard-switch.tsx";
 import { UrlField } from "../fields/url-field.tsx";
 import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "../fields/webhook-faults.ts";
+import { SettingsForm } from "./settings-form.tsx";
 import type { FormProps } from "./settings-props.ts";
 
 const savedOf = ({ url, description, events, standard_webhooks }: Webhook) => ({
@@ -30,7 +26,7 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
 	useFollow(form, before);
-	const { busy, problem, submit } = useSubmit(form, async ({ url, description, ...rest }) => {
+	const save = async ({ url, description, ...rest }: typeof form.values) => {
 		const values = { url: url.trim(), description: typedName(description), ...rest };
 		const kept = savedOf(await changeWebhook(projectId, webhook.id, changedOf(values, before)));
 		// Keep what the user typed in the meantime.
@@ -38,58 +34,41 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 		form.setInitialValues(kept);
 		form.setValues({ ...kept, ...typed });
 		notifyDone("Saved. Retries and replays use it from now on, too.");
-	});
+	};
 	const { url, description, events, standard_webhooks } = form.values;
 	const dirty = Object.keys(changedOf(form.values, before)).length > 0;
-	useEffect(() => onUnsaved(dirty), [onUnsaved, dirty]);
 	return (
-		<Section title="Endpoint">
-			<form onSubmit={form.onSubmit(submit)} noValidate>
-				<Stack gap="lg">
-					<UrlField
-						value={url}
-						onChange={(next) => form.setFieldValue("url", next)}
-						error={form.errors.url}
-						readOnly={readOnly}
-					/>
-					<TextInput
-						label="Description"
-						description="A name for your own use."
-						autoComplete="off"
-						readOnly={readOnly}
-						{...form.getInputProps("description")}
-						rightSectionWidth={72}
-						rightSection={
-							<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
-								{description.length}/{DESCRIPTION_LENGTH}
-							</Text>
-						}
-					/>
-					<EventPicker
-						value={events}
-						onChange={(next) => form.setFieldValue("events", next)}
-						error={form.errors.events}
-						disabled={readOnly}
-					/>
-					<StandardSwitch
-						value={standard_webhooks}
-						onChange={(next) => form.setFieldValue("standard_webhooks", next)}
-						disabled={readOnly}
-					/>
-					{problem === null ? null : <ErrorState error={problem} />}
-					<ForRole needs="developer">
-						<Group justify="flex-end" gap="xs">
-							<Button variant="default" disabled={!dirty || busy} onClick={() => form.reset()}>
-								Discard
-							</Button>
-
-							<Button type="submit" loading={busy} disabled={!dirty}>
-								Save
-							</Button>
-						</Group>
-					</ForRole>
-				</Stack>
-			</form>
-		</Section>
+		<SettingsForm title="Endpoint" form={form} save={save} dirty={dirty} readOnly={readOnly} onUnsaved={onUnsaved}>
+			<UrlField
+				value={url}
+				onChange={(next) => form.setFieldValue("url", next)}
+				error={form.errors.url}
+				readOnly={readOnly}
+			/>
+			<TextInput
+				label="Description"
+				description="A name for your own use."
+				autoComplete="off"
+				readOnly={readOnly}
+				{...form.getInputProps("description")}
+				rightSectionWidth={72}
+				rightSection={
+					<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
+						{description.length}/{DESCRIPTION_LENGTH}
+					</Text>
+				}
+			/>
+			<EventPicker
+				value={events}
+				onChange={(next) => form.setFieldValue("events", next)}
+				error={form.errors.events}
+				disabled={readOnly}
+			/>
+			<StandardSwitch
+				value={standard_webhooks}
+				onChange={(next) => form.setFieldValue("standard_webhooks", next)}
+				disabled={readOnly}
+			/>
+		</SettingsForm>
 	);
 }
