@@ -144,7 +144,7 @@ export const STORAGE_POSTGRES = [
 			why: "If slots become free one at a time, only projects with new events get them, and retries wait.",
 		},
 	]),
-	...of("server/src/storage/postgres/leases/handover.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/settle.ts", POSTGRES, [
 		{
 			name: "postgres-handed-over-any-generation",
 			find: "AND replay = $4 AND generation = $5`",
@@ -152,6 +152,8 @@ export const STORAGE_POSTGRES = [
 			only: "outlive their lease",
 			why: "A former holder settles an attempt that a later one has handed over.",
 		},
+	]),
+	...of("server/src/storage/postgres/leases/leases.ts", POSTGRES, [
 		{
 			name: "postgres-handed-over-too-long",
 			find: "WHERE project_no = $2 AND until <= ",

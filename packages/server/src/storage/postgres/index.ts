@@ -109,7 +109,7 @@ async function probeRoom(node: PostgresNode): Promise<void> {
 function storageOf(node: PostgresNode, wakes: Wakes, place: () => string): PostgresStorage {
 	const { database } = node;
 	const room = new Room(() => probeRoom(node));
-	database.onFailed((error) => room.failed(error));
+	database.onFailed = (error) => room.failed(error);
 	return {
 		...callsOf(node),
 		capabilities: { manyNodes: true },

@@ -17,10 +17,8 @@ import {
 import { readHealth } from "./history/health.ts";
 import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
-import { readBacklogs } from "./lanes/lanes.ts";
 import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
-import { settle } from "./lanes/settle.ts";
-import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
+import { settle, settleHandedOver } from "./lanes/settle.ts";
 import * as leases from "./leases/leases.ts";
 import { appendEvents, appendFacts, holdLogs } from "./log/append.ts";
 import * as log from "./log/log.ts";
@@ -55,7 +53,7 @@ const NATIVE = {
 	readEvents: read(log.readEvents, "engine"),
 	findEvent: read(log.findEvent),
 
-	readBacklogs: read(readBacklogs),
+	readBacklogs: read(lanes.readBacklogs),
 
 	acquireLeases: leases.acquireLeases,
 	renewLeases: leases.renewLeases,
@@ -65,7 +63,7 @@ const NATIVE = {
 	readRetries: read(lanes.readRetries, "engine"),
 	settle,
 	settleHandedOver: choosing(settleHandedOver),
-	forgetHandedOver: write(forgetHandedOver, "engine"),
+	forgetHandedOver: write(leases.forgetHandedOver, "engine"),
 
 	listAttempts: read(listAttempts),
 	getAttempt: read(getAttempt),

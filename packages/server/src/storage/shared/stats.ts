@@ -56,13 +56,22 @@ export class Buckets {
 
 class Tally {
 	readonly #ended = { delivered: 0, retrying: 0, failed: 0 };
-	readonly #times = new ResponseTimes();
+	/** By response-time bucket, without empty ones. */
+	readonly #times = new Map<number, number>();
+	/** Of the attempts that were sent. */
+	#total = 0;
 	#closed = 0;
 
 	add({ status, class: responseClass, n }: Count): void {
 		this.#ended[statusOf(status)] += n;
 		if (responseClass === CLOSED) this.#closed += n;
-		this.#times.add(responseClass, n);
+		this.#addTime(responseClass, n);
+	}
+
+	#addTime(responseClass: number, n: number): void {
+		if (responseClass <= NOT_SENT) return;
+		this.#times.set(responseClass, (this.#times.get(responseClass) ?? 0) + n);
+		this.#total += n;
 	}
 
 	addAll(other: Tally): void {
@@ -70,16 +79,22 @@ class Tally {
 		this.#ended.retrying += other.#ended.retrying;
 		this.#ended.failed += other.#ended.failed;
 		this.#closed += other.#closed;
-		this.#times.addAll(other.#times);
+		for (const [responseClass, n] of other.#times) this.#addTime(responseClass, n);
 	}
 
 	counts(): AttemptCounts {
-		return {
-			...this.#ended,
-			closed: this.#closed,
-			p50Ms: this.#times.percentile(0.5),
-			p95Ms: this.#times.percentile(0.95),
-		};
+		return { ...this.#ended, closed: this.#closed, p50Ms: this.#percentile(0.5), p95Ms: this.#percentile(0.95) };
+	}
+
+	/** The time within which this share of the attempts got a response (nearest rank), in milliseconds, or null. */
+	#percentile(share: number): number | null {
+		if (this.#total === 0) return null;
+		let left = Math.ceil(this.#total * share);
+		for (const responseClass of [...this.#times.keys()].sort((a, b) => a - b)) {
+			left -= this.#times.get(responseClass)!;
+			if (left <= 0) return middleOf(responseClass);
+		}
+		throw new Error("The percentile is beyond all attempts.");
 	}
 }
 
@@ -108,34 +123,6 @@ type CountedAttempt = Pick<NewAttempt, "sent" | "responseMs" | "errorCode">;
 
 /** The minute of attempts that don't count, those of test events, where counts accumulate. */
 export const NOT_COUNTED = 0;
-
-/** Attempts counted by bucket. */
-class ResponseTimes {
-	/** By bucket, without empty ones. */
-	readonly #counts = new Map<number, number>();
-	#total = 0;
-
-	add(responseClass: number, count: number): void {
-		if (responseClass <= NOT_SENT) return;
-		this.#counts.set(responseClass, (this.#counts.get(responseClass) ?? 0) + count);
-		this.#total += count;
-	}
-
-	addAll(other: ResponseTimes): void {
-		for (const [responseClass, count] of other.#counts) this.add(responseClass, count);
-	}
-
-	/** The time within which this share of the attempts got a response (nearest rank), in milliseconds, or null. */
-	percentile(share: number): number | null {
-		if (this.#total === 0) return null;
-		let left = Math.ceil(this.#total * share);
-		for (const responseClass of [...this.#counts.keys()].sort((a, b) => a - b)) {
-			left -= this.#counts.get(responseClass)!;
-			if (left <= 0) return middleOf(responseClass);
-		}
-		throw new Error("The percentile is beyond all attempts.");
-	}
-}
 
 /** The geometric middle of the whole milliseconds in a bucket, to a tenth of a millisecond. */
 function middleOf(responseClass: number): number {

@@ -33,10 +33,8 @@ import {
 import { readHealth } from "./history/health.ts";
 import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
-import { readBacklogs, readGauges } from "./lanes/lanes.ts";
 import { settle } from "./lanes/settle.ts";
 import * as leases from "./leases/leases.ts";
-import { forgetHandedOver, settleHandedOver } from "./leases/leases.ts";
 import { appendEvents, appendFacts } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
@@ -87,7 +85,7 @@ const NATIVE = {
 		(found) => unpackEvents(found)[0] ?? null,
 	),
 
-	readBacklogs: read(readBacklogs),
+	readBacklogs: read(lanes.readBacklogs),
 
 	acquireLeases: packed(
 		"writer",
@@ -107,9 +105,9 @@ const NATIVE = {
 	settleHandedOver: packed(
 		"writer",
 		({ handedOver, settlement }: Params<"settleHandedOver">) => [handedOver, packSettlements([settlement])] as const,
-		(c, [handedOver, batch]) => settleHandedOver(c, handedOver, unpackSettlements(batch)[0]!),
+		(c, [handedOver, batch]) => leases.settleHandedOver(c, handedOver, unpackSettlements(batch)[0]!),
 	),
-	forgetHandedOver: write(forgetHandedOver),
+	forgetHandedOver: write(leases.forgetHandedOver),
 
 	listAttempts: read(listAttempts),
 	getAttempt: read(getAttempt),
@@ -143,7 +141,7 @@ const OWN = {
 	pingReader: read((c) => {
 		c.sql("SELECT value FROM settings WHERE name = 'ping'").get();
 	}),
-	readGauges: read((c, after: number) => readGauges(c, after)),
+	readGauges: read((c, after: number) => lanes.readGauges(c, after)),
 };
 
 /** Columns whose type SQLite lacks, by table. */

@@ -34,9 +34,12 @@ export class Database {
 	/** How many earlier epochs this node has been in. */
 	#epochs = 0;
 	#joining: Promise<void> | null = null;
-	#onChanged: (projectId: string, isUnowned: boolean) => void = () => undefined;
-	#onDistrusted: () => void = () => undefined;
-	#onFailed: (error: unknown) => void = () => undefined;
+	/** Called with the id of each changed project, after the commit, and whether it has work and no holder. */
+	onChanged: (projectId: string, isUnowned: boolean) => void = () => undefined;
+	/** Called when existing connections may lead nowhere, or to the wrong server. */
+	onDistrusted: () => void = () => undefined;
+	/** Called with the error of each call that fails. */
+	onFailed: (error: unknown) => void = () => undefined;
 	readonly #epochListeners = new Set<() => void>();
 	readonly #epochKeepers = new Set<EpochKeeper>();
 	readonly #underWay = new Bag<UnderWay>();
@@ -53,11 +56,11 @@ export class Database {
 		return new Database(options, new EpochMemory(epoch));
 	}
 
-	/** The current use of the connections. */
 	get clockAheadMs(): number {
 		return this.#connections.offset.aheadMs;
 	}
 
+	/** The current use of the connections. */
 	get state(): Readonly<Record<PoolName, PoolState>> {
 		return this.#connections.state;
 	}
@@ -82,27 +85,12 @@ export class Database {
 		};
 	}
 
-	/** Calls `listener` with the id of each changed project, after the commit, and whether it has work and no holder. */
-	onChanged(listener: (projectId: string, isUnowned: boolean) => void): void {
-		this.#onChanged = listener;
-	}
-
-	/** Calls `listener` when existing connections may lead nowhere, or to the wrong server. */
-	onDistrusted(listener: () => void): void {
-		this.#onDistrusted = listener;
-	}
-
-	/** Calls `listener` with the error of each call that fails. */
-	onFailed(listener: (error: unknown) => void): void {
-		this.#onFailed = listener;
-	}
-
 	/** Runs a verb of the port, with as many reads and transactions as it needs. */
 	run<T>(verb: (connections: Connections) => Promise<T>): Promise<T> {
 		if (this.#closing !== null) return Promise.reject(new StorageError("closed", "The storage is closed."));
 		const call = this.#connections.ended ? this.#rejoin().then(() => verb(this.#connections)) : verb(this.#connections);
 		this.#track(call);
-		call.catch((error: unknown) => this.#onFailed(error));
+		call.catch((error: unknown) => this.onFailed(error));
 		return call;
 	}
 
@@ -119,25 +107,19 @@ export class Database {
 	#connect(memory: EpochMemory): Connections {
 		const { hosts, configFor, observer } = this.#options;
 		const connections = new Connections(configFor(hosts.current), hosts, observer, memory, this.#epochs);
-		connections.onChanged = (projectId, isUnowned) => this.#onChanged(projectId, isUnowned);
-		connections.onDistrusted = () => this.#onDistrusted();
+		connections.onChanged = (projectId, isUnowned) => this.onChanged(projectId, isUnowned);
+		connections.onDistrusted = () => this.onDistrusted();
 		connections.onEnded = () => this.#ended();
 		return connections;
 	}
 
 	#ended(): void {
-		this.#onDistrusted();
+		this.onDistrusted();
 		for (const listener of this.#epochListeners) listener();
 		// The next call retries.
 		this.#rejoin().catch(() => undefined);
 	}
 
-	#closeLater(connections: Connections): void {
-		// These connections led to a replaced server: how they end doesn't matter.
-		this.#track(connections.close());
-	}
-
-	/** Tracks a call until it ends. */
 	#track(call: Promise<unknown>): void {
 		const underWay: UnderWay = { ended: call, bagIndex: -1 };
 		this.#underWay.add(underWay);
@@ -145,7 +127,6 @@ export class Database {
 		call.then(over, over);
 	}
 
-	/** Joins the current epoch of the database. */
 	#rejoin(): Promise<void> {
 		if (this.#closing !== null && this.#joining === null)
 			return Promise.reject(new StorageError("closed", "The storage is closed."));
@@ -162,7 +143,8 @@ export class Database {
 			});
 			for (const keeper of this.#epochKeepers) keeper.begun(leases, opensInMs);
 			this.#connections = this.#connect(before.epochs.next(epoch));
-			this.#closeLater(before);
+			// These connections led to a replaced server: how they end doesn't matter.
+			this.#track(before.close());
 			for (const tail of lost) this.#options.observer.lostTail?.(tail);
 		})().finally(() => {
 			this.#joining = null;

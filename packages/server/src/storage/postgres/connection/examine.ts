@@ -120,20 +120,14 @@ async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {
 	return { projects: counted[0]!.projects, newest };
 }
 
-interface DatabaseState {
-	readonly version: string;
-	readonly synchronousCommit: string;
-	readonly fsync: string;
-	readonly readOnly: boolean;
-	readonly mayPrepare: boolean;
+interface DatabaseState
+	extends ServerEnd,
+		Pick<DatabaseFacts, "version" | "synchronousCommit" | "fsync" | "readOnly" | "mayPrepare"> {
 	readonly now: number;
 	readonly used: number;
 	readonly most: number;
 	readonly prepared: boolean;
 	readonly hasForks: boolean;
-	readonly encrypted: boolean | null;
-	readonly clientAddress: string | null;
-	readonly serverAddress: string | null;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
 import { closingLane, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
 import { findProject, findWebhook, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
-import { readHandedOver } from "../leases/handover.ts";
+import { readHandedOver } from "../leases/leases.ts";
 import { firstOfType, lastOfType } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 

@@ -10,18 +10,18 @@
  */
 
 import { Bag, type Baggable } from "../../../base/collections.ts";
-import type { Params, Settlement, Verdict } from "../../port.ts";
+import type { HandedOver, Params, Settlement, Verdict } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked, isPartitionMissing } from "../connection/errors.ts";
 import { findProject, findWebhook, internTypes, numberArray, type Session, sql } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
-import { holdLanes, type WebhookNumbers } from "./locks.ts";
+import { holdingOne, holdLanes, lockProject, ringForChange, type WebhookNumbers } from "./locks.ts";
 import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 
 /** A settlement with the numbers of what it refers to. */
-export interface NumberedSettlement {
+interface NumberedSettlement {
 	readonly settlement: Settlement;
 	readonly projectNo: number;
 	readonly attempts: readonly AttemptRow[];
@@ -48,17 +48,8 @@ function settleOn(connections: Connections, settlements: readonly Settlement[], 
 	});
 }
 
-/** What a single settlement refers to; null if its project doesn't exist. */
-export async function numberSettlement(
-	connections: Connections,
-	settlement: Settlement,
-): Promise<NumberedSettlement | null> {
-	const [numbered] = await connections.read("settle", (c) => number(c, [settlement]));
-	return numbered!;
-}
-
 /** Runs `work` once the partitions for these attempts' days exist, and again if retention has just dropped one. */
-export async function withDays<T>(
+async function withDays<T>(
 	connections: Connections,
 	settlements: readonly Settlement[],
 	work: () => Promise<T>,
@@ -209,6 +200,52 @@ function joinMoves(all: readonly NumberedSettlement[]): Moves | null {
 		deadLetters: all.flatMap((one) => one.moves.deadLetters),
 	};
 	return Object.values(moves).every((list) => list.length === 0) ? null : moves;
+}
+
+const TAKE = sql(`
+	DELETE FROM posthorn.handed_over
+	WHERE project_no = $1 AND webhook_no = $2 AND seq = $3 AND replay = $4 AND generation = $5`);
+
+/**
+ * A repeated call, made because a connection broke after the commit, returns `settled`: the attempt is logged under its
+ * id.
+ */
+export async function settleHandedOver(
+	connections: Connections,
+	{ handedOver, settlement }: Params<"settleHandedOver">,
+	node: PostgresNode,
+): Promise<"settled" | "stale"> {
+	const verdict = await withDays(connections, [settlement], async () => {
+		const [numbered] = await connections.read("settle", (c) => number(c, [settlement]));
+		if (!numbered) return "stale";
+		return holdingOne(connections, "settle", (c, waits) => settleOne(c, handedOver, numbered, waits));
+	});
+	node.rollUp.settled(settlement.attempts.length);
+	return verdict;
+}
+
+async function settleOne(
+	c: Session,
+	handedOver: HandedOver,
+	{ projectNo, settlement, attempts, moves }: NumberedSettlement,
+	waits: boolean,
+): Promise<"settled" | "stale"> {
+	const { lastSeq } = await lockProject(c, projectNo, waits);
+	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
+	const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
+	const { seq, replay } = handedOver;
+	const [taken, logged] = await Promise.all([
+		c.run(TAKE, projectNo, webhookNo, seq, replay, c.storedGeneration(settlement.generation)),
+		findLogged(c, attempts),
+	]);
+	const isSame = attempts.length > 0 && attempts.every(({ attempt }, i) => logged.get(i) === toStoredId(attempt.id));
+	if (taken === 0 || logged.size > 0) return isSame ? "settled" : "stale";
+	await Promise.all([
+		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
+		moveDeliveries(c, moves),
+		ringForChange(c, projectNo),
+	]);
+	return "settled";
 }
 
 /** How long to wait, milliseconds, in case a call hangs. */

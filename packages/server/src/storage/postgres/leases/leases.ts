@@ -2,16 +2,24 @@
  * Leases and alarms use only the database's clock, because nodes' clocks may differ. A node's times are converted to
  * offsets from its current time when stored, and back when read. Tests pass the time of both clocks.
  */
+
 import type { Clock } from "../../../base/clock.ts";
-import { HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
+import { type HandedOver, HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
+import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
-import { findProject, numberArray, type Session, sql, textArray } from "../connection/session.ts";
-import { holdingOne, lockProject } from "../lanes/locks.ts";
+import {
+	findProject,
+	findWebhook,
+	numberArray,
+	numberColumns,
+	type Session,
+	sql,
+	textArray,
+} from "../connection/session.ts";
+import { holdingOne, lockDeliveries, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
-import { findInFlight, handOver } from "./handover.ts";
 
-/** The current time. */
 export interface LeaseTime {
 	/** On the node's clock, at the time of the call. */
 	readonly node: number;
@@ -102,7 +110,10 @@ export async function acquireLeases(
 ): Promise<Lease[]> {
 	const time = node.time();
 	const taken = await node.write(async (c): Promise<Acquired> => {
-		if (projectIds) return acquireNamed(c, time, node.leaseTermMs, holder, limit, projectIds, heldBefore);
+		if (projectIds) {
+			const values = [time.database, holder, node.leaseTermMs, limit, textArray(projectIds), heldBefore];
+			return acquired(c, time, node.leaseTermMs, await c.rows<Taken>(TAKE_NAMED, ...values));
+		}
 		const { next, ...rung } = await acquireRung(c, time, node.leaseTermMs, holder, limit, node.rungTurn);
 		node.rungTurn = next;
 		return rung;
@@ -134,20 +145,6 @@ async function acquireRung(
 	// The last project was reached: the others are taken from the beginning.
 	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
 	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
-}
-
-/** Acquires the free leases of these projects. */
-async function acquireNamed(
-	c: Session,
-	time: LeaseTime,
-	termMs: number,
-	holder: string,
-	limit: number,
-	projectIds: readonly string[],
-	heldBefore: boolean,
-): Promise<Acquired> {
-	const values = [time.database, holder, termMs, limit, textArray(projectIds), heldBefore];
-	return acquired(c, time, termMs, await c.rows<Taken>(TAKE_NAMED, ...values));
 }
 
 function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Taken[]): Acquired {
@@ -296,9 +293,82 @@ export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Pro
 
 const READ_CLOCK = sql("SELECT posthorn.now_ms() AS now");
 
-/** Compares the node's clock with the database's. */
 async function measureOffset(c: Session, clock: Pick<Clock, "now">): Promise<void> {
 	const asked = clock.now();
 	const row = await c.row<{ now: number }>(READ_CLOCK);
 	c.offset.measured(row!.now, asked, clock.now());
+}
+
+/**
+ * Attempts in flight that outlive their lease. A row in `handed_over` is the former holder's right to settle one.
+ * Settling it deletes the row, and so does the new holder once it has expired. Both lock the project's row in `leases`,
+ * so only one of them happens.
+ */
+/** For the transaction that has just released the lease. Does nothing if another node holds it. */
+const HAND_OVER = sql(`
+	INSERT INTO posthorn.handed_over (project_no, webhook_no, seq, replay, queue, generation, until)
+	SELECT l.project_no, g.webhook_no, g.seq, g.replay, g.queue, l.generation, ${NOW} + g.delay
+	FROM posthorn.leases l CROSS JOIN unnest(
+		$4::bigint[], $5::bigint[], $6::integer[], $7::smallint[], $8::bigint[]
+	) AS g (webhook_no, seq, replay, queue, delay)
+	WHERE l.project_no = $2 AND l.generation = $3 AND l.until IS NULL
+	ON CONFLICT DO NOTHING`);
+
+interface InFlight extends HandedOver {
+	readonly webhookNo: number;
+}
+
+async function findInFlight(
+	c: Session,
+	project: number,
+	attempts: readonly HandedOver[],
+): Promise<readonly InFlight[]> {
+	const found: InFlight[] = [];
+	for (const attempt of attempts) {
+		const webhookNo = await findWebhook(c, project, attempt.webhookId);
+		if (webhookNo !== null) found.push({ ...attempt, webhookNo });
+	}
+	return found;
+}
+
+async function handOver(
+	c: Session,
+	time: LeaseTime,
+	project: number,
+	generation: number,
+	attempts: readonly InFlight[],
+): Promise<void> {
+	await c.run(
+		HAND_OVER,
+		time.database,
+		project,
+		generation,
+		...numberColumns(attempts, "webhookNo", "seq", "replay"),
+		numberArray(attempts.map(({ queue }) => (queue === null ? null : QUEUE_CODE[queue]))),
+		numberArray(attempts.map(({ until }) => Math.ceil(until - time.node))),
+	);
+}
+
+const READ = sql(`
+	SELECT w.id, h.seq, h.replay, h.queue, h.until - ${NOW} AS delay
+	FROM posthorn.handed_over h JOIN posthorn.webhooks w ON w.project_no = h.project_no AND w.no = h.webhook_no
+	WHERE h.project_no = $2 ORDER BY h.webhook_no, h.seq`);
+
+export async function readHandedOver(c: Session, time: LeaseTime, project: number): Promise<HandedOver[]> {
+	const rows = await c.rows(READ, time.database, project);
+	return rows.map((row) => handedOverOf(row, time.node + (row.delay as number)));
+}
+
+const FORGET = sql(`DELETE FROM posthorn.handed_over WHERE project_no = $2 AND until <= ${NOW}`);
+
+export async function forgetHandedOver(
+	c: Session,
+	{ projectId }: Params<"forgetHandedOver">,
+	node: PostgresNode,
+): Promise<void> {
+	const project = await findProject(c, projectId);
+	if (project === null) return;
+	// Another session that holds the project may be settling this row: the next call deletes it.
+	const held = await lockDeliveries(c, [project]);
+	if (held.has(project)) await c.run(FORGET, node.time().database, project);
 }

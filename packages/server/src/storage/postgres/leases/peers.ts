@@ -157,8 +157,8 @@ export class Wakes {
 	constructor(database: Database, config: () => ClientConfig) {
 		this.#database = database;
 		this.#config = config;
-		database.onChanged((projectId, isUnowned) => this.#note(projectId, isUnowned));
-		database.onDistrusted(() => this.#leave());
+		database.onChanged = (projectId, isUnowned) => this.#note(projectId, isUnowned);
+		database.onDistrusted = () => this.#leave();
 	}
 
 	/** @returns ends it */

@@ -20,6 +20,7 @@ import {
 	numberArray,
 	numberColumns,
 	pack,
+	type Row,
 	type Session,
 	sql,
 	textArray,
@@ -163,7 +164,7 @@ function lockedResult({ request }: Pick<Resolved, "request">, lost: boolean): Ap
 }
 
 const FIND = sql(`
-	SELECT e.project_no, e.id, e.seq, e.created_at, e.published_at, e.body
+	SELECT e.project_no, e.id, e.seq, e.created_at AS "createdAt", e.published_at AS "publishedAt", e.body
 	FROM unnest($1::bigint[], $2::text[]) AS g (project_no, id) CROSS JOIN LATERAL (
 		SELECT * FROM posthorn.events WHERE project_no = g.project_no AND id = g.id LIMIT 1
 	) e`);
@@ -205,18 +206,12 @@ async function appendAgainstLog(
 
 async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<string, NumberedEvent>> {
 	const rows = all.flatMap((one) => one.rows);
-	const found = await c.rows(FIND, numberArray(rows.map((row) => row.projectNo)), textArray(rows.map((row) => row.id)));
-	return new Map(
-		found.map((row) => {
-			const there: There = {
-				seq: row.seq as number,
-				createdAt: row.created_at as number,
-				publishedAt: row.published_at as number,
-				body: row.body as Uint8Array,
-			};
-			return [`${row.project_no}/${row.id}`, { there, nth: 0 }];
-		}),
+	const found = await c.rows<There & Row>(
+		FIND,
+		numberArray(rows.map((row) => row.projectNo)),
+		textArray(rows.map((row) => row.id)),
 	);
+	return new Map(found.map((there) => [`${there.project_no}/${there.id}`, { there, nth: 0 }]));
 }
 
 /** The event of an id, and its position among the project's new events (from 1; 0 if it existed). */

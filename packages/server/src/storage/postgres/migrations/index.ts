@@ -4,16 +4,16 @@ import { sleep, systemClock } from "../../../base/clock.ts";
 import { StorageError } from "../../port.ts";
 import { isLockTimeout } from "../connection/errors.ts";
 import type { Hosts } from "../connection/servers.ts";
-import { functions, markedHints, publish } from "./publish.ts";
+import { eventTypes, functions } from "./publish.ts";
 
-/** Those that aren't in the file, by their numbers. */
-const GENERATED: Readonly<Record<number, string>> = { 5: publish, 8: functions, 21: markedHints };
+/** What precedes the text in the file, by the migration's number. */
+const GENERATED: Readonly<Record<number, string>> = { 5: eventTypes + functions, 8: functions };
 
 /** A database's version is how many of them it has. */
 export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.sql", import.meta.url), "utf8")
 	.split(/^-- Migration .*$/m)
 	.slice(1)
-	.map((text, i) => GENERATED[i + 1] ?? text);
+	.map((text, i) => (GENERATED[i + 1] ?? "") + text);
 
 /** Held during migration, so that nodes that start together migrate once ("posthorn", as a number). */
 export const MIGRATION_LOCK = "8102087430316384878";

@@ -375,7 +375,166 @@ CREATE TABLE posthorn.store_baskets (
 CREATE INDEX store_baskets_by_due ON posthorn.store_baskets (due_at);
 
 -- Migration 5
--- `posthorn.publish`: see publish.ts, which generates it from the catalogue.
+-- Publishing from SQL, in the transaction of a store that keeps its data in this database. publish.ts generates the
+-- functions that repeat what the catalogue says, which come first.
+--
+-- - `publish` checks an event as the API does and leaves it in `publishing`. At the transaction's end a deferred
+--   trigger numbers everything that the transaction left there, as the nodes do, and removes it. So a store's
+--   transaction locks the rows that nodes wait for only while it commits, and locks them last, in the order of the
+--   projects' numbers.
+-- - `publishing` never contains committed data, so it is unlogged, and each transaction only sees its own rows.
+--   `created_at` is null if the event's time is that of its commit.
+-- - `append_published` does what `appendRows` (log/append.ts) does for nodes, and sends them a hint at commit, of at
+--   most 200 ids: a notification takes 8,000 bytes.
+-- - Functions that write run as the schema's owner, with their own search path and settings: the caller's session
+--   settings change nothing. The planner settings are those of the nodes.
+
+CREATE UNLOGGED TABLE posthorn.publishing (
+	xact xid8 NOT NULL,
+	project_no bigint NOT NULL,
+	no bigint GENERATED ALWAYS AS IDENTITY,
+	created_at bigint,
+	type integer NOT NULL,
+	id_given boolean NOT NULL,
+	project_id text COLLATE "C" NOT NULL,
+	id text COLLATE "C" NOT NULL,
+	type_name text NOT NULL,
+	data text NOT NULL,
+	PRIMARY KEY (xact, project_no, id)
+) WITH (
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+	toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 2000
+);
+
+CREATE FUNCTION posthorn.iso_time(ms bigint) RETURNS text LANGUAGE sql STABLE STRICT AS $$
+	-- PostgreSQL knows no year 0.
+	SELECT CASE WHEN ms < -62135596800000 THEN '0000' ELSE to_char(at, 'YYYY') END
+		|| to_char(at, '-MM-DD"T"HH24:MI:SS.MS"Z"')
+	FROM (
+		SELECT date '1970-01-01' + floor(ms::numeric / 86400000)::integer
+			+ interval '1 millisecond' * mod(mod(ms, 86400000) + 86400000, 86400000)
+	) AS t (at)
+$$;
+
+CREATE FUNCTION posthorn.envelope(id text, type text, created_at bigint, project_id text, data text) RETURNS bytea
+LANGUAGE sql STABLE STRICT AS $$
+	SELECT convert_to(
+		'{"id":' || to_json(id) || ',"type":' || to_json(type) || ',"created_at":"' || posthorn.iso_time(created_at)
+			|| '","project_id":' || to_json(project_id) || ',"data":' || data || '}',
+		'UTF8')
+$$;
+
+CREATE FUNCTION posthorn.new_event_id() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	us CONSTANT bigint := floor(extract(epoch FROM clock_timestamp()) * 1000000);
+	-- A UUIDv7 behind two zero bits. The 12 bits after its version are the fraction of the millisecond (RFC 9562, 6.2,
+	-- method 3), the last 64 those of a random UUID: its variant, and 62 random ones.
+	bits CONSTANT varbit := (us / 1000)::bit(50) || B'0111' || (us % 1000 * 4096 / 1000)::bit(12)
+		|| ('x' || right(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64);
+	id text := 'evt_';
+BEGIN
+	FOR place IN 0..25 LOOP
+		id := id || substr('0123456789abcdefghjkmnpqrstvwxyz', substring(bits FROM 5 * place + 1 FOR 5)::bit(5)::integer + 1, 1);
+	END LOOP;
+	RETURN id;
+END $$;
+
+CREATE FUNCTION posthorn.append_published() RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+	projects bigint[];
+	taken text;
+	at bigint;
+	told bigint;
+BEGIN
+	-- The first row that comes here takes all of its transaction with it.
+	projects := ARRAY(
+		SELECT DISTINCT p.project_no FROM posthorn.publishing p
+		WHERE p.xact = NEW.xact AND EXISTS (
+			SELECT FROM posthorn.publishing own WHERE own.xact = NEW.xact AND own.project_no = NEW.project_no AND own.id = NEW.id
+		)
+		ORDER BY p.project_no
+	);
+	IF cardinality(projects) = 0 THEN
+		RETURN NULL;
+	END IF;
+	PERFORM FROM posthorn.logs l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
+	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+		-- A lease that was given back since this transaction's snapshot would not be seen, and its alarm not be rung: held, it
+		-- is refused instead, as a conflict.
+		PERFORM FROM posthorn.leases l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
+	END IF;
+
+	-- Published by others since publish looked.
+	WITH known AS MATERIALIZED (
+		SELECT p.project_no, p.id,
+			e.body = posthorn.envelope(p.id, p.type_name, coalesce(p.created_at, e.created_at), p.project_id, p.data) AS same
+		FROM posthorn.publishing p CROSS JOIN LATERAL (
+			SELECT o.body, o.created_at FROM posthorn.events o WHERE o.project_no = p.project_no AND o.id = p.id LIMIT 1
+		) e
+		WHERE p.xact = NEW.xact AND p.id_given
+	), repeated AS (
+		DELETE FROM posthorn.publishing p USING known k
+		WHERE p.xact = NEW.xact AND p.project_no = k.project_no AND p.id = k.id AND k.same
+	)
+	SELECT k.id INTO taken FROM known k WHERE NOT k.same LIMIT 1;
+	IF taken IS NOT NULL THEN
+		RAISE unique_violation USING MESSAGE = format('event %s was published meanwhile with other content', taken),
+			HINT = 'An id stands for one event: give another one, or none.';
+	END IF;
+
+	at := floor(extract(epoch FROM clock_timestamp()) * 1000);
+	WITH own AS (
+		DELETE FROM posthorn.publishing p WHERE p.xact = NEW.xact RETURNING p.*
+	), given AS MATERIALIZED (
+		SELECT o.*, row_number() OVER (PARTITION BY o.project_no ORDER BY o.no) AS place,
+			row_number() OVER (PARTITION BY o.project_no, o.type ORDER BY o.no) AS type_place
+		FROM own o
+	), log_end AS (
+		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count
+		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
+		WHERE l.project_no = more.project_no
+		RETURNING l.project_no, more.project_id, l.last_seq - more.count AS before
+	), type_end AS MATERIALIZED (
+		SELECT kind.project_no, kind.type, coalesce(last.type_seq, 0) AS before
+		FROM (SELECT DISTINCT g.project_no, g.type FROM given g) kind LEFT JOIN LATERAL (
+			SELECT e.type_seq FROM posthorn.events e
+			WHERE e.project_no = kind.project_no AND (e.type, e.seq) > (kind.type, 0)
+				AND (e.type, e.seq) <= (kind.type, 9007199254740991)
+			ORDER BY e.type DESC, e.seq DESC LIMIT 1
+		) last ON true
+	), appended AS (
+		INSERT INTO posthorn.events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+		SELECT g.project_no, l.before + g.place, g.id, g.type, t.before + g.type_place, coalesce(g.created_at, at), at,
+			posthorn.envelope(g.id, g.type_name, coalesce(g.created_at, at), g.project_id, g.data)
+		FROM given g JOIN log_end l ON l.project_no = g.project_no
+			JOIN type_end t ON t.project_no = g.project_no AND t.type = g.type
+		ORDER BY g.no
+	), rung AS (
+		UPDATE posthorn.leases l SET wake_at = 0
+		FROM (
+			SELECT q.project_no FROM posthorn.leases q JOIN log_end e ON e.project_no = q.project_no
+			WHERE q.until IS NULL AND q.wake_at IS DISTINCT FROM 0 ORDER BY q.project_no FOR NO KEY UPDATE OF q
+		) silent
+		WHERE l.project_no = silent.project_no
+	), numbered AS (
+		SELECT e.project_id, (row_number() OVER (ORDER BY e.project_no) - 1) / 200 AS batch FROM log_end e
+	), batches AS (
+		SELECT pg_notify('posthorn_wake', 'sql ' || string_agg(n.project_id, ' ')) FROM numbered n GROUP BY n.batch
+	)
+	SELECT count(*) INTO told FROM batches;
+	RETURN NULL;
+END $$;
+
+CREATE CONSTRAINT TRIGGER append_published AFTER INSERT ON posthorn.publishing
+	DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION posthorn.append_published();
+ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER append_published;
+
+COMMENT ON FUNCTION posthorn.publish IS
+	'Publishes an event when the transaction commits, and answers with its id. See docs/operations/publish-from-sql.md.';
+
+REVOKE ALL ON FUNCTION posthorn.publish, posthorn.append_published, posthorn.data_fault, posthorn.value_fault,
+	posthorn.new_event_id, posthorn.envelope, posthorn.iso_time FROM PUBLIC;
 
 -- Migration 6
 -- Nodes that start together each print a valid setup link, so there may now be several. Creating the operator's account
@@ -410,7 +569,7 @@ ALTER TABLE posthorn.attempt_counts
 	ALTER status SET STORAGE EXTERNAL, ALTER class SET STORAGE EXTERNAL;
 
 -- Migration 8
--- Replaces its functions, in databases in which it accepted what receivers read differently.
+-- Replaces the generated functions, in databases whose `publish` accepted what receivers read differently.
 
 -- Migration 9
 -- A lane now stores its position and its open events. It used to store a cursor and the events settled beyond it, which
@@ -574,7 +733,98 @@ CREATE TABLE posthorn.reference_ranges (
 ) WITH (fillfactor = 50);
 
 -- Migration 21
--- Its hints are marked: see publish.ts.
+-- The hint of a project that had neither a holder nor work is marked, as nodes mark theirs: only such hints make nodes
+-- ask for leases. The log is held, so no node releases the project meanwhile.
+
+CREATE OR REPLACE FUNCTION posthorn.append_published() RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+	projects bigint[];
+	taken text;
+	at bigint;
+	told bigint;
+BEGIN
+	-- The first row that comes here takes all of its transaction with it.
+	projects := ARRAY(
+		SELECT DISTINCT p.project_no FROM posthorn.publishing p
+		WHERE p.xact = NEW.xact AND EXISTS (
+			SELECT FROM posthorn.publishing own WHERE own.xact = NEW.xact AND own.project_no = NEW.project_no AND own.id = NEW.id
+		)
+		ORDER BY p.project_no
+	);
+	IF cardinality(projects) = 0 THEN
+		RETURN NULL;
+	END IF;
+	PERFORM FROM posthorn.logs l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
+	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+		-- A lease that was given back since this transaction's snapshot would not be seen, and its alarm not be rung: held, it
+		-- is refused instead, as a conflict.
+		PERFORM FROM posthorn.leases l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
+	END IF;
+
+	-- Published by others since publish looked.
+	WITH known AS MATERIALIZED (
+		SELECT p.project_no, p.id,
+			e.body = posthorn.envelope(p.id, p.type_name, coalesce(p.created_at, e.created_at), p.project_id, p.data) AS same
+		FROM posthorn.publishing p CROSS JOIN LATERAL (
+			SELECT o.body, o.created_at FROM posthorn.events o WHERE o.project_no = p.project_no AND o.id = p.id LIMIT 1
+		) e
+		WHERE p.xact = NEW.xact AND p.id_given
+	), repeated AS (
+		DELETE FROM posthorn.publishing p USING known k
+		WHERE p.xact = NEW.xact AND p.project_no = k.project_no AND p.id = k.id AND k.same
+	)
+	SELECT k.id INTO taken FROM known k WHERE NOT k.same LIMIT 1;
+	IF taken IS NOT NULL THEN
+		RAISE unique_violation USING MESSAGE = format('event %s was published meanwhile with other content', taken),
+			HINT = 'An id stands for one event: give another one, or none.';
+	END IF;
+
+	at := floor(extract(epoch FROM clock_timestamp()) * 1000);
+	WITH own AS (
+		DELETE FROM posthorn.publishing p WHERE p.xact = NEW.xact RETURNING p.*
+	), given AS MATERIALIZED (
+		SELECT o.*, row_number() OVER (PARTITION BY o.project_no ORDER BY o.no) AS place,
+			row_number() OVER (PARTITION BY o.project_no, o.type ORDER BY o.no) AS type_place
+		FROM own o
+	), log_end AS (
+		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count
+		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
+		WHERE l.project_no = more.project_no
+		RETURNING l.project_no, more.project_id, l.last_seq - more.count AS before
+	), type_end AS MATERIALIZED (
+		SELECT kind.project_no, kind.type, coalesce(last.type_seq, 0) AS before
+		FROM (SELECT DISTINCT g.project_no, g.type FROM given g) kind LEFT JOIN LATERAL (
+			SELECT e.type_seq FROM posthorn.events e
+			WHERE e.project_no = kind.project_no AND (e.type, e.seq) > (kind.type, 0)
+				AND (e.type, e.seq) <= (kind.type, 9007199254740991)
+			ORDER BY e.type DESC, e.seq DESC LIMIT 1
+		) last ON true
+	), appended AS (
+		INSERT INTO posthorn.events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+		SELECT g.project_no, l.before + g.place, g.id, g.type, t.before + g.type_place, coalesce(g.created_at, at), at,
+			posthorn.envelope(g.id, g.type_name, coalesce(g.created_at, at), g.project_id, g.data)
+		FROM given g JOIN log_end l ON l.project_no = g.project_no
+			JOIN type_end t ON t.project_no = g.project_no AND t.type = g.type
+		ORDER BY g.no
+	), rung AS (
+		UPDATE posthorn.leases l SET wake_at = 0
+		FROM (
+			SELECT q.project_no FROM posthorn.leases q JOIN log_end e ON e.project_no = q.project_no
+			WHERE q.until IS NULL AND q.wake_at IS DISTINCT FROM 0 ORDER BY q.project_no FOR NO KEY UPDATE OF q
+		) silent
+		WHERE l.project_no = silent.project_no
+	), numbered AS (
+		SELECT e.project_id || CASE WHEN EXISTS (
+			SELECT FROM posthorn.leases q
+			WHERE q.project_no = e.project_no AND q.until IS NULL AND q.wake_at IS DISTINCT FROM 0
+		) THEN '!' ELSE '' END AS project_id, (row_number() OVER (ORDER BY e.project_no) - 1) / 200 AS batch FROM log_end e
+	), batches AS (
+		SELECT pg_notify('posthorn_wake', 'sql ' || string_agg(n.project_id, ' ')) FROM numbered n GROUP BY n.batch
+	)
+	SELECT count(*) INTO told FROM batches;
+	RETURN NULL;
+END $$;
 
 -- Migration 22
 -- The transaction that wrote the row, null for those of nodes of the previous version. `pg_upgrade` keeps both, and in a

@@ -1,138 +1,165 @@
 /**
- * Publishing from SQL, in the transaction of a store that keeps its data in this database.
+ * The functions of `posthorn.publish` that repeat what the catalogue says. A change of the catalogue needs a migration
+ * that applies {@link functions} again.
  *
- * - `publish` checks an event as the API does and leaves it in `publishing`. At the transaction's end a deferred
- *   trigger numbers everything that the transaction left there, as the nodes do, and removes it. So a store's
- *   transaction locks the rows that nodes wait for only while it commits, and locks them last, in the order of the
- *   projects' numbers.
- * - `publishing` never contains committed data, so it is unlogged, and each transaction only sees its own rows.
- *   `created_at` is null if the event's time is that of its commit.
- * - The types and rules are generated from the catalogue. A change of the catalogue needs a migration that applies
- *   {@link functions} again.
- * - Functions that write run as the schema's owner, with their own search path and settings: the caller's session
- *   settings change nothing. The planner settings are those of the nodes.
+ * The catalogue's requirements for data, generated from it: for the types whose data is checked, the rules of their JSON
+ * Schemas, and those of `engine/publish/check.ts` for how values are written. Receivers read integers with a fraction or
+ * an exponent, or beyond 2^53, and repeated fields differently.
  */
-import { EVENT_TYPES } from "@posthorn/protocol";
-import { rules } from "./publish-rules.ts";
+import { isDeepStrictEqual } from "node:util";
+import { CURRENCIES, EVENT_TYPES, eventTypeEntry, type JsonSchema } from "@posthorn/protocol";
+
+/** The characters that JavaScript's \s matches, for a bracket expression. */
+const SPACE = String.raw`\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
+
+/** The rules that `value_fault` checks, as the catalogue's schemas state them. */
+const RULES: Readonly<Record<string, JsonSchema>> = {
+	identifier: { type: "string", minLength: 1 },
+	email: { type: "string", maxLength: 320, pattern: "^[^\\s@]+@[^\\s@]+$" },
+	currency: { type: "string", pattern: "^[A-Z]{3}$" },
+	amount: { type: "integer", minimum: 0 },
+	quantity: { type: "number", exclusiveMinimum: 0 },
+	product: { anyOf: [{ type: "string" }, { type: "integer" }] },
+	string: { type: "string" },
+	boolean: { type: "boolean" },
+	array: { type: "array" },
+};
+
+const quoted = (text: string): string => `'${text}'`;
+
+/** Throws an Error if no rule checks what the schema requires. */
+function ruleOf(name: string, { description: _, items: __, ...schema }: JsonSchema): string {
+	const found = Object.entries(RULES).find(([, required]) => isDeepStrictEqual(required, schema));
+	if (found === undefined) throw new Error(`posthorn.publish has no rule for the catalogue's ${name}.`);
+	return quoted(found[0]);
+}
+
+const propertiesOf = ({ properties }: JsonSchema) => properties as Readonly<Record<string, JsonSchema>>;
+
+const STRICT = EVENT_TYPES.filter(({ strict }) => strict);
+
+const ROWS = STRICT.flatMap(({ type, schema }) =>
+	Object.entries(propertiesOf(schema)).map(([name, property], i) => {
+		const isRequired = (schema.required as readonly string[]).includes(name);
+		return `(${quoted(type)}, ${i + 1}, ${quoted(name)}, ${ruleOf(name, property)}, ${isRequired})`;
+	}),
+).join(",\n\t\t\t");
+
+/** The fields of a purchase's items. */
+const item = propertiesOf(propertiesOf(eventTypeEntry("purchase.completed").schema).items!.items as JsonSchema);
+
+const ITEM_ROWS = Object.entries(item)
+	.map(([name, property], i) => `(${i + 2}, ${quoted(name)}, ${ruleOf(name, property)})`)
+	.join(", ");
+
+const rules = String.raw`
+CREATE OR REPLACE FUNCTION posthorn.value_fault(value json, rule text) RETURNS text LANGUAGE plpgsql STABLE STRICT AS $$
+DECLARE
+	kind CONSTANT text := json_typeof(value);
+	content CONSTANT text COLLATE "C" := value #>> '{}';
+	number double precision;
+BEGIN
+	IF rule IN ('boolean', 'array', 'object') THEN
+		RETURN CASE WHEN kind <> rule THEN 'must be ' || rule END;
+	END IF;
+	IF kind = 'number' AND rule IN ('amount', 'product') THEN
+		RETURN CASE
+			WHEN content !~ '^-?[0-9]+$' THEN 'must be an integer, written without a fraction or an exponent'
+			WHEN CASE WHEN length(ltrim(content, '-')) > 16 THEN true ELSE abs(content::bigint) > ${Number.MAX_SAFE_INTEGER} END
+				THEN 'must be at most 2^53 - 1 in size: JSON readers do not keep larger integers exactly'
+			WHEN rule = 'amount' AND content::bigint < 0 THEN 'must be >= 0'
+		END;
+	END IF;
+	IF kind = 'number' AND rule = 'quantity' THEN
+		BEGIN
+			number := content::double precision;
+		EXCEPTION WHEN numeric_value_out_of_range THEN
+			-- As JavaScript reads it: 0 where it is too small, which its first digit's place tells, else infinite.
+			number := CASE
+				WHEN coalesce(left(substring(content FROM '[eE](.+)'), 10)::bigint, 0) + CASE
+					WHEN content ~ '^-?0' THEN -1 - coalesce(length(substring(content FROM '\.(0*)')), 0)
+					ELSE length(substring(content FROM '[0-9]+')) - 1
+				END < 0 THEN 0
+				WHEN content LIKE '-%' THEN '-Infinity'::double precision
+				ELSE 'Infinity'
+			END;
+		END;
+	END IF;
+	RETURN CASE
+		WHEN rule = 'quantity' AND number IS NULL THEN 'must be number'
+		WHEN rule = 'quantity' AND number <= 0 THEN 'must be > 0'
+		WHEN rule = 'quantity' THEN NULL
+		WHEN rule = 'product' AND kind <> 'string' THEN 'must be string or integer'
+		WHEN rule = 'product' THEN NULL
+		WHEN rule = 'amount' THEN 'must be integer'
+		WHEN kind <> 'string' THEN 'must be string'
+		WHEN rule = 'identifier' AND content = '' THEN 'must NOT have fewer than 1 characters'
+		WHEN rule = 'email' AND char_length(content) > 320 THEN 'must NOT have more than 320 characters'
+		WHEN rule = 'email' AND content !~ '^[^@${SPACE}]+@[^@${SPACE}]+$' THEN 'must be an e-mail address'
+		WHEN rule = 'currency' AND content <> ALL ('{${[...CURRENCIES].join(",")}}'::text[])
+			THEN 'is not the code of a currency in ISO 4217, such as EUR'
+	END;
+END $$;
+
+CREATE OR REPLACE FUNCTION posthorn.data_fault(type text, source text) RETURNS text LANGUAGE plpgsql STABLE STRICT AS $$
+DECLARE
+	data json;
+	fault text;
+BEGIN
+	IF type NOT IN (${STRICT.map(({ type }) => quoted(type)).join(", ")}) THEN
+		RETURN NULL;
+	END IF;
+	-- Escapes that PostgreSQL's text cannot hold stand for one character that no rule asks for.
+	data := regexp_replace(
+		regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}', '\1\\ufffd', 'g'),
+		'(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][[:xdigit:]]{2})', '\1\\ufffd', 'g')::json;
+	WITH r (place, name, rule, required) AS (
+		SELECT all_rules.place, all_rules.name, all_rules.rule, all_rules.required
+		FROM (VALUES
+			${ROWS}
+		) AS all_rules (type, place, name, rule, required)
+		WHERE all_rules.type = data_fault.type
+	)
+	SELECT '/data/' || f.name || ' ' || f.fault INTO fault
+	FROM (
+		SELECT r.place, r.name, 'is given more than once'
+		FROM json_object_keys(data) AS k (name) JOIN r ON r.name = k.name
+		GROUP BY r.place, r.name HAVING count(*) > 1
+		UNION ALL
+		SELECT r.place, r.name, CASE
+			WHEN data -> r.name IS NOT NULL THEN posthorn.value_fault(data -> r.name, r.rule)
+			WHEN r.required THEN 'is missing'
+		END
+		FROM r
+	) AS f (place, name, fault)
+	WHERE f.fault IS NOT NULL ORDER BY f.place LIMIT 1;
+	IF fault IS NOT NULL OR type <> 'purchase.completed' THEN
+		RETURN fault;
+	END IF;
+	SELECT '/data/items/' || i.place - 1 || f.path || ' ' || f.fault INTO fault
+	FROM json_array_elements(data -> 'items') WITH ORDINALITY AS i (item, place)
+		CROSS JOIN LATERAL (
+			SELECT 0, '', posthorn.value_fault(i.item, 'object')
+			UNION ALL
+			SELECT 1, '/' || k.name, 'is given more than once'
+			FROM json_object_keys(CASE json_typeof(i.item) WHEN 'object' THEN i.item ELSE '{}' END) AS k (name)
+			WHERE k.name IN (${Object.keys(item).map(quoted).join(", ")})
+			GROUP BY k.name HAVING count(*) > 1
+			UNION ALL
+			SELECT r.place, '/' || r.name, posthorn.value_fault(i.item -> r.name, r.rule)
+			FROM (VALUES
+				${ITEM_ROWS}
+			) AS r (place, name, rule)
+			WHERE json_typeof(i.item) = 'object'
+		) AS f (place, path, fault)
+	WHERE f.fault IS NOT NULL ORDER BY i.place, f.place LIMIT 1;
+	RETURN fault;
+END $$;
+`;
 
 /** The planner settings are those of the nodes' sessions. */
 const AS_OWNER = `SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
 	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan`;
-
-/** Ids in one notification: PostgreSQL takes 8,000 bytes. */
-const IDS_AT_ONCE = 200;
-
-/**
- * The end of a transaction that published: does what `appendRows` does for nodes, with the rows in `publishing`,
- * and sends a hint to the nodes at commit.
- *
- * @param hint what it says of a project of `log_end e`, as a column `project_id`
- */
-const appendFunction = (create: string, hint: string): string => `
-${create} FUNCTION posthorn.append_published() RETURNS trigger LANGUAGE plpgsql VOLATILE ${AS_OWNER} AS $$
-DECLARE
-	projects bigint[];
-	taken text;
-	at bigint;
-	told bigint;
-BEGIN
-	-- The first row that comes here takes all of its transaction with it.
-	projects := ARRAY(
-		SELECT DISTINCT p.project_no FROM posthorn.publishing p
-		WHERE p.xact = NEW.xact AND EXISTS (
-			SELECT FROM posthorn.publishing own WHERE own.xact = NEW.xact AND own.project_no = NEW.project_no AND own.id = NEW.id
-		)
-		ORDER BY p.project_no
-	);
-	IF cardinality(projects) = 0 THEN
-		RETURN NULL;
-	END IF;
-	PERFORM FROM posthorn.logs l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
-	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
-		-- A lease that was given back since this transaction's snapshot would not be seen, and its alarm not be rung: held, it
-		-- is refused instead, as a conflict.
-		PERFORM FROM posthorn.leases l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
-	END IF;
-
-	-- Published by others since publish looked.
-	WITH known AS MATERIALIZED (
-		SELECT p.project_no, p.id,
-			e.body = posthorn.envelope(p.id, p.type_name, coalesce(p.created_at, e.created_at), p.project_id, p.data) AS same
-		FROM posthorn.publishing p CROSS JOIN LATERAL (
-			SELECT o.body, o.created_at FROM posthorn.events o WHERE o.project_no = p.project_no AND o.id = p.id LIMIT 1
-		) e
-		WHERE p.xact = NEW.xact AND p.id_given
-	), repeated AS (
-		DELETE FROM posthorn.publishing p USING known k
-		WHERE p.xact = NEW.xact AND p.project_no = k.project_no AND p.id = k.id AND k.same
-	)
-	SELECT k.id INTO taken FROM known k WHERE NOT k.same LIMIT 1;
-	IF taken IS NOT NULL THEN
-		RAISE unique_violation USING MESSAGE = format('event %s was published meanwhile with other content', taken),
-			HINT = 'An id stands for one event: give another one, or none.';
-	END IF;
-
-	at := floor(extract(epoch FROM clock_timestamp()) * 1000);
-	WITH own AS (
-		DELETE FROM posthorn.publishing p WHERE p.xact = NEW.xact RETURNING p.*
-	), given AS MATERIALIZED (
-		SELECT o.*, row_number() OVER (PARTITION BY o.project_no ORDER BY o.no) AS place,
-			row_number() OVER (PARTITION BY o.project_no, o.type ORDER BY o.no) AS type_place
-		FROM own o
-	), log_end AS (
-		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count
-		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
-		WHERE l.project_no = more.project_no
-		RETURNING l.project_no, more.project_id, l.last_seq - more.count AS before
-	), type_end AS MATERIALIZED (
-		SELECT kind.project_no, kind.type, coalesce(last.type_seq, 0) AS before
-		FROM (SELECT DISTINCT g.project_no, g.type FROM given g) kind LEFT JOIN LATERAL (
-			SELECT e.type_seq FROM posthorn.events e
-			WHERE e.project_no = kind.project_no AND (e.type, e.seq) > (kind.type, 0)
-				AND (e.type, e.seq) <= (kind.type, ${Number.MAX_SAFE_INTEGER})
-			ORDER BY e.type DESC, e.seq DESC LIMIT 1
-		) last ON true
-	), appended AS (
-		INSERT INTO posthorn.events (project_no, seq, id, type, type_seq, created_at, published_at, body)
-		SELECT g.project_no, l.before + g.place, g.id, g.type, t.before + g.type_place, coalesce(g.created_at, at), at,
-			posthorn.envelope(g.id, g.type_name, coalesce(g.created_at, at), g.project_id, g.data)
-		FROM given g JOIN log_end l ON l.project_no = g.project_no
-			JOIN type_end t ON t.project_no = g.project_no AND t.type = g.type
-		ORDER BY g.no
-	), rung AS (
-		UPDATE posthorn.leases l SET wake_at = 0
-		FROM (
-			SELECT q.project_no FROM posthorn.leases q JOIN log_end e ON e.project_no = q.project_no
-			WHERE q.until IS NULL AND q.wake_at IS DISTINCT FROM 0 ORDER BY q.project_no FOR NO KEY UPDATE OF q
-		) silent
-		WHERE l.project_no = silent.project_no
-	), numbered AS (
-		SELECT ${hint}, (row_number() OVER (ORDER BY e.project_no) - 1) / ${IDS_AT_ONCE} AS batch FROM log_end e
-	), batches AS (
-		SELECT pg_notify('posthorn_wake', 'sql ' || string_agg(n.project_id, ' ')) FROM numbered n GROUP BY n.batch
-	)
-	SELECT count(*) INTO told FROM batches;
-	RETURN NULL;
-END $$;
-`;
-
-const append = `${appendFunction("CREATE", "e.project_id")}
-CREATE CONSTRAINT TRIGGER append_published AFTER INSERT ON posthorn.publishing
-	DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION posthorn.append_published();
-ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER append_published;
-`;
-
-/**
- * The hint of a project that had neither a holder nor work is marked, as nodes mark theirs: only such hints make nodes
- * ask for leases. The log is held, so no node releases the project meanwhile.
- */
-export const markedHints = appendFunction(
-	"CREATE OR REPLACE",
-	`e.project_id || CASE WHEN EXISTS (
-			SELECT FROM posthorn.leases q
-			WHERE q.project_no = e.project_no AND q.until IS NULL AND q.wake_at IS DISTINCT FROM 0
-		) THEN '!' ELSE '' END AS project_id`,
-);
 
 /** What `publish` accepts, in the catalogue's order. */
 const TYPES: readonly string[] = EVENT_TYPES.map(({ type }) => type);
@@ -142,62 +169,6 @@ const MAX_EVENT_BYTES = 262_144;
 
 /** How far a store's time may be ahead of the database's. */
 const MAX_AHEAD = "5 minutes";
-
-const tables = `
-INSERT INTO posthorn.event_types (name) VALUES ${TYPES.map((type) => `('${type}')`).join(", ")} ON CONFLICT DO NOTHING;
-
-CREATE UNLOGGED TABLE posthorn.publishing (
-	xact xid8 NOT NULL,
-	project_no bigint NOT NULL,
-	no bigint GENERATED ALWAYS AS IDENTITY,
-	created_at bigint,
-	type integer NOT NULL,
-	id_given boolean NOT NULL,
-	project_id text COLLATE "C" NOT NULL,
-	id text COLLATE "C" NOT NULL,
-	type_name text NOT NULL,
-	data text NOT NULL,
-	PRIMARY KEY (xact, project_no, id)
-) WITH (
-	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
-	toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 2000
-);
-`;
-
-const envelope = `
-CREATE FUNCTION posthorn.iso_time(ms bigint) RETURNS text LANGUAGE sql STABLE STRICT AS $$
-	-- PostgreSQL knows no year 0.
-	SELECT CASE WHEN ms < -62135596800000 THEN '0000' ELSE to_char(at, 'YYYY') END
-		|| to_char(at, '-MM-DD"T"HH24:MI:SS.MS"Z"')
-	FROM (
-		SELECT date '1970-01-01' + floor(ms::numeric / 86400000)::integer
-			+ interval '1 millisecond' * mod(mod(ms, 86400000) + 86400000, 86400000)
-	) AS t (at)
-$$;
-
-CREATE FUNCTION posthorn.envelope(id text, type text, created_at bigint, project_id text, data text) RETURNS bytea
-LANGUAGE sql STABLE STRICT AS $$
-	SELECT convert_to(
-		'{"id":' || to_json(id) || ',"type":' || to_json(type) || ',"created_at":"' || posthorn.iso_time(created_at)
-			|| '","project_id":' || to_json(project_id) || ',"data":' || data || '}',
-		'UTF8')
-$$;
-
-CREATE FUNCTION posthorn.new_event_id() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-	us CONSTANT bigint := floor(extract(epoch FROM clock_timestamp()) * 1000000);
-	-- A UUIDv7 behind two zero bits. The 12 bits after its version are the fraction of the millisecond (RFC 9562, 6.2,
-	-- method 3), the last 64 those of a random UUID: its variant, and 62 random ones.
-	bits CONSTANT varbit := (us / 1000)::bit(50) || B'0111' || (us % 1000 * 4096 / 1000)::bit(12)
-		|| ('x' || right(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64);
-	id text := 'evt_';
-BEGIN
-	FOR place IN 0..25 LOOP
-		id := id || substr('0123456789abcdefghjkmnpqrstvwxyz', substring(bits FROM 5 * place + 1 FOR 5)::bit(5)::integer + 1, 1);
-	END LOOP;
-	RETURN id;
-END $$;
-`;
 
 const publishFunctions = String.raw`
 CREATE OR REPLACE FUNCTION posthorn.publish(
@@ -276,17 +247,9 @@ BEGIN
 END $$;
 `;
 
-const comment = `
-COMMENT ON FUNCTION posthorn.publish IS
-	'Publishes an event when the transaction commits, and answers with its id. See docs/operations/publish-from-sql.md.';
-`;
-
-const rights = `
-REVOKE ALL ON FUNCTION posthorn.publish, posthorn.append_published, posthorn.data_fault, posthorn.value_fault,
-	posthorn.new_event_id, posthorn.envelope, posthorn.iso_time FROM PUBLIC;
-`;
-
-/** The functions that repeat what the catalogue says. A migration that follows a change of it applies them again. */
 export const functions = rules + publishFunctions;
 
-export const publish = tables + envelope + functions + comment + append + rights;
+/** What they need when they are created. */
+export const eventTypes = `
+INSERT INTO posthorn.event_types (name) VALUES ${TYPES.map((type) => `('${type}')`).join(", ")} ON CONFLICT DO NOTHING;
+`;

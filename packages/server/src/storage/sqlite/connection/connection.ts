@@ -14,21 +14,32 @@ const KEPT_LOG_BYTES = 67_108_864;
 const WRITER_CACHE_KIB = 8_192;
 const READER_CACHE_KIB = 4_096;
 
+/** Delivery log statements come in many variants (filters, types); beyond this many, the oldest is dropped. */
+const MAX_STATEMENTS = 300;
+
+/**
+ * A statement in which a parameter is the limit is planned for that value, so SQLite prepares it again each time it is
+ * bound, which takes longer than reading a page. It doesn't look into expressions.
+ */
+const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g, "$& + 0");
+
 /** A connection with its prepared statements and the names that it has looked up. */
 export class Connection {
 	readonly db: DatabaseSync;
-	readonly names: Names;
-	readonly #statements: Statements;
+	readonly names = new Names(this);
+	readonly #statements = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
 
 	constructor(db: DatabaseSync) {
 		this.db = db;
-		this.#statements = new Statements(db);
-		this.names = new Names(this.#statements);
 	}
 
 	/** The prepared statement for this text. */
 	sql(text: string): StatementSync {
-		return this.#statements.get(text);
+		const known = this.#statements.get(text);
+		if (known !== undefined) return known;
+		const statement = this.db.prepare(withAnyLimit(text));
+		this.#statements.set(text, statement);
+		return statement;
 	}
 
 	close(): void {
@@ -78,55 +89,20 @@ export function mergedRanges(ranges: readonly string[], orderBy: string): string
 	return `${ranges.join(" UNION ALL ")} ORDER BY ${orderBy} LIMIT ?`;
 }
 
-/** Delivery log statements come in many variants (filters, types); beyond this many, the oldest is dropped. */
-const MAX_STATEMENTS = 300;
-
-/**
- * A statement in which a parameter is the limit is planned for that value, so SQLite prepares it again each time it is
- * bound, which takes longer than reading a page. It doesn't look into expressions.
- */
-const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g, "$& + 0");
-
-/** Prepares each statement once. */
-class Statements {
-	readonly #db: DatabaseSync;
-	readonly #statements = new Map<string, StatementSync>();
-
-	constructor(db: DatabaseSync) {
-		this.#db = db;
-	}
-
-	get(text: string): StatementSync {
-		const known = this.#statements.get(text);
-		if (known !== undefined) return known;
-		const statement = this.#db.prepare(withAnyLimit(text));
-		if (this.#statements.size >= MAX_STATEMENTS) {
-			const [oldest] = this.#statements.keys();
-			if (oldest !== undefined) this.#statements.delete(oldest);
-		}
-		this.#statements.set(text, statement);
-		return statement;
-	}
-
-	clear(): void {
-		this.#statements.clear();
-	}
-}
-
 /**
  * Which number belongs to which name. A number is never given to another name, so cached entries stay valid; only
  * numbers assigned in a rolled-back transaction have to be forgotten.
  */
 class Names {
-	readonly #sql: Statements;
+	readonly #c: Connection;
 	readonly #projects = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly #webhooks = new BoundedMap<string, { no: number; projectNo: number }>(CACHED_NAMES);
 	readonly #webhookIds = new BoundedMap<number, string>(CACHED_NAMES);
 	readonly #types = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly #typeNames = new BoundedMap<number, string>(CACHED_NAMES);
 
-	constructor(sql: Statements) {
-		this.#sql = sql;
+	constructor(c: Connection) {
+		this.#c = c;
 	}
 
 	forget(): void {
@@ -140,7 +116,7 @@ class Names {
 	project(id: string): number | null {
 		const known = this.#projects.get(id);
 		if (known !== undefined) return known;
-		const row = this.#sql.get("SELECT no FROM projects WHERE id = ?").get(id);
+		const row = this.#c.sql("SELECT no FROM projects WHERE id = ?").get(id);
 		if (row === undefined) return null;
 		return keep(this.#projects, id, Number(row.no));
 	}
@@ -149,7 +125,7 @@ class Names {
 	webhook(projectNo: number, id: string): number | null {
 		let found = this.#webhooks.get(id);
 		if (found === undefined) {
-			const row = this.#sql.get("SELECT no, project_no FROM webhooks WHERE id = ?").get(id);
+			const row = this.#c.sql("SELECT no, project_no FROM webhooks WHERE id = ?").get(id);
 			if (row === undefined) return null;
 			found = keep(this.#webhooks, id, { no: Number(row.no), projectNo: Number(row.project_no) });
 		}
@@ -159,7 +135,7 @@ class Names {
 	webhookId(no: number): string {
 		const known = this.#webhookIds.get(no);
 		if (known !== undefined) return known;
-		const row = this.#sql.get("SELECT id FROM webhooks WHERE no = ?").get(no);
+		const row = this.#c.sql("SELECT id FROM webhooks WHERE no = ?").get(no);
 		if (row === undefined) throw new Error(`Webhook number ${no} is referred to, but doesn't exist.`);
 		return keep(this.#webhookIds, no, String(row.id));
 	}
@@ -168,7 +144,7 @@ class Names {
 	type(name: string): number | null {
 		const known = this.#types.get(name);
 		if (known !== undefined) return known;
-		const row = this.#sql.get("SELECT code FROM event_types WHERE name = ?").get(name);
+		const row = this.#c.sql("SELECT code FROM event_types WHERE name = ?").get(name);
 		return row === undefined ? null : keep(this.#types, name, Number(row.code));
 	}
 
@@ -176,22 +152,22 @@ class Names {
 	internType(name: string): number {
 		const code = this.type(name);
 		if (code !== null) return code;
-		const made = this.#sql.get("INSERT INTO event_types (name) VALUES (?)").run(name);
+		const made = this.#c.sql("INSERT INTO event_types (name) VALUES (?)").run(name);
 		return keep(this.#types, name, Number(made.lastInsertRowid));
 	}
 
 	typeName(code: number): string {
 		const known = this.#typeNames.get(code);
 		if (known !== undefined) return known;
-		const row = this.#sql.get("SELECT name FROM event_types WHERE code = ?").get(code);
+		const row = this.#c.sql("SELECT name FROM event_types WHERE code = ?").get(code);
 		if (row === undefined) throw new Error(`Event type ${code} is referred to, but doesn't exist.`);
 		return keep(this.#typeNames, code, String(row.name));
 	}
 
 	/** The codes of all event types ever used. */
 	allTypes(): number[] {
-		return this.#sql
-			.get("SELECT code FROM event_types ORDER BY code")
+		return this.#c
+			.sql("SELECT code FROM event_types ORDER BY code")
 			.all()
 			.map((row) => Number(row.code));
 	}
