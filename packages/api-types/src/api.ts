@@ -3022,6 +3022,11 @@ export interface components {
              */
             readonly url: string;
             /**
+             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
+             * @example Accounting
+             */
+            readonly description?: string;
+            /**
              * @description The event types that it receives.
              * @example [
              *       "purchase.completed",
@@ -3029,11 +3034,6 @@ export interface components {
              *     ]
              */
             readonly events: readonly components["schemas"]["EventType"][];
-            /**
-             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
-             * @example Accounting
-             */
-            readonly description?: string;
             /**
              * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
@@ -3211,6 +3211,11 @@ export interface components {
              */
             readonly url?: string;
             /**
+             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
+             * @example Accounting
+             */
+            readonly description?: string;
+            /**
              * @description The event types that it receives.
              * @example [
              *       "purchase.completed",
@@ -3218,11 +3223,6 @@ export interface components {
              *     ]
              */
             readonly events?: readonly components["schemas"]["EventType"][];
-            /**
-             * @description A label for the owner, at most 200 characters by default, with a visible character unless it is empty. It is stored without the white space around it.
-             * @example Accounting
-             */
-            readonly description?: string;
             /**
              * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1

@@ -129,7 +129,6 @@ export class ApiKeys {
 		return { kind: "project", projectId, keyId: id, keyName: name, scopes, expiresAt };
 	}
 
-	/** Writes the pending last uses. */
 	close(): Promise<void> {
 		for (const unsubscribe of this.#unsubscribe) unsubscribe();
 		return this.#uses.close();

@@ -40,7 +40,6 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** Entries are kept for this long: over a year, so that last year's actions can still be reviewed. */
 export const AUDIT_RETENTION_DAYS = 400;
 
-/** The action and its target. */
 export interface AuditNote {
 	readonly projectId: string;
 	readonly action: AuditAction;
@@ -56,7 +55,6 @@ export interface AuditOptions {
 	readonly ids: IdSource;
 }
 
-/** Who did what in which project, and when. */
 export class Audit {
 	readonly #options: AuditOptions;
 

@@ -61,7 +61,6 @@ export interface AccountsOptions {
 	readonly retentionNow?: () => number;
 }
 
-/** Accounts, sessions, members, API keys and the audit log. */
 export interface Accounts {
 	readonly people: People;
 	readonly sessions: Sessions;

@@ -3,7 +3,6 @@ import { SIGN_IN } from "../base/budgets.ts";
 import { Displaced, FairQueue } from "../base/turns.ts";
 import { Argon2 } from "./argon2.ts";
 
-/** The cost of a hash. */
 export interface PasswordCost {
 	/** KiB. */
 	readonly memory: number;

@@ -100,7 +100,6 @@ export class People {
 		return createSetupToken(storage, clock.now());
 	}
 
-	/** Creates the operator's account. */
 	async setUp(
 		token: string,
 		person: NewPerson,

@@ -22,7 +22,6 @@ export const SESSION_MS = 30 * 86_400_000;
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
-/** Where a request came from. */
 interface Client {
 	readonly userAgent: string;
 	readonly address: string;
@@ -124,7 +123,6 @@ export type Principal =
 	  }
 	| Person;
 
-/** A signed-in user. */
 export interface Person {
 	readonly kind: "person";
 	readonly account: Account;

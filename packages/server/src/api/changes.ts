@@ -31,7 +31,6 @@ export class LongPolls {
 		this.#clock = clock;
 	}
 
-	/** The projects that have waiting calls. */
 	get projects(): Iterable<string> {
 		return this.#byProject.keys();
 	}
@@ -122,7 +121,6 @@ export class Changes {
 		this.#clock = clock;
 	}
 
-	/** The projects that have listeners. */
 	get projects(): Iterable<string> {
 		return this.#byProject.keys();
 	}

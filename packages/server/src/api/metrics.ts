@@ -24,7 +24,6 @@ interface GaugeSource {
 	readonly logger: Logger;
 }
 
-/** The metrics of a budget. */
 export type WatchedBudget = Pick<Budget, "name" | "limit" | "used" | "refusals">;
 
 /** Values by their labels; none for a metric without labels. */
@@ -271,7 +270,6 @@ function showBudgets(registry: Registry): (budgets: readonly WatchedBudget[]) =>
 	};
 }
 
-/** Counts a node's work on connections to a shared database. */
 function countDatabase(registry: Registry): Required<DatabaseObserver> {
 	const registers = [registry];
 	const labelNames = ["pool"] as const;

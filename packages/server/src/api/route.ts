@@ -90,9 +90,7 @@ export function readPathParams(given: Readonly<Record<string, string>>): Partial
 	return params;
 }
 
-/** What a handler works with. */
 export interface Call<Q, B> {
-	/** The parameters in the path. */
 	readonly params: PathParams;
 	readonly query: Q;
 	readonly body: B;

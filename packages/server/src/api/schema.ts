@@ -13,7 +13,7 @@ import { TIME_PATTERN } from "./http/validate.ts";
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Schemas of optional properties. */
-const optional = new WeakSet<Schema>();
+const optionals = new WeakSet<Schema>();
 
 const scalar =
 	(type: string) =>
@@ -27,12 +27,12 @@ const builders = {
 	Null: scalar("null"),
 	Number: scalar("number"),
 	Object(properties: Readonly<Record<string, Schema>>, options?: Schema): Schema {
-		const required = Object.keys(properties).filter((name) => !optional.has(properties[name]!));
+		const required = Object.keys(properties).filter((name) => !optionals.has(properties[name]!));
 		return { type: "object", ...(required.length > 0 && { required }), properties, ...options };
 	},
 	Optional(schema: Schema): Schema {
 		const copy = { ...schema };
-		optional.add(copy);
+		optionals.add(copy);
 		return copy;
 	},
 	/** Keys are always strings in JSON. */
@@ -114,6 +114,12 @@ export const request = (title: string, options?: Schema) => component(title, { .
 
 export const orNull = <T extends TSchema>(schema: T, description?: string) =>
 	Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+/** Properties that may be missing. */
+export const optional = <P extends Properties>(properties: P) =>
+	Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)])) as {
+		[Name in keyof P]: ReturnType<typeof Type.Optional<P[Name]>>;
+	};
 
 export const count = (description?: string) =>
 	Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });

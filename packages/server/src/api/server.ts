@@ -196,7 +196,6 @@ class LateParts {
 	}
 }
 
-/** What all routes share. */
 interface Serving {
 	readonly turns: Turns;
 	readonly largeBodies: OneByOne;

@@ -99,7 +99,6 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	if (faults.length > 0) return { ok: false, faults };
 
 	const { egressAllow: allow, egressDeny: deny, egressPorts: ports, database, ...rest } = values;
-	/** The path of a file in the database's folder. */
 	const nextToDatabase = (name: string): string | null =>
 		database!.engine === "sqlite" ? join(dirname(database!.path), name) : null;
 	const config: { readonly [K in keyof Config]: Config[K] | null } = {

@@ -15,7 +15,6 @@ import { CLOCK_JUMPED, CLOCK_SEEN, markOf, QUARANTINE } from "../storage/port.ts
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";
-	/** What was checked. */
 	readonly name: string;
 	/** The finding and, if it is a fault, what to do. */
 	readonly text: string;
@@ -99,7 +98,6 @@ async function userOf(address: string, port: number): Promise<"posthorn" | "anot
 	}
 }
 
-/** How users reach the dashboard. */
 export function examineDashboard({ host, publicUrl, trustProxy }: Config): Finding {
 	const name = "Dashboard";
 	if (publicUrl?.startsWith("https:")) {

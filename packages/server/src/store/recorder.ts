@@ -25,7 +25,6 @@ interface TooLarge {
 	readonly limit: number;
 }
 
-/** Why nothing was recorded. */
 export type FactRefused =
 	| Invalid
 	| TooLarge

@@ -22,7 +22,6 @@ import { unauthenticatedOwner } from "./callers.ts";
 /** RFC 6750: the scheme's name is case-insensitive; one or more spaces, then the token. */
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** Carries the session's CSRF token. */
 const CSRF_HEADER = "x-csrf-token";
 
 export type AuthParts = Pick<ApiParts, "apiKeys" | "sessions" | "members" | "storage" | "cookie" | "publicUrl"> & {
@@ -120,7 +119,6 @@ async function checkRole(
 	if (!mayAs(role, needed)) throw roleTooLow(role, needed);
 }
 
-/** 403 with an explanation. */
 function roleTooLow(role: Role, needed: Role): Problem {
 	const who = { viewer: "a viewer", developer: "a developer", owner: "an owner" };
 	return new Problem(

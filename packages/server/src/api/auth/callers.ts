@@ -29,7 +29,6 @@ export function payerOf({ params, principal }: FastifyRequest): string | null {
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>
 	principal.kind === "operator" ? principalName(principal) : payerOf(request)!;
 
-/** The network that an unauthenticated request came from. */
 export const unauthenticatedOwner = ({ ip }: FastifyRequest): string => networkOf(ip);
 
 /** By address: parsing one costs more than the rest of recognizing a caller. */

@@ -139,13 +139,11 @@ export class Admission {
 
 	/** Refuses, before doing any work, a response for which there can't be room. */
 	#checkRoom(owner: string, project: string): void {
-		const full = this.budget.used + RESPONSES.pageBytes > this.budget.limit;
-		if (full) throw this.#refused(this.budget, owner, full);
-		for (const [budget, name] of [
-			[this.budget, owner],
-			[this.#byProject, project],
-		] as const)
-			if (budget.heldBy(name) + RESPONSES.pageBytes > budget.perOwner) throw this.#refused(budget, name, false);
+		const { pageBytes } = RESPONSES;
+		if (this.budget.used + pageBytes > this.budget.limit) throw this.#refused(this.budget, owner, true);
+		const hasRoom = (budget: Budget, name: string) => budget.heldBy(name) + pageBytes <= budget.perOwner;
+		if (!hasRoom(this.budget, owner)) throw this.#refused(this.budget, owner, false);
+		if (!hasRoom(this.#byProject, project)) throw this.#refused(this.#byProject, project, false);
 	}
 
 	/** Counts a refusal, whichever budget has no room, in the one that metrics show. */

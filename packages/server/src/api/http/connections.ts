@@ -238,14 +238,8 @@ export class Connections {
 			socket.destroy();
 			return;
 		}
-		this.#open.set(socket, {
-			socket,
-			network,
-			usedAt: this.#options.clock.elapsed(),
-			received: 0,
-			work: new Bag(),
-			waiting: [],
-		});
+		const usedAt = this.#options.clock.elapsed();
+		this.#open.set(socket, { socket, network, usedAt, received: 0, work: new Bag(), waiting: [] });
 		socket.once("close", () => this.#forget(socket));
 		this.#lingerIfRefused(socket);
 		if (this.#check === null) this.#checkLater();
@@ -373,10 +367,8 @@ export function closeAfter(socket: Socket, clock: Pick<Clock, "setTimeout">, tex
 	clock.setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs);
 }
 
-/** The code of the error that ends a connection whose request body comes in too many small chunks. */
+/** Codes of errors that end a connection: a body comes in too many small chunks, or there is no host or several. */
 export const SMALL_CHUNKS = "SMALL_CHUNKS";
-
-/** The code of the error that ends a connection whose request has no host, or several. */
 export const NOT_ONE_HOST = "NOT_ONE_HOST";
 
 /** RFC 9112, 3.2. HTTP/1.0 needs no host. Several are joined with commas, which no host contains. */

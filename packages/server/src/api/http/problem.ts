@@ -131,7 +131,6 @@ export const MAX_FAULTS = 1_000;
 
 export interface ProblemOptions {
 	readonly errors?: readonly Fault[];
-	/** Headers sent with the response. */
 	readonly headers?: Readonly<Record<string, string>>;
 	/** Additional members of the body, for programs. */
 	readonly members?: Readonly<Record<string, string | number>>;

@@ -8,7 +8,7 @@ import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route
 import { apiRoutes } from "../routes/index.ts";
 
 import { factId } from "../routes/publishing/facts.ts";
-import { component, EventId, EventTypeName, id, Type } from "../schema.ts";
+import { component, EventId, EventTypeName, id, optional, Type } from "../schema.ts";
 import { receiverWebhooks } from "./receivers.ts";
 
 const ProblemSchema = component("Problem", { description: "RFC 9457." })({
@@ -16,11 +16,11 @@ const ProblemSchema = component("Problem", { description: "RFC 9457." })({
 	title: Type.String(),
 	status: Type.Integer(),
 	detail: Type.String({ description: "What happened and what to do." }),
-	last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: the last `seq` of the log." })),
-	continue_after: Type.Optional(Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." })),
-	epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
-	errors: Type.Optional(
-		Type.Array(
+	...optional({
+		last_seq: Type.Integer({ description: "With `log-behind`: the last `seq` of the log." }),
+		continue_after: Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." }),
+		epoch: Type.String({ description: "With `log-behind`: pass it along with `continue_after`." }),
+		errors: Type.Array(
 			Type.Object({
 				pointer: Type.String({
 					description: "A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter.",
@@ -28,7 +28,7 @@ const ProblemSchema = component("Problem", { description: "RFC 9457." })({
 				detail: Type.String(),
 			}),
 		),
-	),
+	}),
 });
 
 const TAGS = [
@@ -107,7 +107,6 @@ export function documentedApi(): Record<string, unknown> {
 	);
 }
 
-/** A part of a JSON Schema. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /** Collects the schemas that have a title under that name, so that each is in the document once. */

@@ -18,7 +18,6 @@ const CONFIGURATION = {
 	mcp: { disabled: true },
 };
 
-/** The API reference for humans. */
 export const REFERENCE_PAGE = `<!doctype html>
 <html lang="en">
   <head>

@@ -82,11 +82,7 @@ const details = {
 	),
 };
 
-const outcome = {
-	status: AttemptStatusName,
-	next_retry_at: TimeOrNull,
-	started_at: Time,
-};
+const outcome = { status: AttemptStatusName, next_retry_at: TimeOrNull, started_at: Time };
 
 export const Attempt = component("Attempt")({
 	...identity,
@@ -106,7 +102,6 @@ export const AttemptSummary = component("AttemptSummary", {
 	description: "An attempt without its headers and bodies.",
 })({ ...identity, ...response, ...outcome });
 
-/** The `order_id` in an event's data. */
 export const OrderId = orNull(
 	Type.String(),
 	`The \`order_id\` in the event's data. Null if there is none, for test events, and for events of more than ${SEARCH.orderIdBytes / 1_024} KiB.`,
@@ -128,8 +123,6 @@ const ListedAttempt = component("ListedAttempt", {
 /** Added to the response of a list or a count. */
 export const searchedOf = { searched: Type.Optional(SearchedEvents) };
 
-const AttemptSummaryList = listWith(ListedAttempt, searchedOf);
-
 const AttemptCount = component("AttemptCount")({
 	count: count("How many match, up to 10,000."),
 	capped: Type.Boolean({
@@ -138,8 +131,6 @@ const AttemptCount = component("AttemptCount")({
 	}),
 	...searchedOf,
 });
-
-const AttemptList = listWith(Attempt, searchedOf);
 
 const attemptFilters = {
 	...logFilters("Attempts"),
@@ -247,7 +238,7 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			query: AttemptQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
+			success: { status: 200, description: "A page of attempts.", schema: listWith(Attempt, searchedOf) },
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
@@ -262,7 +253,7 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			query: AttemptQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
+			success: { status: 200, description: "A page of attempts.", schema: listWith(ListedAttempt, searchedOf) },
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), orderIdBytes: SEARCH.orderIdBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);

@@ -14,6 +14,7 @@ import {
 	EventTypeName,
 	givenTime,
 	id,
+	optional,
 	orNull,
 	request,
 	soughtId,
@@ -28,7 +29,6 @@ import { auditedFilter, bodyFilters, cursorOf, logFilter, positionOf } from "./l
 
 const route = routeIn("Delivery log");
 
-/** Deliveries that a request may name. */
 const MAX_NAMED = 200;
 /** Rows per step, so that transactions stay short and progress shows. Named deliveries are looked up one by one. */
 const STEP = { replays: 1_000, retries: 500, namedRetries: 50, dismissals: 50 };
@@ -76,29 +76,27 @@ const ReplaysRequest = request("ReplaysRequest", {
 	dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
 	examples: [{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true }, { deliveries: [NAMED] }],
 })({
-	deliveries: Type.Optional(
-		namedDeliveries("Replays these deliveries. Those that are still being attempted or don't exist are skipped."),
-	),
-	filter: Type.Optional(ReplayFilter),
-	dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),
-	cursor: Type.Optional(cursor("the previous step")),
-	before: Type.Optional(
-		givenTime(
+	...optional({
+		deliveries: namedDeliveries(
+			"Replays these deliveries. Those that are still being attempted or don't exist are skipped.",
+		),
+		filter: ReplayFilter,
+		dry_run: Type.Boolean({ description: "With `filter`: only count." }),
+		cursor: cursor("the previous step"),
+		before: givenTime(
 			"With `filter`: the `before` from the first step. Later attempts are left alone, so that the replay ends.",
 		),
-	),
+	}),
 });
 
 const Replays = component("Replays")({
 	count: count("How many deliveries are replayed, or would be."),
-	skipped: Type.Optional(count("With `deliveries`: how many are still attempting or don't exist.")),
-	left: Type.Optional(
-		count(
+	...optional({
+		skipped: count("With `deliveries`: how many are still attempting or don't exist."),
+		left: count(
 			"With `deliveries`: how many of the last of them weren't reached, because storage failed. Call again with these. Absent if there are none.",
 		),
-	),
-	groups: Type.Optional(
-		Type.Array(
+		groups: Type.Array(
 			Type.Object({
 				webhook_id: id("wh", "webhook"),
 				type: EventTypeName,
@@ -106,11 +104,9 @@ const Replays = component("Replays")({
 			}),
 			{ description: "With `dry_run`: how many of this step, by webhook and event type." },
 		),
-	),
-	oldest_at: Type.Optional(
-		orNull(Time, "With `dry_run`: when the last attempts of the first and last of this step started."),
-	),
-	newest_at: Type.Optional(TimeOrNull),
+		oldest_at: orNull(Time, "With `dry_run`: when the last attempts of the first and last of this step started."),
+		newest_at: TimeOrNull,
+	}),
 	next_cursor: NextStep,
 	before: Type.Optional(Time),
 	...searchedOf,
@@ -131,15 +127,13 @@ const DismissalsRequest = request("DismissalsRequest", {
 	dependentRequired: { cursor: ["filter"] },
 	examples: [{ filter: { type: "purchase.completed" } }],
 })({
-	deliveries: Type.Optional(
-		namedDeliveries("Dismisses these deliveries. Those that aren't dead-lettered are skipped."),
-	),
-	filter: Type.Optional(
-		strictObject(bodyFilters, {
+	...optional({
+		deliveries: namedDeliveries("Dismisses these deliveries. Those that aren't dead-lettered are skipped."),
+		filter: strictObject(bodyFilters, {
 			description: "Dismisses one step of the dead letters that match, newest first, without those of test events.",
 		}),
-	),
-	cursor: Type.Optional(cursor("the previous step")),
+		cursor: cursor("the previous step"),
+	}),
 });
 const Dismissals = component("Dismissals")({
 	count: count("How many deliveries are dismissed."),

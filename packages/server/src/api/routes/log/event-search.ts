@@ -35,11 +35,7 @@ const EventMatch = component("EventMatch", {
 	type: EventTypeName,
 	created_at: Time,
 	excerpt: orNull(
-		Type.Object({
-			before: Type.String(),
-			match: Type.String(),
-			after: Type.String(),
-		}),
+		Type.Object({ before: Type.String(), match: Type.String(), after: Type.String() }),
 		"With `text`: the first match in the body or response, and what is around it.",
 	),
 	attempt: orNull(
@@ -147,18 +143,10 @@ function presentMatch(found: TextMatch): Static<typeof EventMatch> {
 	if (found.in === "body") return { ...presentEvent(found.match), excerpt: presentExcerpt(found.match), attempt: null };
 	const { attempt, createdAt } = found.match;
 	const event = { id: attempt.eventId, seq: attempt.seq, type: attempt.eventType, createdAt };
-	return {
-		...presentEvent(event),
-		excerpt: presentExcerpt(found.match),
-		attempt: presentAttemptSummary(attempt),
-	};
+	return { ...presentEvent(event), excerpt: presentExcerpt(found.match), attempt: presentAttemptSummary(attempt) };
 }
 
 function presentExcerpt({ excerpt, matchStart, matchLength }: Excerpt) {
 	const end = matchStart + matchLength;
-	return {
-		before: excerpt.slice(0, matchStart),
-		match: excerpt.slice(matchStart, end),
-		after: excerpt.slice(end),
-	};
+	return { before: excerpt.slice(0, matchStart), match: excerpt.slice(matchStart, end), after: excerpt.slice(end) };
 }

@@ -6,7 +6,7 @@ import { grouped } from "../../../base/text.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import { principalName } from "../../auth/callers.ts";
 import { found, Problem, retryLater } from "../../http/problem.ts";
-import { parseTime } from "../../http/validate.ts";
+import { timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Type } from "../../schema.ts";
 import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
@@ -53,11 +53,9 @@ const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join("
 
 export interface ExportOptions {
 	readonly format: ExportFormat;
-	/** The names of the columns, in their order. */
 	readonly columns: readonly string[];
 	/** The next rows, or null after the last. */
 	readonly next: () => Promise<readonly Row[] | null>;
-	/** Rows after which it ends. */
 	readonly maxRows: number;
 	/** Whether to end it early: its time is up. */
 	readonly isOver: () => boolean;
@@ -87,9 +85,9 @@ export async function* exportedFile({
 		if (these.length === rows.length && !isOver()) continue;
 		const why =
 			these.length === rows.length
-				? "Not complete: the export took too long. Narrow the filters."
-				: `Not complete: an export has at most ${maxRows.toLocaleString("en-US")} rows. Narrow the filters.`;
-		yield note(why);
+				? "the export took too long"
+				: `an export has at most ${maxRows.toLocaleString("en-US")} rows`;
+		yield note(`Not complete: ${why}. Narrow the filters.`);
 		return;
 	}
 	if (gap !== null) yield note(gap);
@@ -117,14 +115,12 @@ export function fileNameOf({ project, what, since, until, format }: FileName): s
 	return `${[...(slug === "" ? [] : [slug]), what, from, time(until)].join("_")}.${format}`;
 }
 
-/** A page of the list that is exported. */
 interface Page {
 	readonly rows: readonly Row[];
 	/** The attempt id to continue before, or null at the end. */
 	readonly next: string | null;
 }
 
-/** A list that can be exported. */
 interface Exported<Q extends TSchema> {
 	readonly what: "attempts" | "deliveries";
 	readonly query: Q;
@@ -137,11 +133,6 @@ interface OpenList {
 	readonly read: (before: string | undefined) => Promise<Page>;
 	/** Why some matching rows may not be found; null if all are. */
 	readonly gap: string | null;
-}
-
-interface Range {
-	readonly since?: string;
-	readonly until?: string;
 }
 
 const ATTEMPT_COLUMNS: readonly (keyof ReturnType<typeof presentAttemptSummary>)[] = [
@@ -189,14 +180,11 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 	/** Reserves an export slot. @throws Problem 429 or 503 if all are taken */
 	function begin(principal: string, project: string): () => void {
 		const refused = byPrincipal.refusal(principal, 1) ?? byProject.refusal(project, 1);
-		if (refused !== null)
-			throw retryLater(
-				refused === "node" ? "node" : "own",
-				refused === "node"
-					? "This node is exporting as much as it can."
-					: `You may run ${EXPORTS.perPrincipal} export at a time, and a project ${EXPORTS.perProject}.`,
-				EXPORTS.retryS,
-			);
+		if (refused === "node") throw retryLater("node", "This node is exporting as much as it can.", EXPORTS.retryS);
+		if (refused !== null) {
+			const most = `You may run ${EXPORTS.perPrincipal} export at a time, and a project ${EXPORTS.perProject}.`;
+			throw retryLater("own", most, EXPORTS.retryS);
+		}
 		byPrincipal.hold(principal, 1);
 		byProject.hold(project, 1);
 		return () => {
@@ -215,13 +203,10 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		if (request.headers["sec-fetch-site"] === "cross-site")
 			throw new Problem("forbidden", "Exports can't be started from another site.");
 		const project = found("project", await storage.getProject({ projectId }));
-		const { since, until } = query as Range;
+		const given = query as GivenFilter;
 		const now = clock.now();
-		const fileName = fileNameOf({
-			...{ project: project.name, what, format },
-			since: since === undefined ? undefined : (parseTime(since) ?? undefined),
-			until: until === undefined ? now : Math.min(parseTime(until) ?? now, now),
-		});
+		const { since, until = now } = timeRange(given.since, given.until);
+		const fileName = fileNameOf({ project: project.name, what, since, until: Math.min(until, now), format });
 		const headers = { "Content-Disposition": `attachment; filename="${fileName}"` };
 		const contentType = `${EXPORT_FORMATS[format]}; charset=utf-8`;
 		if (request.method === "HEAD") return new RawResponse("", contentType, headers);
@@ -231,12 +216,12 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 			const { read, gap } = await heavy(() => open(projectId, query));
 			const page = (before: string | undefined) => heavy(() => read(before));
 			// Before the response begins, so that errors become an error response.
-			let first: Page | null = await page(undefined);
-			let last: Page = first;
+			let last = await page(undefined);
+			let isFirst = true;
 			let checkedAt = began;
 			const next = async (): Promise<readonly Row[] | null> => {
-				if (first !== null) {
-					first = null;
+				if (isFirst) {
+					isFirst = false;
 					return last.rows;
 				}
 				if (last.next === null) return null;
@@ -253,11 +238,7 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 			stream.once("error", (error) => logger.warn({ err: error, projectId, what }, "an export ended early"));
 			reply.raw.once("close", end);
 			if (reply.raw.closed) end();
-			audit({
-				projectId,
-				action: "log.exported",
-				detail: { what, format, filter: auditedFilter(query as GivenFilter) },
-			});
+			audit({ projectId, action: "log.exported", detail: { what, format, filter: auditedFilter(given) } });
 			return new RawResponse(stream, contentType, headers);
 		} catch (error) {
 			end();
@@ -325,9 +306,8 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 /** What a search by order id or customer e-mail leaves out of an export. */
 function gapOf({ searched }: ResolvedFilter<unknown>["searched"]): string | null {
 	if (searched?.capped) return `Not complete: only the newest events of each order id or customer are searched.`;
-	return searched?.complete === false
-		? "Not complete: some events aren't indexed yet. Export again in a moment."
-		: null;
+	const isIndexed = searched?.complete !== false;
+	return isIndexed ? null : "Not complete: some events aren't indexed yet. Export again in a moment.";
 }
 
 function deliveryRow({ last_attempt: last, ...delivery }: ReturnType<typeof presentDelivery>) {

@@ -16,6 +16,7 @@ import {
 	EventTypeName,
 	encodeCursor,
 	givenTime,
+	optional,
 	soughtId,
 	TimeOrNull,
 	Type,
@@ -62,13 +63,17 @@ export const referenceFilters = {
 
 /** @param of what the filters are applied to: "Attempts" or "Deliveries" */
 export const logFilters = (of: string) => ({
-	webhook_id: Type.Optional(
-		listOf(soughtId("A webhook, even if it was deleted."), MAX_WEBHOOKS, `${of} to any of these webhooks. ${SEVERAL}`),
-	),
-	type: Type.Optional(listOf(EventTypeName, 20, `Events of any of these types. ${SEVERAL} ${COMBINATIONS}`)),
-	status_code: Type.Optional(listOf(StatusCode, 20, `${STATUS_CODES} ${SEVERAL}`)),
-	error: Type.Optional(listOf(ErrorCode, 20, `${ERRORS} ${SEVERAL}`)),
-	event_id: Type.Optional(soughtId(`${of} of this event.`)),
+	...optional({
+		webhook_id: listOf(
+			soughtId("A webhook, even if it was deleted."),
+			MAX_WEBHOOKS,
+			`${of} to any of these webhooks. ${SEVERAL}`,
+		),
+		type: listOf(EventTypeName, 20, `Events of any of these types. ${SEVERAL} ${COMBINATIONS}`),
+		status_code: listOf(StatusCode, 20, `${STATUS_CODES} ${SEVERAL}`),
+		error: listOf(ErrorCode, 20, `${ERRORS} ${SEVERAL}`),
+		event_id: soughtId(`${of} of this event.`),
+	}),
 	...referenceFilters,
 	since: Type.Optional(givenTime("Started at this time or later.")),
 	until: Type.Optional(givenTime("Started before this time.")),
@@ -78,19 +83,17 @@ const oneOrMore = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems
 	Type.Union([item, Type.Array(item, { minItems: 1, maxItems })], { description });
 
 /** The same filters in a request's body. */
-export const bodyFilters = {
-	webhook_id: Type.Optional(oneOrMore(soughtId("A webhook."), MAX_WEBHOOKS, "Attempts to any of these webhooks.")),
-	type: Type.Optional(oneOrMore(EventTypeName, 20, `Events of any of these types. ${COMBINATIONS}`)),
-	status_code: Type.Optional(listOf(StatusCode, 20, `${STATUS_CODES} Any of them matches.`)),
-	error: Type.Optional(listOf(ErrorCode, 20, ERRORS)),
-	event_id: Type.Optional(soughtId("Attempts of this event.")),
-	order_id: Type.Optional(listOf(Reference, SEARCH.values, "Events with one of these as their data's `order_id`.")),
-	customer_email: Type.Optional(
-		listOf(Reference, SEARCH.values, "Events with one of these as their data's `customer_email`."),
-	),
-	since: Type.Optional(givenTime("Attempts that started at this time or later.")),
-	until: Type.Optional(givenTime("Attempts that started before this time.")),
-};
+export const bodyFilters = optional({
+	webhook_id: oneOrMore(soughtId("A webhook."), MAX_WEBHOOKS, "Attempts to any of these webhooks."),
+	type: oneOrMore(EventTypeName, 20, `Events of any of these types. ${COMBINATIONS}`),
+	status_code: listOf(StatusCode, 20, `${STATUS_CODES} Any of them matches.`),
+	error: listOf(ErrorCode, 20, ERRORS),
+	event_id: soughtId("Attempts of this event."),
+	order_id: listOf(Reference, SEARCH.values, "Events with one of these as their data's `order_id`."),
+	customer_email: listOf(Reference, SEARCH.values, "Events with one of these as their data's `customer_email`."),
+	since: givenTime("Attempts that started at this time or later."),
+	until: givenTime("Attempts that started before this time."),
+});
 
 /** The attempt id in a cursor that was given at `pointer`. @throws Problem 422 if it contains none */
 export const positionOf = (cursor: string | undefined, pointer?: string): string | undefined =>
@@ -124,7 +127,6 @@ export function auditedFilter({ customer_email, ...filter }: GivenFilter): Recor
 	return { ...Object.fromEntries(short), ...(customer_email && { customer_emails: customer_email.length }) };
 }
 
-/** How much of the log a filter by order id or customer e-mail has searched. */
 export const SearchedEvents = component("SearchedEvents", {
 	description: "With `order_id` or `customer_email`: how much of the log was searched for them.",
 })({

@@ -8,7 +8,7 @@ import type { SignatureCheck } from "../../../engine/engine.ts";
 import type { Attempt } from "../../../storage/port.ts";
 import { found, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { component, request, Type } from "../../schema.ts";
+import { component, optional, request, Type } from "../../schema.ts";
 
 const route = routeIn("Delivery log");
 
@@ -16,26 +16,20 @@ const SignatureSeen = request("SignatureSeen", {
 	minProperties: 1,
 	examples: [{ timestamp: "1795514462", clock: 1795514470 }],
 })({
-	signature: Type.Optional(
-		Type.String({ minLength: 1, maxLength: 200, description: "The signature that the receiver computed." }),
-	),
-	body: Type.Optional(
-		Type.String({
+	...optional({
+		signature: Type.String({ minLength: 1, maxLength: 200, description: "The signature that the receiver computed." }),
+		body: Type.String({
 			pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
 			errorMessage: "must be base64 with its padding",
 			description: "The bytes of the body that the receiver saw, in base64.",
 		}),
-	),
-	timestamp: Type.Optional(
-		Type.String({ minLength: 1, maxLength: 30, description: "The timestamp that the receiver used." }),
-	),
-	clock: Type.Optional(
-		Type.Integer({
+		timestamp: Type.String({ minLength: 1, maxLength: 30, description: "The timestamp that the receiver used." }),
+		clock: Type.Integer({
 			minimum: 0,
 			maximum: 999_999_999_999,
 			description: "The receiver's clock when it checked the request, Unix time in seconds.",
 		}),
-	),
+	}),
 });
 
 const SignatureDiagnosis = component("SignatureDiagnosis")({
@@ -78,7 +72,6 @@ export function signatureCheckRoutes({ storage, engine, config }: ApiParts): Rou
 	];
 }
 
-/** What a receiver saw and computed. */
 interface Seen {
 	/** In any notation. */
 	readonly signature?: string | undefined;

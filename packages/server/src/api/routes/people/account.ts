@@ -67,14 +67,9 @@ export function presentAccount({ id, email, name, operator, createdAt }: port.Ac
 }
 
 function presentSessionInfo(session: port.Session, currentId: string): Static<typeof SessionInfo> {
-	return {
-		id: session.id,
-		created_at: isoTime(session.createdAt),
-		last_seen_at: isoTime(session.lastSeenAt),
-		user_agent: session.userAgent,
-		address: session.address,
-		current: session.id === currentId,
-	};
+	const { id, createdAt, lastSeenAt, userAgent, address } = session;
+	const times = { created_at: isoTime(createdAt), last_seen_at: isoTime(lastSeenAt) };
+	return { id, ...times, user_agent: userAgent, address, current: id === currentId };
 }
 
 export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Route[] {

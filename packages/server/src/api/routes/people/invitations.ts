@@ -7,7 +7,7 @@ import { authenticateCookie } from "../../auth/authorize.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { component, id, list, Name, NewName, orNull, request, Time, Type } from "../../schema.ts";
+import { component, id, list, Name, NewName, optional, orNull, request, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token } from "./account.ts";
 import { Actor, RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
@@ -47,9 +47,7 @@ const InvitationAcceptance = request("InvitationAcceptance", {
 	description: "If you are signed in, the token is enough. A new account needs all four.",
 })({
 	token: Token,
-	email: Type.Optional(NewEmail),
-	name: Type.Optional(NewName),
-	password: Type.Optional(NewPassword),
+	...optional({ email: NewEmail, name: NewName, password: NewPassword }),
 });
 
 function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {

@@ -12,6 +12,7 @@ import {
 	encodeCursor,
 	id,
 	NextCursor,
+	optional,
 	paging,
 	request,
 	strictObject,
@@ -36,7 +37,6 @@ const Envelope = component("Envelope", { description: "The body that a webhook r
 	),
 });
 
-/** The form of an epoch's name. */
 const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
 
 const EventPage = Type.Object({
@@ -60,27 +60,23 @@ const MAX_SEQ = 999_999_999_999_999;
 const POSITION = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
 
 const EventQuery = strictObject({
-	after: Type.Optional(
-		Type.Integer({
+	...optional({
+		after: Type.Integer({
 			minimum: 0,
 			maximum: MAX_SEQ,
 			default: 0,
 			description: "Events after this `seq`. Not together with `cursor`.",
 		}),
-	),
-	epoch: Type.Optional(
-		Type.String({
+		epoch: Type.String({
 			pattern: EPOCH,
 			errorMessage: "must be the epoch from an earlier response, unchanged",
 			description:
 				"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
 		}),
-	),
-	type: Type.Optional(
-		Type.Array(EventTypeName, {
+		type: Type.Array(EventTypeName, {
 			description: "Only these types. Repeat the parameter or separate values with commas.",
 		}),
-	),
+	}),
 	wait: Type.Integer({
 		minimum: 0,
 		maximum: MAX_WAIT_S,

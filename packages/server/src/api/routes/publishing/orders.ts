@@ -12,7 +12,7 @@ import { JsonList } from "../../http/json-body.ts";
 import { invalid, Problem } from "../../http/problem.ts";
 import { isObject } from "../../http/validate.ts";
 import type { ApiParts, Route } from "../../route.ts";
-import { component, orNull, request, strictObject, Time, Type, text } from "../../schema.ts";
+import { component, optional, orNull, request, strictObject, Time, Type, text } from "../../schema.ts";
 import {
 	amountCents,
 	email,
@@ -29,7 +29,6 @@ import {
 } from "./facts.ts";
 import { PublishedEvent } from "./publish.ts";
 
-/** The maximum number of orders in a batch. */
 const MAX_ORDERS = REQUESTS.batchEvents;
 
 const orderFields = {
@@ -90,13 +89,13 @@ const OrderResults = component("OrderResults")({
 				description:
 					"`repeated`: already recorded with the same content. `conflict`: already recorded with different content. The last three recorded nothing.",
 			}),
-			recorded_at: Type.Optional(Time),
-			events: Type.Optional(Type.Array(PublishedEvent)),
-			errors: Type.Optional(
-				Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
+			...optional({
+				recorded_at: Time,
+				events: Type.Array(PublishedEvent),
+				errors: Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
 					description: "What is wrong, with pointers into the batch.",
 				}),
-			),
+			}),
 		}),
 		{ description: "One result for each order, in the same order." },
 	),

@@ -23,7 +23,6 @@ import { oneOfTypes } from "./event-types.ts";
 
 const route = routeIn("Events");
 
-/** Events of one publish call. */
 const MAX_BATCH = REQUESTS.batchEvents;
 
 const NewEvent = Type.Unknown({

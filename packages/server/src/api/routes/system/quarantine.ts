@@ -58,7 +58,6 @@ const QuarantinedProject = component("QuarantinedProject")({
 
 /** A page ends early once it has this many webhooks: each may have a long URL, and a project may have thousands. */
 const MAX_WEBHOOKS = 500;
-/** Webhooks read at a time. */
 const WEBHOOKS_READ = 100;
 /** Where a page ended: with this project, or within it after this webhook. */
 const POSITION = /^(proj_[0-9a-z]{26})(?:\.(wh_[0-9a-z]{26}))?$/;

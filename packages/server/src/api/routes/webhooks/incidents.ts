@@ -71,7 +71,6 @@ function presentIncident(found: FoundIncident): Static<typeof Incident> {
 	};
 }
 
-/** Outages of receivers. */
 export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {

@@ -27,6 +27,7 @@ import {
 	EventTypeName,
 	id,
 	Limit,
+	optional,
 	orNull,
 	soughtId,
 	strictObject,
@@ -204,7 +205,6 @@ function successRate({ delivered, retrying, failed }: port.AttemptCounts): numbe
 	return all === 0 ? null : delivered / all;
 }
 
-/** How many steps of which length a range has. */
 const RANGES = {
 	hour: { steps: 60, stepMs: 60_000 },
 	day: { steps: 24, stepMs: 3_600_000 },
@@ -219,25 +219,24 @@ function statsSpan(range: keyof typeof RANGES, now: number): Pick<port.StatsQuer
 }
 
 const StatsQuery = strictObject({
-	range: Type.Optional(StatsRange),
-	webhook_id: Type.Optional(Type.String({ description: "Only this webhook's, even if it was deleted." })),
+	...optional({
+		range: StatsRange,
+		webhook_id: Type.String({ description: "Only this webhook's, even if it was deleted." }),
+	}),
 });
-/** Webhooks whose health a request may ask for by their ids. */
 const MAX_SOUGHT = 100;
 
 const HealthQuery = strictObject({
-	webhook_id: Type.Optional(
-		Type.Array(soughtId("A webhook."), {
+	...optional({
+		webhook_id: Type.Array(soughtId("A webhook."), {
 			minItems: 1,
 			maxItems: MAX_SOUGHT,
 			description: `Only these webhooks; unknown ids are ignored. ${SEVERAL}`,
 		}),
-	),
-	hours: Type.Optional(
-		Type.Enum(["true", "false"], {
+		hours: Type.Enum(["true", "false"], {
 			description: "`false` leaves `hours` empty, which makes the response much smaller. The default is `true`.",
 		}),
-	),
+	}),
 });
 const WaitingQuery = strictObject({
 	webhook_id: Type.Optional(Type.String({ description: "Only this webhook's." })),
@@ -343,14 +342,13 @@ export function changeRoutes({ changes }: ApiParts): Route[] {
 				// A HEAD request would neither read nor close it.
 				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
 				const stream = changes.listen(projectId, principalName(principal), isStillAllowed, endOfRights(principal));
-				if (stream === "listener")
-					throw retryLater("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
-				if (stream === "project")
-					throw retryLater(
-						"own",
-						`${WAITERS.streamsOfProject} streams of this project are already open.`,
-						RETRY_S.streams,
-					);
+				if (typeof stream === "string") {
+					const most = {
+						listener: `${WAITERS.streams} streams`,
+						project: `${WAITERS.streamsOfProject} streams of this project`,
+					};
+					throw retryLater("own", `${most[stream]} are already open.`, RETRY_S.streams);
+				}
 				// Asks proxies not to buffer.
 				return new RawResponse(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},

@@ -11,6 +11,7 @@ import {
 	id,
 	list,
 	nameText,
+	optional,
 	orNull,
 	PageQuerySchema,
 	pageById,
@@ -68,11 +69,6 @@ const webhookFields = {
 			"Whether requests also carry the headers of the Standard Webhooks specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Its libraries take the same secret.",
 	}),
 };
-const optionalFields = {
-	description: Type.Optional(webhookFields.description),
-	max_in_flight: Type.Optional(webhookFields.max_in_flight),
-	standard_webhooks: Type.Optional(webhookFields.standard_webhooks),
-};
 const Status = Type.Enum(["active", "paused"], { description: "Paused: nothing is sent and events wait." });
 
 const shownFields = {
@@ -98,9 +94,9 @@ const DeletedWebhook = component("DeletedWebhook")({
 const NewWebhook = request("NewWebhook", {
 	examples: [{ url: "https://example.com/webhooks", description: "Accounting", events: ["purchase.completed"] }],
 })({
+	...optional(webhookFields),
 	url: webhookFields.url,
 	events: webhookFields.events,
-	...optionalFields,
 });
 const WebhookPatch = request("WebhookPatch", {
 	examples: [{ status: "active", from: "now" }],
@@ -113,16 +109,14 @@ const WebhookPatch = request("WebhookPatch", {
 		},
 	},
 })({
-	url: Type.Optional(webhookFields.url),
-	events: Type.Optional(webhookFields.events),
-	...optionalFields,
-	status: Type.Optional(Status),
-	from: Type.Optional(
-		Type.Enum(["backlog", "now"], {
+	...optional({
+		...webhookFields,
+		status: Status,
+		from: Type.Enum(["backlog", "now"], {
 			description:
 				'With `status: "active"`, `backlog` (the default) sends the events that accumulated, and `now` skips them. Without `status`, `now` skips what is pending and leaves the webhook active or paused.',
 		}),
-	),
+	}),
 });
 const TestRequest = request("TestRequest", { examples: [{ type: "purchase.completed" }] })({
 	type: EventTypeName,
