@@ -5,8 +5,8 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "position one too far",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "this.#position = event.seq;",
-		replace: "this.#position = event.seq + 1;",
+		find: "this.position = event.seq;",
+		replace: "this.position = event.seq + 1;",
 		breaks: "A lane skips the event after each one that it sends.",
 		style: "shop",
 		firstSeed: 1,
@@ -35,8 +35,8 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "one too many in flight",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "return this.#sending < this.#state.maxInFlight;",
-		replace: "return this.#sending <= this.#state.maxInFlight;",
+		find: "return this.#sending < this.state.maxInFlight;",
+		replace: "return this.#sending <= this.state.maxInFlight;",
 		breaks: "A lane that asks for one request at a time gets two.",
 		style: "churn",
 		firstSeed: 2,
@@ -85,8 +85,8 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "lane forgets its progress",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "this.#position = Math.max(this.#position, state.position);",
-		replace: "this.#position = state.position;",
+		find: "this.position = Math.max(this.position, state.position);",
+		replace: "this.position = state.position;",
 		breaks: "Each change of a webhook moves its lane back to what is committed.",
 		style: "shared",
 		firstSeed: 1,
@@ -105,9 +105,9 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "slow answer stalls a wide lane",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "return this.#sending < this.#state.maxInFlight;",
+		find: "return this.#sending < this.state.maxInFlight;",
 		replace:
-			"return this.#sending < this.#state.maxInFlight && this.#position - (this.#open.seqs[0] ?? this.#position) < this.#state.maxInFlight;",
+			"return this.#sending < this.state.maxInFlight && this.position - (this.open.seqs[0] ?? this.position) < this.state.maxInFlight;",
 		breaks: "A lane gets no further beyond its oldest open event than `max_in_flight`, so one slow response stops it.",
 		style: "churn",
 		firstSeed: 4,
@@ -126,8 +126,8 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "leave-out sends the last event",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "retry.seq <= this.#state.skipThrough",
-		replace: "retry.seq < this.#state.skipThrough",
+		find: "retry.seq <= this.state.skipThrough",
+		replace: "retry.seq < this.state.skipThrough",
 		breaks: "Resumed from now, a webhook still gets the last event of its backlog.",
 		style: "shop",
 		firstSeed: 2,
@@ -146,7 +146,7 @@ export const LANES: readonly Bite[] = [
 	{
 		name: "attempt elsewhere made here too",
 		file: "packages/server/src/engine/lanes/lane.ts",
-		find: "this.#open.stopWaiting(seq);",
+		find: "this.open.stopWaiting(seq);",
 		replace: "",
 		breaks: "An attempt that was handed over is made a second time.",
 		style: "churn",

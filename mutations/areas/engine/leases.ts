@@ -67,7 +67,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-leaves-handed-over",
-			find: "if (handover) this.#await(handover.over);",
+			find: "this.#handovers.add(handover.over);",
 			replace: "",
 			tests: NODES,
 			why: "A node that stops drops attempts that it has handed over: they are repeated.",

@@ -26,15 +26,11 @@ export class ConnectionPool {
 	readonly #options: ConnectionPoolOptions;
 	/** Stacks of kept connections; an origin without any has no entry. */
 	readonly #kept = new Map<string, Connection[]>();
-	#keptCount = 0;
+	keptCount = 0;
 	#closed = false;
 
 	constructor(options: ConnectionPoolOptions) {
 		this.#options = options;
-	}
-
-	get keptCount(): number {
-		return this.#keptCount;
 	}
 
 	/** An idle connection to this origin, or a new one made for this project. */
@@ -65,12 +61,12 @@ export class ConnectionPool {
 		}
 		if (stack === undefined) this.#kept.set(key, [connection]);
 		else stack.push(connection);
-		this.#keptCount++;
+		this.keptCount++;
 	}
 
 	/** Whether an origin that keeps this many may keep another one. */
 	#makeRoom(kept: number): boolean {
-		if (this.#keptCount < this.#options.maxKept) return true;
+		if (this.keptCount < this.#options.maxKept) return true;
 		const stacks = [...this.#kept.values()];
 		let largest: readonly Connection[] = stacks[Math.floor(this.#options.random() * stacks.length)] ?? [];
 		for (const stack of stacks) if (stack.length > largest.length) largest = stack;
@@ -86,7 +82,7 @@ export class ConnectionPool {
 		this.#closed = true;
 		for (const connection of [...this.#kept.values()].flat()) connection.destroy();
 		this.#kept.clear();
-		this.#keptCount = 0;
+		this.keptCount = 0;
 	}
 
 	/** For connections that close while kept. A closing connection in use fails its user's request instead. */
@@ -96,7 +92,7 @@ export class ConnectionPool {
 		const at = stack?.lastIndexOf(connection) ?? -1;
 		if (stack === undefined || at < 0) return;
 		stack.splice(at, 1);
-		this.#keptCount--;
+		this.keptCount--;
 		if (stack.length === 0) this.#kept.delete(key);
 	};
 }
@@ -119,7 +115,8 @@ export class Connection {
 	readonly #owner: string;
 	readonly #options: ConnectionPoolOptions;
 	readonly #onClose: (connection: Connection) => void;
-	#dialing: Dialing | null = null;
+	/** The dialing of its first use; null before that, and once it is used again. */
+	dialing: Dialing | null = null;
 	#socket: Socket | null = null;
 	#validTo = Number.POSITIVE_INFINITY;
 	#user: ConnectionUser | null = null;
@@ -161,20 +158,6 @@ export class Connection {
 		return this.#undrained !== null;
 	}
 
-	get isResolving(): boolean {
-		return this.#dialing?.resolving === true;
-	}
-
-	/** Whether it may not connect yet because of costly handshakes of its project. */
-	get isHeld(): boolean {
-		return this.#dialing?.isHeld === true;
-	}
-
-	/** How long its current use has waited for a turn to connect so far, milliseconds. */
-	get waitedMs(): number {
-		return this.#dialing?.waitedMs ?? 0;
-	}
-
 	get isUsed(): boolean {
 		return this.#requests > 0;
 	}
@@ -184,11 +167,11 @@ export class Connection {
 		this.#user = user;
 		this.#read = 0;
 		if (this.#socket !== null) {
-			this.#dialing = null;
+			this.dialing = null;
 			user.ready();
 		} else {
 			const { hostname, port } = this.origin;
-			this.#dialing ??= this.#options.dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
+			this.dialing ??= this.#options.dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
 		}
 	}
 
@@ -226,7 +209,7 @@ export class Connection {
 		this.#closed = true;
 		this.#endDrain();
 		try {
-			this.#dialing?.cancel();
+			this.dialing?.cancel();
 			this.#socket?.destroy();
 		} catch {
 			// It is abandoned even if its socket can't be closed.
@@ -240,7 +223,7 @@ export class Connection {
 		}
 		this.#socket = socket;
 		this.#validTo = validTo;
-		if (this.#dialing?.isMetered) this.#maxRequests = HANDSHAKES.requestsPerConnection;
+		if (this.dialing?.isMetered) this.#maxRequests = HANDSHAKES.requestsPerConnection;
 		this.#guarded(() => {
 			// Reset by every read and write. A request in flight has its own deadline.
 			socket.setTimeout(this.#idleMs, () => {

@@ -159,7 +159,7 @@ export class Actor implements ProjectWork {
 	/** When the project next has work if no message arrives: now, at a time, or null for never. */
 	get wakeAt(): number | null {
 		let wakeAt = this.#lanes.wakeAt();
-		for (const { until } of [...this.#applied.remote.attempts, ...this.#retirement.attempts])
+		for (const { until } of [...this.#applied.remote.attempts, ...(this.#retirement.handover?.attempts ?? [])])
 			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
 	}
@@ -385,7 +385,7 @@ export class Actor implements ProjectWork {
 	/** A message that arrives after the actor has ended only releases what it holds. */
 	#discard(message: Message): void {
 		if (message.kind === "ended") {
-			if (!this.#retirement.ended(message.inFlight, message.outcome)) message.inFlight.slot?.release();
+			if (!this.#retirement.handover?.ended(message.inFlight, message.outcome)) message.inFlight.slot?.release();
 		} else if (message.kind === "loaded") message.done();
 		else if (message.kind === "freed") message.slot?.release();
 		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();

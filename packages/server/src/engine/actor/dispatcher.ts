@@ -187,7 +187,7 @@ export class Dispatcher {
 	#feed(lane: Lane): boolean {
 		const { reader } = this.#work;
 		if (lane.awaits !== null) return false;
-		if (lane.unread.length > 0) {
+		if (lane.open.unread.length > 0) {
 			this.#readOpen(lane);
 			return false;
 		}
@@ -206,7 +206,7 @@ export class Dispatcher {
 
 	#readOpen(lane: Lane): void {
 		const { context, projectId } = this.#work;
-		const seqs = lane.unread;
+		const seqs = lane.open.unread;
 		lane.awaits = OPEN_READ;
 		const reading = context.storage.readEvents({ projectId, seqs });
 		this.#work.read(reading, (events) => ({ kind: "open", lane, seqs, events }));
@@ -215,7 +215,7 @@ export class Dispatcher {
 	openRead({ lane, seqs, events }: Extract<Message, { kind: "open" }>): void {
 		lane.awaits = null;
 		if (!events) return;
-		lane.openRead(seqs, this.#work.reader.holdOpen(events));
+		lane.open.read(seqs, this.#work.reader.holdOpen(events));
 		if (events.length === seqs.length) return;
 		// A bug, or a damaged database.
 		const { context, projectId } = this.#work;

@@ -22,10 +22,6 @@ export class Retirement {
 		this.#attempts = attempts;
 	}
 
-	get attempts(): readonly HandedOver[] {
-		return this.handover?.attempts ?? [];
-	}
-
 	/** See {@link Actor.retire}. @param quiet resolves when nothing is in flight, or when the actor has ended */
 	async run(lanes: Iterable<Lane>, quiet: () => Promise<void>): Promise<void> {
 		this.begun = true;
@@ -48,11 +44,6 @@ export class Retirement {
 		}
 		const written = all.filter(({ writtenAt }) => writtenAt !== null);
 		this.handover = new Handover(context, lease, written);
-	}
-
-	/** @returns whether this attempt was handed over: it is settled once the lease is released */
-	ended(inFlight: InFlight, outcome: Outcome | Sent): boolean {
-		return this.handover?.ended(inFlight, outcome) ?? false;
 	}
 }
 

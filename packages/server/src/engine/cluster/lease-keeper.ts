@@ -277,7 +277,10 @@ export class LeaseKeeper {
 		const { storage, logger } = this.#context;
 		const { projectId } = actor;
 		const { seen, handover } = await this.#owned.retire(actor);
-		if (handover) this.#await(handover.over);
+		if (handover) {
+			this.#handovers.add(handover.over);
+			void handover.over.then(() => this.#handovers.delete(handover.over));
+		}
 		if (!this.#owned.has(actor)) {
 			handover?.released();
 			return;
@@ -293,10 +296,5 @@ export class LeaseKeeper {
 			handover?.released();
 		});
 		this.#options.onReleased(projectId, wakeAt);
-	}
-
-	#await(over: Promise<void>): void {
-		this.#handovers.add(over);
-		void over.then(() => this.#handovers.delete(over));
 	}
 }

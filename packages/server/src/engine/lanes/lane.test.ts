@@ -44,9 +44,9 @@ function start(lane: Lane, log: readonly LogEvent[], window: number): number | n
 			lane.takeEvent(event);
 			return event.seq;
 		}
-		if (lane.unread.length > 0) {
-			const seqs = lane.unread;
-			lane.openRead(seqs, Chunk.ofOpen(log.filter(({ seq }) => seqs.includes(seq))));
+		if (lane.open.unread.length > 0) {
+			const seqs = lane.open.unread;
+			lane.open.read(seqs, Chunk.ofOpen(log.filter(({ seq }) => seqs.includes(seq))));
 		} else if (lane.position < log.length) {
 			const through = Math.min(log.length, lane.position + window);
 			lane.use(new Chunk(lane.position, through, log.slice(lane.position, through), null));
@@ -260,7 +260,7 @@ test("skips an open event that is no longer in the log", () => {
 	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
 	const lane = new Lane("proj_1", stateOf({ maxInFlight: 1, position: 3, open: [1, 2] }), KEY, TYPES.length);
 	const withoutFirst = log.slice(1);
-	lane.openRead([1, 2], Chunk.ofOpen(withoutFirst));
+	lane.open.read([1, 2], Chunk.ofOpen(withoutFirst));
 	expect(lane.peekEvent()?.seq).toBe(2);
 	expect(lane.progress.open).toEqual([2]);
 });

@@ -52,16 +52,21 @@ export class Lane {
 	refusedBytes: number | null = null;
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
-	#state: LaneState;
+	state: LaneState;
 	/** The types that it reads, and a key for them: equal keys mean equal types. Null means all types. */
 	typesKey: string | null = null;
 	types: readonly string[] | undefined;
-	#position: number;
+	/** Everything up to here was started, or isn't subscribed to. */
+	position: number;
 	#storedPosition: number;
 	/** It dropped or passed events without an attempt that storage still takes for waiting. */
 	#hasDropped = false;
-	#following = false;
-	readonly #open: OpenEvents;
+	/**
+	 * Nothing is left for it in the log, and its actor notifies it of the next event of its types. Meanwhile its position
+	 * stays where it is: an event costs nothing for webhooks that don't want it.
+	 */
+	following = false;
+	readonly open: OpenEvents;
 	/** First attempts in flight: those of open events, and those that the owner has since skipped. */
 	#sending = 0;
 	#index = 0;
@@ -81,24 +86,20 @@ export class Lane {
 	) {
 		this.webhookId = state.webhookId;
 		this.target = { projectId, url: state.url, key, standardKey, active: state.status === "active" };
-		this.#state = state;
-		this.#position = state.position;
+		this.state = state;
+		this.position = state.position;
 		this.#storedPosition = state.position;
-		this.#open = new OpenEvents(state.open);
+		this.open = new OpenEvents(state.open);
 		this.#readTypes(allTypes);
 	}
 
-	get state(): LaneState {
-		return this.#state;
-	}
-
 	get active(): boolean {
-		return this.#state.status === "active" && !this.gone;
+		return this.state.status === "active" && !this.gone;
 	}
 
 	/** The owner deleted the webhook, and its pending deliveries are being closed. */
 	get deleted(): boolean {
-		return this.#state.status === "deleted";
+		return this.state.status === "deleted";
 	}
 
 	/** Whether no retry or replay is pending or in flight. */
@@ -106,25 +107,21 @@ export class Lane {
 		return this.#inProgress.size === 0 && Object.values(this.#queues).every((queue) => queue.nextDueAt === null);
 	}
 
-	get position(): number {
-		return this.#position;
-	}
-
 	/** Settled with each outcome, so that the lane's next owner knows its progress. */
 	get progress(): LaneProgress {
-		return { webhookId: this.webhookId, position: this.#position, open: this.#open.seqs };
+		return { webhookId: this.webhookId, position: this.position, open: this.open.seqs };
 	}
 
 	/** Whether it skipped so much without an attempt that its progress should be stored separately. */
 	get owesProgress(): boolean {
-		return this.#position - this.#storedPosition >= MAX_LAG || this.#hasDropped;
+		return this.position - this.#storedPosition >= MAX_LAG || this.#hasDropped;
 	}
 
 	/** Its progress, which is now on its way to storage; null if storage knows it already. */
 	takeProgress(): LaneProgress | null {
-		if (this.#position === this.#storedPosition && !this.#hasDropped) return null;
+		if (this.position === this.#storedPosition && !this.#hasDropped) return null;
 		this.#hasDropped = false;
-		this.stored(this.#position);
+		this.stored(this.position);
 		return this.progress;
 	}
 
@@ -134,43 +131,35 @@ export class Lane {
 
 	/** Whether first attempts may wait in the log. */
 	isBehind({ lastSeq, announced }: LogEnd): boolean {
-		return (this.#following ? announced : this.#position) < lastSeq || this.#open.hasWaiting;
-	}
-
-	/**
-	 * Nothing is left for it in the log, and its actor notifies it of the next event of its types. Meanwhile its position
-	 * stays where it is: an event costs nothing for webhooks that don't want it.
-	 */
-	get following(): boolean {
-		return this.#following;
+		return (this.following ? announced : this.position) < lastSeq || this.open.hasWaiting;
 	}
 
 	/** Follows the log, unless something in it may be for this lane. */
 	follow(log: LogEnd): void {
-		this.#following = this.awaits === null && !this.isBehind(log);
+		this.following = this.awaits === null && !this.isBehind(log);
 	}
 
 	/** Ends following, and moves on: nothing up to this number is for it. */
 	unfollow(announced: number): void {
-		if (!this.#following) return;
-		this.#following = false;
+		if (!this.following) return;
+		this.following = false;
 		this.#pass(announced);
 	}
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
 	reload(state: LaneState, key: SigningKey, allTypes: number, standardKey: SigningKey | null = null): void {
-		const resumed = this.#state.status === "paused" && state.status === "active";
-		const before = this.#state.subscriptions;
-		this.#state = state;
+		const resumed = this.state.status === "paused" && state.status === "active";
+		const before = this.state.subscriptions;
+		this.state = state;
 		this.target.url = state.url;
 		this.target.key = key;
 		this.target.standardKey = standardKey;
 		this.target.active = this.active;
-		this.#following = false;
+		this.following = false;
 		this.chunk = undefined;
 		this.refusedBytes = null;
-		this.#open.join(state, this.#position);
-		this.#position = Math.max(this.#position, state.position);
+		this.open.join(state, this.position);
+		this.position = Math.max(this.position, state.position);
 		this.stored(state.position);
 		this.#readTypes(allTypes);
 		if (this.#hasPassed(before)) this.#hasDropped = true;
@@ -182,7 +171,7 @@ export class Lane {
 	 * not take them for waiting.
 	 */
 	#hasPassed(before: LaneState["subscriptions"]): boolean {
-		for (const [type, from] of this.#state.subscriptions) if (!before.has(type) && from < this.#position) return true;
+		for (const [type, from] of this.state.subscriptions) if (!before.has(type) && from < this.position) return true;
 		return false;
 	}
 
@@ -194,7 +183,7 @@ export class Lane {
 		for (const { seq, replay, queue } of attempts.filter((one) => !before.some((other) => isSame(one, other)))) {
 			if (queue === null) {
 				this.#sending += 1;
-				this.#open.stopWaiting(seq);
+				this.open.stopWaiting(seq);
 			} else {
 				this.#inProgress.set(seq, replay);
 				this.#queuedSending[queue] += 1;
@@ -221,33 +210,23 @@ export class Lane {
 	// ── first attempts ──
 
 	get mayStartFirst(): boolean {
-		return this.#sending < this.#state.maxInFlight;
-	}
-
-	/** Sequence numbers of open events to read before the lane can continue, a few at a time. */
-	get unread(): readonly number[] {
-		return this.#open.unread;
-	}
-
-	/** The open events with these sequence numbers were read; missing ones are no longer in the log. */
-	openRead(seqs: readonly number[], chunk: Chunk): void {
-		this.#open.read(seqs, chunk);
+		return this.#sending < this.state.maxInFlight;
 	}
 
 	/** The next event in memory that this webhook wants; undefined if there is none. */
 	peekEvent(): LogEvent | undefined {
 		if (this.chunk?.isEmptied) this.chunk = undefined;
 		const { chunk } = this;
-		while (this.#open.hasWaiting) {
-			const event = this.#open.peek();
+		while (this.open.hasWaiting) {
+			const event = this.open.peek();
 			if (!event || this.#subscribes(event.type, event.seq)) return event;
-			this.#open.settle(event.seq);
+			this.open.settle(event.seq);
 			this.#hasDropped = true;
 		}
 		if (!chunk) return undefined;
 		for (; this.#index < chunk.events.length; this.#index++) {
 			const event = chunk.events[this.#index]!;
-			if (event.seq > this.#position && this.#subscribes(event.type, event.seq)) return event;
+			if (event.seq > this.position && this.#subscribes(event.type, event.seq)) return event;
 			this.#pass(event.seq);
 		}
 		this.#pass(chunk.through);
@@ -257,23 +236,23 @@ export class Lane {
 	/** A window was read; null if that failed. @returns whether the lane waited for it and should be visited again */
 	windowRead(key: string, chunk: Chunk | null): boolean {
 		if (this.awaits !== key && this.awaits !== ANY_READ) return false;
-		if (this.awaits === key && chunk?.serves(this.#position, this.typesKey)) this.use(chunk);
+		if (this.awaits === key && chunk?.serves(this.position, this.typesKey)) this.use(chunk);
 		this.awaits = null;
 		return true;
 	}
 
 	use(chunk: Chunk): void {
 		this.chunk = chunk;
-		this.#index = chunk.indexAfter(this.#position);
+		this.#index = chunk.indexAfter(this.position);
 	}
 
 	/** Starts the event that `peekEvent` returned. */
 	takeEvent(event: LogEvent): void {
 		this.#sending += 1;
 		this.refusedBytes = null;
-		this.#open.take(event.seq);
-		if (event.seq <= this.#position) return;
-		this.#position = event.seq;
+		this.open.take(event.seq);
+		if (event.seq <= this.position) return;
+		this.position = event.seq;
 		this.#index += 1;
 	}
 
@@ -281,19 +260,19 @@ export class Lane {
 	forgetEvents(): void {
 		this.chunk = undefined;
 		this.refusedBytes = null;
-		this.#open.forgetEvents();
+		this.open.forgetEvents();
 	}
 
 	/** An attempt has ended; the next may start before the outcome is committed. */
 	firstEnded(seq: number): void {
 		this.#sending -= 1;
-		this.#open.settle(seq);
+		this.open.settle(seq);
 	}
 
 	/** An attempt was cancelled: its event waits again, unless the owner has skipped it. */
 	putBack(seq: number): void {
 		this.#sending -= 1;
-		this.#open.putBack(seq);
+		this.open.putBack(seq);
 	}
 
 	/** The webhook was deleted, or this node no longer owns it: nothing more is sent. */
@@ -316,7 +295,7 @@ export class Lane {
 
 	/** Applies the webhook's own limits. Those for user requests don't apply to their reserved slots. */
 	mayStartQueued(name: QueueName): boolean {
-		const { maxInFlight } = this.#state;
+		const { maxInFlight } = this.state;
 		return (
 			this.#queuedSending[name] < (name === "retry" ? Math.max(SENDS.retriesPerWebhook, maxInFlight) : maxInFlight)
 		);
@@ -357,28 +336,28 @@ export class Lane {
 	/** Whether this attempt should still be made. @param retry null for a first attempt */
 	wants(seq: number, type: string, retry: Retry | null): boolean {
 		if (retry) return this.closingReason(retry, type) === null;
-		return seq > this.#state.skipThrough && this.#subscribes(type, seq);
+		return seq > this.state.skipThrough && this.#subscribes(type, seq);
 	}
 
 	/** Why a queued attempt of this event is no longer wanted; null if it still is. */
 	closingReason(retry: Retry, type: string): "unsubscribed" | "skipped" | null {
 		if (retry.replay > 0 || retry.seq < 0) return null;
-		if (retry.seq <= this.#state.skipThrough) return "skipped";
+		if (retry.seq <= this.state.skipThrough) return "skipped";
 		return this.#subscribes(type, retry.seq) ? null : "unsubscribed";
 	}
 
 	#subscribes(type: string, seq: number): boolean {
-		const from = this.#state.subscriptions.get(type);
+		const from = this.state.subscriptions.get(type);
 		return from !== undefined && seq > from;
 	}
 
 	/** Moves the position on: nothing up to here is left to start. */
 	#pass(seq: number): void {
-		if (seq > this.#position) this.#position = seq;
+		if (seq > this.position) this.position = seq;
 	}
 
 	#readTypes(allTypes: number): void {
-		const types = [...this.#state.subscriptions.keys()].sort();
+		const types = [...this.state.subscriptions.keys()].sort();
 		this.types = types.length === allTypes ? undefined : types;
 		this.typesKey = this.types ? types.join(" ") : null;
 	}

@@ -228,16 +228,12 @@ export class WindowBudget {
 	readonly limit: number;
 	readonly refusals = 0;
 	readonly #held = new Map<Chunk, () => void>();
-	#bytes = 0;
+	/** Bytes held now. */
+	used = 0;
 	#lanes = 0;
 
 	constructor(limit: number = WINDOWS.bytes) {
 		this.limit = limit;
-	}
-
-	/** Bytes held now. */
-	get used(): number {
-		return this.#bytes;
 	}
 
 	/** The largest window to read now. */
@@ -253,7 +249,7 @@ export class WindowBudget {
 	/** Adds a chunk; `evict` is called when it is evicted. */
 	take(chunk: Chunk, evict: () => void): void {
 		this.#held.set(chunk, evict);
-		this.#bytes += chunk.bytes;
+		this.used += chunk.bytes;
 		this.#shrink();
 	}
 
@@ -263,19 +259,19 @@ export class WindowBudget {
 		if (!evict) return;
 		this.#held.delete(chunk);
 		this.#held.set(chunk, evict);
-		this.#bytes += bytes;
+		this.used += bytes;
 		this.#shrink();
 	}
 
 	/** Removes a chunk and empties it, since an uncounted chunk must hold nothing. */
 	give(chunk: Chunk): void {
-		if (this.#held.delete(chunk)) this.#bytes -= chunk.bytes;
+		if (this.#held.delete(chunk)) this.used -= chunk.bytes;
 		chunk.empty();
 	}
 
 	#shrink(): void {
 		for (const [chunk, evict] of this.#held) {
-			if (this.#bytes <= this.limit) return;
+			if (this.used <= this.limit) return;
 			this.give(chunk);
 			evict();
 		}

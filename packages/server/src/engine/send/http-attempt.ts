@@ -196,11 +196,11 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	#cutNow(): void {
 		const connection = this.#connection;
 		if (this.#response.status !== 0) this.#endAnswered();
-		else if (connection?.isResolving)
+		else if (connection?.dialing?.resolving)
 			this.#endFailed(
 				new SendFailure("dns_failed", "the name was not resolved in time", { details: { dns: "timeout" } }),
 			);
-		else if (connection?.isHeld)
+		else if (connection?.dialing?.isHeld)
 			this.#endFailed(new SendFailure("tls_costly", "costly handshakes of the project left no time for this one"));
 		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
 	}
@@ -284,7 +284,7 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 
 	/** Total wait for turns to connect so far, milliseconds. */
 	get #waitedMs(): number {
-		return this.#waitedBeforeMs + (this.#connection?.waitedMs ?? 0);
+		return this.#waitedBeforeMs + (this.#connection?.dialing?.waitedMs ?? 0);
 	}
 
 	/** @param at when it ended; now if null. Never before the start, even if the clock was set back meanwhile. */
