@@ -42,9 +42,7 @@ export class Turns {
 	}
 
 	get waiting(): number {
-		let waiting = 0;
-		for (const queue of this.#waiting.values()) waiting += queue.length;
-		return waiting;
+		return this.#waiting.values().reduce((sum, queue) => sum + queue.length, 0);
 	}
 
 	/** Resolves when it is the owner's turn for one slice of work. */

@@ -101,13 +101,9 @@ export class MarkPoller {
 		this.#hinted.clear();
 		if (this.#unowned.size > 0) this.#options.onUnowned([...this.#unowned]);
 		this.#unowned.clear();
-		for (const projectId of hinted) if (this.#isWatched(projectId)) this.#urgent.add(projectId);
+		for (const projectId of hinted)
+			if (this.#watchers.values().some((watcher) => watcher.watches(projectId))) this.#urgent.add(projectId);
 		this.#read();
-	}
-
-	#isWatched(projectId: string): boolean {
-		for (const watcher of this.#watchers) if (watcher.watches(projectId)) return true;
-		return false;
 	}
 
 	#read(): void {

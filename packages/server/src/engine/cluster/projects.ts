@@ -131,24 +131,19 @@ export class WaitingProjects {
 
 	/** Removes projects of a list that can be taken now. A poke while they are being taken puts them back. */
 	next(list: Set<string>, most: number): string[] {
-		const next: string[] = [];
-		for (const projectId of list) {
-			if (next.length === most) break;
-			if (!this.#owned.isFree(projectId)) continue;
-			list.delete(projectId);
-			next.push(projectId);
-		}
+		const next = this.#takable(list, most);
+		for (const projectId of next) list.delete(projectId);
 		return next;
 	}
 
 	/** How many projects of a list can be taken now, up to `most`. */
 	count(list: Set<string>, most: number): number {
-		let count = 0;
-		for (const projectId of list) {
-			if (count === most) break;
-			if (this.#owned.isFree(projectId)) count += 1;
-		}
-		return count;
+		return this.#takable(list, most).length;
+	}
+
+	#takable(list: Set<string>, most: number): string[] {
+		const isFree = (projectId: string): boolean => this.#owned.isFree(projectId);
+		return list.values().filter(isFree).take(most).toArray();
 	}
 }
 
@@ -241,9 +236,10 @@ export class FailureBackoff {
 
 	get resting(): number {
 		const now = this.#clock.elapsed();
-		let resting = 0;
-		for (const { until } of this.#failures.values()) if (until > now) resting += 1;
-		return resting;
+		return this.#failures
+			.values()
+			.filter(({ until }) => until > now)
+			.toArray().length;
 	}
 
 	/** @returns how long the project rests, milliseconds */

@@ -1,10 +1,10 @@
 import {
 	CURRENCIES,
-	EVENT_TYPES,
 	type EventType,
 	type EventTypeEntry,
 	eachElement,
 	eachMember,
+	eventTypeEntry,
 	isEventType,
 	type JsonSchema,
 } from "@posthorn/protocol";
@@ -28,18 +28,16 @@ interface Check {
 const every = createAjv({ allErrors: true, strict: false, verbose: true });
 const first = createAjv({ strict: false, verbose: true });
 
-const schemas = new Map(EVENT_TYPES.map(({ type, schema }) => [type as string, schema]));
-/** Types whose data is checked against the catalogue's schema; data of the others may be any object. */
-const strictTypes = new Set(EVENT_TYPES.filter(({ strict }) => strict).map(({ type }) => type as string));
-const checks = new Map<string, Check>();
+const checks = new Map<EventType, Check>();
 
-/** Compiled at first use; undefined for an unknown type. */
-function checkOf(type: string): Check | undefined {
-	const schema = schemas.get(type);
-	if (schema === undefined || checks.has(type)) return checks.get(type);
-	const fields = every.compile(withoutElements(schema));
-	const check = { fields, whole: first.compile(schema), written: fieldsOf(schema) };
-	checks.set(type, check);
+/** Compiled at first use. */
+function checkOf(type: EventType): Check {
+	let check = checks.get(type);
+	if (check === undefined) {
+		const { schema } = eventTypeEntry(type);
+		check = { fields: every.compile(withoutElements(schema)), whole: first.compile(schema), written: fieldsOf(schema) };
+		checks.set(type, check);
+	}
 	return check;
 }
 
@@ -49,7 +47,8 @@ export function faultsOf({ type, data, createdAt }: EventDraft, now: number): Fa
 		const detail = `is not a known event type: ${JSON.stringify(type)}. GET /v1/event-types lists them`;
 		return [{ pointer: "/type", detail }];
 	}
-	const faults = strictTypes.has(type) ? dataFaults(type, data) : [];
+	// Data of other types may be any object.
+	const faults = eventTypeEntry(type).strict ? dataFaults(type, data) : [];
 	if (createdAt !== undefined && createdAt > now + MAX_AHEAD_MS)
 		faults.push({ pointer: "/created_at", detail: "is in the future: at most 5 minutes ahead of the service's clock" });
 	return faults;
@@ -57,8 +56,8 @@ export function faultsOf({ type, data, createdAt }: EventDraft, now: number): Fa
 
 /** Where an event's data, a JSON object, differs from the catalogue's schema of its type, strict or not. */
 export function dataFaults(type: string, data: string): Fault[] {
+	if (!isEventType(type)) return [];
 	const check = checkOf(type);
-	if (!check) return [];
 	const value = JSON.parse(data) as Readonly<Record<string, unknown>>;
 	const errors = check.fields(value) ? (check.whole(value) ? [] : check.whole.errors) : check.fields.errors;
 	const faults = dataFaultsOf(errors ?? []).map(({ pointer, detail }) => ({ pointer: `/data${pointer}`, detail }));
@@ -73,7 +72,7 @@ export function dataFaults(type: string, data: string): Fault[] {
 
 /** The first fault of data that isn't written yet, by the catalogue's schema of its type. Pointers are relative to it. */
 export function payloadFaults(type: EventType, data: object): Fault[] {
-	const { whole } = checkOf(type)!;
+	const { whole } = checkOf(type);
 	return whole(data) ? [] : dataFaultsOf(whole.errors ?? []);
 }
 
