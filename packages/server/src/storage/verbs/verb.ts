@@ -121,19 +121,20 @@ export const appendFacts = native("appendFacts");
 export const walkAttempts = native("walkAttempts");
 export const commit = native("commit");
 
-function* alone<K extends keyof Natives>(call: NativeCall<K>): Steps<ReturnType<Natives[K]>> {
-	const [result] = (yield [call as unknown as NativeCall]) as [ReturnType<Natives[K]>];
-	return result;
-}
+/** The same as a step of its own. */
+const alone = <K extends keyof Natives>(name: K) =>
+	function* (...args: Parameters<Natives[K]>): Steps<ReturnType<Natives[K]>> {
+		const [result] = (yield [native(name)(...args) as unknown as NativeCall]) as [ReturnType<Natives[K]>];
+		return result;
+	};
 
-export const findProject = (projectId: string): Steps<number | null> => alone(native("findProject")(projectId));
-export const findWebhook = (project: number, webhookId: string): Steps<number | null> =>
-	alone(native("findWebhook")(project, webhookId));
-export const lockAccounts = (): Steps<void> => alone(native("lockAccounts")());
-export const toDatabaseTime = (at: number): Steps<number> => alone(native("toDatabaseTime")(at));
-export const toNodeTime = (at: number): Steps<number> => alone(native("toNodeTime")(at));
-export const now = (): Steps<number> => alone(native("now")());
-export const tellPeers = (project: number): Steps<void> => alone(native("tellPeers")(project));
+export const findProject = alone("findProject");
+export const findWebhook = alone("findWebhook");
+export const lockAccounts = alone("lockAccounts");
+export const toDatabaseTime = alone("toDatabaseTime");
+export const toNodeTime = alone("toNodeTime");
+export const now = alone("now");
+export const tellPeers = alone("tellPeers");
 
 export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {
 	let turn = steps.next();
@@ -163,7 +164,7 @@ type Params = NoParams | readonly [object];
 export interface Verb<P extends Params = never, R = unknown> {
 	readonly mode: Mode;
 	readonly steps: (...p: P) => Steps<R>;
-	/** The types of the events that it appends, which may be new. */
+	/** The event types that it uses, which may be new: they get their codes before it runs. */
 	readonly typesOf?: ((...p: P) => readonly string[]) | undefined;
 }
 
