@@ -54,7 +54,7 @@ export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps
 				onChange={(value) => form.setFieldValue("max_in_flight", Number(value))}
 				error={form.errors.max_in_flight}
 			/>
-			<Text size="sm" c="dimmed" mih={63} aria-live="polite">
+			<Text size="sm" c="dimmed" mih={{ base: 63, sm: 42 }} aria-live="polite">
 				{costOf(count)}
 			</Text>
 		</SettingsForm>
