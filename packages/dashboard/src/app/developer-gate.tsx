@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import { IconApps } from "@tabler/icons-react";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Outlet } from "@tanstack/react-router";
 import { useProject } from "../api/session.ts";
+import { ButtonLink } from "../ui/links.tsx";
 import { Page, PageHeader } from "../ui/page/page.tsx";
 import { EmptyState } from "../ui/page/states.tsx";
 
@@ -16,9 +16,9 @@ export function DeveloperGate() {
 				title="The Developer app is not installed"
 				icon={<IconApps size={26} />}
 				action={
-					<Button component={Link} to={`/p/${id}/apps`}>
+					<ButtonLink to="/p/$projectId/apps" params={{ projectId: id }}>
 						Go to Apps
-					</Button>
+					</ButtonLink>
 				}
 			>
 				It adds webhooks, API keys and logs. An owner of the project can install it.

@@ -1,11 +1,12 @@
 import { Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import type { ErrorComponentProps } from "@tanstack/react-router";
 import { createContext, type ReactNode, use, useEffect, useState } from "react";
 import { ApiError } from "../api/client/error.ts";
 import { problemWords } from "../api/client/problem-words.ts";
 import { MissingPart, reloadOnce } from "../lib/part.ts";
 import { useOnline } from "../ui/hooks/use-online.ts";
+import { ButtonLink } from "../ui/links.tsx";
 import { Mark } from "../ui/logo.tsx";
 
 /** Whether the shell is around a page. */
@@ -34,14 +35,7 @@ function Fallback({ title, children, actions }: { title: string; children: React
 /** Nothing has this address, or the session may not see it. */
 export function NotFoundPage() {
 	return (
-		<Fallback
-			title="Page not found"
-			actions={
-				<Button component={Link} to="/">
-					Go to the start page
-				</Button>
-			}
-		>
+		<Fallback title="Page not found" actions={<ButtonLink to="/">Go to the start page</ButtonLink>}>
 			The address may be wrong, the item may have been deleted, or it's in a project you're not a member of.
 		</Fallback>
 	);

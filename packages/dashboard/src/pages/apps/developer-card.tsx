@@ -1,12 +1,12 @@
 import { Button, Group, Paper, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconActivity, IconArrowRight, IconCode, IconKey, IconWebhook } from "@tabler/icons-react";
-import { Link } from "@tanstack/react-router";
 import { useProject, useSession } from "../../api/session.ts";
 import { newSeriesWords, type RetryPlan } from "../../lib/attempts/track.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { InstallButton } from "../../ui/install-button.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
 import classes from "./developer-card.module.css";
 import { RemoveDialog } from "./remove-dialog.tsx";
 
@@ -66,14 +66,14 @@ export function DeveloperCard() {
 			<Group className={classes.foot} justify="space-between" gap="sm">
 				{installed ? (
 					<>
-						<Button
-							component={Link}
-							to={`/p/${id}/webhooks`}
+						<ButtonLink
+							to="/p/$projectId/webhooks"
+							params={{ projectId: id }}
 							variant="light"
 							rightSection={<IconArrowRight size={16} aria-hidden />}
 						>
 							Go to Webhooks
-						</Button>
+						</ButtonLink>
 						<ForRole needs="owner">
 							<Button variant="default" onClick={remove.open}>
 								Remove

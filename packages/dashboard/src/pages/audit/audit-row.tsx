@@ -1,11 +1,10 @@
-import { Anchor } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { type AuditEntry, auditSentence } from "../../lib/account/audit.ts";
 import { Initials } from "../../ui/account/initials.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./audit.module.css";
 
@@ -42,14 +41,14 @@ function Target({ name, target }: { name: string; target: AuditEntry["target"] }
 	const exists = kind === "webhook" && webhooks?.some((webhook) => webhook.id === id) === true;
 	if (!exists || id === null) return <strong title={id ?? undefined}>{name}</strong>;
 	return (
-		<Anchor
+		<AnchorLink
 			inherit
 			fw={600}
-			renderRoot={(props) => (
-				<Link {...props} to="/p/$projectId/webhooks/$webhookId" params={{ projectId, webhookId: id }} search={{}} />
-			)}
+			to="/p/$projectId/webhooks/$webhookId"
+			params={{ projectId, webhookId: id }}
+			search={{}}
 		>
 			{name}
-		</Anchor>
+		</AnchorLink>
 	);
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack, Text, Title, Tooltip } from "@mantine/core";
+import { Button, Group, Stack, Text, Title, Tooltip } from "@mantine/core";
 import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -16,6 +16,7 @@ import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { RetryNow } from "../../ui/deliveries/retry-now.tsx";
 import { Track } from "../../ui/deliveries/track.tsx";
 import { Ident } from "../../ui/ident.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
 import { type Choice, searchFor } from "../logs/filters/search-choices.ts";
 import type { LogsSearch } from "../logs/search.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -68,18 +69,13 @@ export function DeliveryView(props: DeliveryViewProps) {
 									<Ident id={attempt.webhook_id} />
 								</>
 							) : (
-								<Anchor
+								<AnchorLink
 									size="sm"
-									renderRoot={(rest) => (
-										<Link
-											{...rest}
-											to="/p/$projectId/webhooks/$webhookId"
-											params={{ projectId, webhookId: webhook.id }}
-										/>
-									)}
+									to="/p/$projectId/webhooks/$webhookId"
+									params={{ projectId, webhookId: webhook.id }}
 								>
 									{webhookName(webhook)}
-								</Anchor>
+								</AnchorLink>
 							)}
 						</dd>
 					</div>
@@ -87,19 +83,14 @@ export function DeliveryView(props: DeliveryViewProps) {
 						<dt>Event</dt>
 						<dd>
 							<Ident id={attempt.event_id} />
-							<Anchor
+							<AnchorLink
 								size="sm"
-								renderRoot={(rest) => (
-									<Link
-										{...rest}
-										to="/p/$projectId/logs"
-										params={{ projectId }}
-										search={{ event_id: attempt.event_id }}
-									/>
-								)}
+								to="/p/$projectId/logs"
+								params={{ projectId }}
+								search={{ event_id: attempt.event_id }}
 							>
 								All attempts
-							</Anchor>
+							</AnchorLink>
 						</dd>
 					</div>
 					{order === null ? null : <Found name="Order" choice={{ kind: "order", value: order, label: order }} />}
@@ -161,15 +152,15 @@ function Found({ name, choice }: { name: string; choice: Choice }) {
 		<div>
 			<dt>{name}</dt>
 			<dd>
-				<Anchor
+				<AnchorLink
 					size="sm"
 					className={classes.found}
-					renderRoot={(rest) => (
-						<Link {...rest} to="/p/$projectId/logs" params={{ projectId }} search={searchFor(choice)} />
-					)}
+					to="/p/$projectId/logs"
+					params={{ projectId }}
+					search={searchFor(choice)}
 				>
 					{inertText(choice.label)}
-				</Anchor>
+				</AnchorLink>
 			</dd>
 		</div>
 	);

@@ -1,6 +1,5 @@
-import { Button, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { isStatus } from "../../api/client/error.ts";
 import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
@@ -9,6 +8,7 @@ import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import { JoinAs } from "./join-as.tsx";
@@ -72,9 +72,7 @@ function Over() {
 			title="This invitation has expired"
 			lead="It was used or revoked, or is older than 7 days. Ask the person who sent it for a new link."
 		>
-			<Button component={Link} to="/">
-				Go to the start page
-			</Button>
+			<ButtonLink to="/">Go to the start page</ButtonLink>
 		</AuthCard>
 	);
 }

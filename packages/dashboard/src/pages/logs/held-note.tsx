@@ -1,10 +1,10 @@
-import { Anchor, Text } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Text } from "@mantine/core";
 import type { Webhook } from "../../api/webhooks.ts";
 import { isBehind, webhookName } from "../../lib/health/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
+import { AnchorLink } from "../../ui/links.tsx";
 import { type LogsSearch, valuesOf } from "./search.ts";
 
 /** If there are more, a number says it better. */
@@ -43,14 +43,9 @@ export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
 				: held.map(({ id, status, ...webhook }, index) => (
 						<span key={id}>
 							{index === 0 ? "" : " and "}
-							<Anchor
-								size="sm"
-								renderRoot={(props) => (
-									<Link {...props} to="/p/$projectId/webhooks/$webhookId" params={{ projectId, webhookId: id }} />
-								)}
-							>
+							<AnchorLink size="sm" to="/p/$projectId/webhooks/$webhookId" params={{ projectId, webhookId: id }}>
 								{isolated(webhookName(webhook))}
-							</Anchor>
+							</AnchorLink>
 							{status === "paused" ? " (paused)" : ""}
 						</span>
 					))}{" "}

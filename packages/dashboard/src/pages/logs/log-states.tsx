@@ -1,13 +1,13 @@
 import { Button, Text } from "@mantine/core";
 import { IconActivity, IconCheck, IconFilterOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { Searched } from "../../api/attempts.ts";
 import { referencedEventsQuery } from "../../api/events.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { formatCount } from "../../lib/text/numbers.ts";
 import { shortTime } from "../../lib/text/time.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { AttemptsTable } from "./attempts/attempts-table.tsx";
@@ -43,9 +43,9 @@ export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
 			title="Nothing has been sent yet"
 			icon={<IconActivity size={26} />}
 			action={
-				<Button renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}>
+				<ButtonLink to="/p/$projectId/webhooks" params={{ projectId }}>
 					Go to the webhooks
-				</Button>
+				</ButtonLink>
 			}
 			preview={
 				narrow ? undefined : isOfAttempts ? (

@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health, Incident } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
@@ -8,6 +7,7 @@ import { incidentResult } from "../../lib/health/incident-words.ts";
 import { shortTime } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { useRecovery } from "../../ui/hooks/use-recovery.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import classes from "./failing-list.module.css";
 
@@ -54,16 +54,16 @@ export function FailingList({ projectId, failing, ongoing, now }: FailingListPro
 			title={titleOf(new Set(failing.map(({ health }) => health.state)))}
 			actions={
 				more === 0 ? undefined : failing.length > MOST ? (
-					<Button
+					<ButtonLink
 						className={classes.more}
 						size="compact-xs"
 						variant="subtle"
-						renderRoot={(props) => (
-							<Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} search={{ state: first }} />
-						)}
+						to="/p/$projectId/webhooks"
+						params={{ projectId }}
+						search={{ state: first }}
 					>
 						Show all {first} webhooks
-					</Button>
+					</ButtonLink>
 				) : (
 					<Button className={classes.more} size="compact-xs" variant="subtle" onClick={() => setAll(true)}>
 						Show {more} more
@@ -108,20 +108,15 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 					{outlook(health, incident, now)}
 				</p>
 			</div>
-			<Button
+			<ButtonLink
 				size="xs"
 				variant="default"
-				renderRoot={(props) => (
-					<Link
-						{...props}
-						to="/p/$projectId/webhooks/$webhookId"
-						params={{ projectId, webhookId: webhook.id }}
-						search={{}}
-					/>
-				)}
+				to="/p/$projectId/webhooks/$webhookId"
+				params={{ projectId, webhookId: webhook.id }}
+				search={{}}
 			>
 				{failsNow ? "How to fix it" : "See what happened"}
-			</Button>
+			</ButtonLink>
 		</li>
 	);
 }

@@ -1,10 +1,10 @@
-import { Button, VisuallyHidden } from "@mantine/core";
+import { VisuallyHidden } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { CHECKLIST, type ChecklistFacts, type ChecklistStep, checklist } from "../../lib/health/health-figures.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { InstallButton } from "../../ui/install-button.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import classes from "./first-hour.module.css";
 
@@ -41,38 +41,26 @@ export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) 
 		install: <InstallButton projectId={projectId} size="xs" />,
 		webhook: (
 			<ForRole needs="developer">
-				<Button
-					size="xs"
-					renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
-				>
+				<ButtonLink size="xs" to="/p/$projectId/webhooks/new" params={{ projectId }}>
 					New webhook
-				</Button>
+				</ButtonLink>
 			</ForRole>
 		),
 		event:
 			firstWebhookId === null ? null : (
-				<Button
+				<ButtonLink
 					size="xs"
-					renderRoot={(props) => (
-						<Link
-							{...props}
-							to="/p/$projectId/webhooks/$webhookId"
-							params={{ projectId, webhookId: firstWebhookId }}
-							search={{}}
-						/>
-					)}
+					to="/p/$projectId/webhooks/$webhookId"
+					params={{ projectId, webhookId: firstWebhookId }}
+					search={{}}
 				>
 					Go to the webhook
-				</Button>
+				</ButtonLink>
 			),
 		delivery: (
-			<Button
-				size="xs"
-				variant="default"
-				renderRoot={(props) => <Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{}} />}
-			>
+			<ButtonLink size="xs" variant="default" to="/p/$projectId/logs" params={{ projectId }} search={{}}>
 				Open the log
-			</Button>
+			</ButtonLink>
 		),
 	};
 	return (

@@ -1,10 +1,11 @@
-import { ActionIcon, Anchor, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Text, Tooltip } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SessionProject } from "../../api/model.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
 import { Ident } from "../../ui/ident.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
 import { RenameDialog } from "./rename-dialog.tsx";
@@ -21,9 +22,9 @@ export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefine
 			key: "name",
 			header: "Name",
 			render: ({ id, name }) => (
-				<Anchor component={Link} to={`/p/${id}`} fw={600} c="var(--ph-text)" tabIndex={-1}>
+				<AnchorLink to="/p/$projectId" params={{ projectId: id }} fw={600} c="var(--ph-text)" tabIndex={-1}>
 					{name}
-				</Anchor>
+				</AnchorLink>
 			),
 		},
 		{ key: "id", header: "Id", from: "sm", render: ({ id }) => <Ident id={id} /> },

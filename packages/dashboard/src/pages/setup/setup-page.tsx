@@ -1,13 +1,14 @@
-import { Button, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { setUp, setupNeeded } from "../../api/session.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { AccountFields, newAccountForm } from "../../ui/account/account-fields.tsx";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
 import { Code } from "../../ui/ident.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
 
@@ -38,9 +39,7 @@ function SetUpAlready() {
 			title="Posthorn is set up"
 			lead="Its operator has an account. Sign in, or ask the operator to invite you."
 		>
-			<Button component={Link} to="/sign-in">
-				Sign in
-			</Button>
+			<ButtonLink to="/sign-in">Sign in</ButtonLink>
 		</AuthCard>
 	);
 }

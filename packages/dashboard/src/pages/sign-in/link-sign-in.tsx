@@ -1,10 +1,11 @@
 import { Button, Stack } from "@mantine/core";
-import { Link, useRouter, useSearch } from "@tanstack/react-router";
+import { useRouter, useSearch } from "@tanstack/react-router";
 import { isStatus } from "../../api/client/error.ts";
 import { signIn } from "../../api/session.ts";
 import { safeNext } from "../../lib/account/next-path.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useAttempt } from "../../ui/hooks/use-attempt.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 
 /** Waits for a click before using the link, because programs that scan messages open links too. */
@@ -23,9 +24,7 @@ export function LinkSignIn({ token }: { token: string }) {
 				title="This link has expired"
 				lead="It works once, within 15 minutes. Ask the operator for another one, or sign in with your password."
 			>
-				<Button component={Link} to="/sign-in">
-					Sign in with a password
-				</Button>
+				<ButtonLink to="/sign-in">Sign in with a password</ButtonLink>
 			</AuthCard>
 		);
 	}

@@ -1,7 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { IconActivity, IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { attemptQuery } from "../../api/attempts.ts";
 import type { Health } from "../../api/health.ts";
 import { adviceFor } from "../../lib/attempts/advice.ts";
@@ -12,6 +11,7 @@ import { ForRole } from "../../ui/account/for-role.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { useRecovery } from "../../ui/hooks/use-recovery.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import classes from "./failing-banner.module.css";
 
 interface FailingBannerProps {
@@ -57,19 +57,14 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				</div>
 			</div>
 			<Group gap="xs">
-				<Button
+				<ButtonLink
 					variant="default"
-					renderRoot={(props) => (
-						<Link
-							{...props}
-							to="/p/$projectId/logs"
-							params={{ projectId }}
-							search={{ webhook_id: health.webhook_id }}
-						/>
-					)}
+					to="/p/$projectId/logs"
+					params={{ projectId }}
+					search={{ webhook_id: health.webhook_id }}
 				>
 					See responses
-				</Button>
+				</ButtonLink>
 				{health.waiting.count === 0 ? null : (
 					<RetryAllNow
 						projectId={projectId}

@@ -1,6 +1,5 @@
-import { Anchor, Button, Group, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
@@ -18,6 +17,7 @@ import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { Ident } from "../../ui/ident.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./test-dialog.module.css";
@@ -173,19 +173,14 @@ function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: s
 				)}
 			</Text>
 			{response_body === "" ? null : <CodeBlock code={response_body} label="response body" wrap />}
-			<Anchor
+			<AnchorLink
 				size="sm"
-				renderRoot={(props) => (
-					<Link
-						{...props}
-						to="/p/$projectId/logs/$attemptId"
-						params={{ projectId, attemptId: attempt.id }}
-						search={{ webhook_id: attempt.webhook_id }}
-					/>
-				)}
+				to="/p/$projectId/logs/$attemptId"
+				params={{ projectId, attemptId: attempt.id }}
+				search={{ webhook_id: attempt.webhook_id }}
 			>
 				See the complete request and response in the log
-			</Anchor>
+			</AnchorLink>
 		</>
 	);
 }

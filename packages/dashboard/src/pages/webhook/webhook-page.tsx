@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
@@ -15,6 +15,7 @@ import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { LeaveGuard } from "../../ui/leave-guard.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { ActivityTab } from "./activity/activity-tab.tsx";
@@ -39,22 +40,14 @@ export function WebhookPage() {
 				<PageHeader title="Webhook" />
 				<ErrorState error={webhook.error} onRetry={webhook.refetch} />
 				<Group gap="lg" fz="sm">
-					<Anchor
-						size="sm"
-						renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}
-					>
+					<AnchorLink size="sm" to="/p/$projectId/webhooks" params={{ projectId }}>
 						All webhooks
-					</Anchor>
+					</AnchorLink>
 					{isStatus(webhook.error, 404) ? (
 						// They stay in the log.
-						<Anchor
-							size="sm"
-							renderRoot={(props) => (
-								<Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhookId }} />
-							)}
-						>
+						<AnchorLink size="sm" to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhookId }}>
 							Its deliveries
-						</Anchor>
+						</AnchorLink>
 					) : null}
 				</Group>
 			</Page>

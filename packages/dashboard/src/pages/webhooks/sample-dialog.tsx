@@ -1,6 +1,6 @@
-import { Anchor, JsonInput, List, Select, Stack, Text } from "@mantine/core";
+import { JsonInput, List, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "../../api/client/error.ts";
 import { type EventTypeEntry, eventTypesQuery, publishSample } from "../../api/event-types.ts";
@@ -12,6 +12,7 @@ import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAttempt } from "../../ui/hooks/use-attempt.ts";
+import { AnchorLink } from "../../ui/links.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { FormButtons } from "../../ui/submit-form.tsx";
@@ -88,15 +89,9 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 				<Text size="sm">
 					A sample is a real event in this project's log, except that its id begins with <code>evt_sample_</code>. A
 					receiver that doesn't look at the id takes it for a real one. To try out only one webhook,{" "}
-					<Anchor
-						size="sm"
-						underline="always"
-						renderRoot={(props) => (
-							<Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} onClick={onClose} />
-						)}
-					>
+					<AnchorLink size="sm" underline="always" to="/p/$projectId/webhooks" params={{ projectId }} onClick={onClose}>
 						send it a test event
-					</Anchor>{" "}
+					</AnchorLink>{" "}
 					instead.
 				</Text>
 				<Select

@@ -1,13 +1,14 @@
 import { Button, Skeleton } from "@mantine/core";
 import { IconFilterOff, IconPlus, IconWebhook } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { healthQuery } from "../../api/health.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { useNarrow } from "../../ui/hooks/use-width.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { EXAMPLE_ROWS } from "./example-rows.ts";
@@ -137,12 +138,13 @@ function PublishSample() {
 function NewWebhook({ projectId }: { projectId: string }) {
 	return (
 		<ForRole needs="developer">
-			<Button
+			<ButtonLink
 				leftSection={<IconPlus size={16} aria-hidden />}
-				renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
+				to="/p/$projectId/webhooks/new"
+				params={{ projectId }}
 			>
 				New webhook
-			</Button>
+			</ButtonLink>
 		</ForRole>
 	);
 }

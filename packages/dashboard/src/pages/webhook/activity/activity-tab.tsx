@@ -1,11 +1,12 @@
-import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
+import { Group, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import type { Health } from "../../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../../api/stats.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../../ui/charts/charts.tsx";
 import { useIncidents } from "../../../ui/hooks/use-incidents.ts";
+import { AnchorLink } from "../../../ui/links.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { INCIDENTS_SHOWN } from "../use-webhook.ts";
@@ -67,14 +68,9 @@ export function ActivityTab({ projectId, webhook, health, range, offersReplay }:
 				title="Recent attempts"
 				flush
 				actions={
-					<Anchor
-						size="sm"
-						renderRoot={(props) => (
-							<Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhook.id }} />
-						)}
-					>
+					<AnchorLink size="sm" to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhook.id }}>
 						Show all in the log
-					</Anchor>
+					</AnchorLink>
 				}
 			>
 				<RecentAttempts projectId={projectId} webhookId={webhook.id} paused={webhook.status === "paused"} />

@@ -1,5 +1,3 @@
-import { Anchor } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import type { Waiting } from "../../../api/health.ts";
 import { useSession } from "../../../api/session.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
@@ -10,6 +8,7 @@ import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { Code, Ident } from "../../../ui/ident.tsx";
+import { AnchorLink } from "../../../ui/links.tsx";
 import { When } from "../../../ui/when.tsx";
 import classes from "./activity-lists.module.css";
 
@@ -39,20 +38,15 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 						<EventMark event={{ event_id, test }} />
 						<OrderId id={order_id} />
 						{nameOf === undefined ? null : (
-							<Anchor
+							<AnchorLink
 								size="sm"
 								className={classes.name}
 								title={nameOf(webhook_id)}
-								renderRoot={(props) => (
-									<Link
-										{...props}
-										to="/p/$projectId/webhooks/$webhookId"
-										params={{ projectId, webhookId: webhook_id }}
-									/>
-								)}
+								to="/p/$projectId/webhooks/$webhookId"
+								params={{ projectId, webhookId: webhook_id }}
 							>
 								{nameOf(webhook_id)}
-							</Anchor>
+							</AnchorLink>
 						)}
 						<Ident id={event_id} />
 					</span>
