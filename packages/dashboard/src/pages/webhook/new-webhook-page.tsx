@@ -1,4 +1,4 @@
-import { Grid, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Grid, Stack, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconWebhook } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
@@ -12,10 +12,7 @@ import { plural } from "../../lib/text/numbers.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
-import { EventPicker } from "./fields/event-picker.tsx";
-import { StandardSwitch } from "./fields/standard-switch.tsx";
-import { UrlField } from "./fields/url-field.tsx";
-import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./fields/webhook-faults.ts";
+import { WebhookFields, webhookForm } from "./fields/webhook-fields.tsx";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
 
 const SAMPLE_TYPE = "purchase.completed";
@@ -51,10 +48,7 @@ function NewWebhook() {
 	const navigate = useNavigate();
 	const account = useSession().account.id;
 	const [looked, setLooked] = useState<EventType | null>(null);
-	const form = useForm({
-		initialValues: { url: "", description: "", events: [] as EventType[], standard_webhooks: false },
-		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
-	});
+	const form = useForm(webhookForm({ url: "", description: "", events: [], standard_webhooks: false }));
 	const create = async ({ url, description, ...rest }: typeof form.values) => {
 		const fields = { url: url.trim(), description: typedName(description), ...rest };
 		const { id, secret } = await createWebhook(projectId, fields);
@@ -67,7 +61,7 @@ function NewWebhook() {
 			replace: true,
 		});
 	};
-	const { url, description, events, standard_webhooks } = form.values;
+	const { url, events, standard_webhooks } = form.values;
 	const previewed = looked !== null && events.includes(looked) ? looked : (events[0] ?? SAMPLE_TYPE);
 	return (
 		<Page>
@@ -82,28 +76,10 @@ function NewWebhook() {
 							gap="lg"
 							onCancel={() => void navigate({ to: "/p/$projectId/webhooks", params: { projectId } })}
 						>
-							<UrlField value={url} onChange={(next) => form.setFieldValue("url", next)} error={form.errors.url} />
-							<TextInput
-								label="Description"
+							<WebhookFields
+								form={form}
 								description="A name for your own use, such as Accounting, Chat, or Warehouse orders."
-								autoComplete="off"
-								{...form.getInputProps("description")}
-								rightSectionWidth={72}
-								rightSection={
-									<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
-										{description.length}/{DESCRIPTION_LENGTH}
-									</Text>
-								}
-							/>
-							<EventPicker
-								value={events}
-								onChange={(next) => form.setFieldValue("events", next)}
 								onLook={setLooked}
-								error={form.errors.events}
-							/>
-							<StandardSwitch
-								value={standard_webhooks}
-								onChange={(next) => form.setFieldValue("standard_webhooks", next)}
 							/>
 						</SubmitForm>
 					</Section>
