@@ -195,19 +195,30 @@ export async function presentSession(
 	{ account, session, csrfToken }: Person,
 	{ storage, config, quarantine }: ApiParts,
 ): Promise<Static<typeof Session>> {
-	const own = account.operator
-		? (await storage.listProjects({ limit: MOST_ROWS })).map((project) => ({ ...project, role: "owner" as const }))
-		: (await storage.listMemberships({ accountId: account.id })).map(({ projectId, projectName, ...membership }) => ({
-				...membership,
-				...{ id: projectId, name: projectName },
-			}));
 	return {
 		account: presentAccount(account),
 		csrf_token: csrfToken,
 		by_link: session.byLink,
-		projects: own.map(({ id, name, apps, role }) => ({ id, name, apps: apps as "developer"[], role })),
+		projects: await projectsOf(account, storage),
 		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
 		log_retention_days: config.logRetentionMs / DAY_MS,
 		quarantine: (quarantine?.mark ?? null) !== null,
 	};
+}
+
+async function projectsOf(
+	account: port.Account,
+	storage: ApiParts["storage"],
+): Promise<Static<typeof Session>["projects"]> {
+	if (account.operator) {
+		const all = await storage.listProjects({ limit: MOST_ROWS });
+		return all.map(({ id, name, apps }) => ({ id, name, apps: apps as "developer"[], role: "owner" }));
+	}
+	const own = await storage.listMemberships({ accountId: account.id });
+	return own.map((member) => ({
+		id: member.projectId,
+		name: member.projectName,
+		apps: member.apps as "developer"[],
+		role: member.role,
+	}));
 }
