@@ -2,10 +2,18 @@ import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { isolated, typedName } from "../lib/text/names.ts";
 
-/** Whether what must be typed was typed, and the field for it: before something large that can't be undone. */
+/** Up to this many things need nothing typed. */
+const MAX_UNCONFIRMED = 100;
+
+/**
+ * Whether what must be typed was typed, and the field for it: before something large that can't be undone.
+ *
+ * @param given a name, or how many things are affected
+ */
 export function useTypeToConfirm(given: string | number) {
 	const [typed, setTyped] = useState("");
 	const what = typedName(String(given));
+	if (typeof given === "number" && given <= MAX_UNCONFIRMED) return { isConfirmed: true, field: null };
 	const isConfirmed = typedName(typed) === what;
 	const field = (
 		<TextInput

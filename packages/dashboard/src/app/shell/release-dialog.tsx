@@ -19,8 +19,6 @@ interface ReleaseDialogProps {
 
 /** How many are listed at first, and then on each request. */
 const ROWS = 50;
-/** More are only sent after their number was typed. */
-const MAX_UNCONFIRMED = 100;
 
 /** Ends a quarantine: shows what will be sent to which webhook, and lets the operator leave out a webhook's. */
 export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps) {
@@ -33,7 +31,6 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 		staleTime: "static",
 	});
 	const release = releaseOf(data ?? [], ({ id }) => skipped.has(id));
-	const isLarge = release.total > MAX_UNCONFIRMED;
 	const { isConfirmed, field } = useTypeToConfirm(release.total);
 	const run = async () => {
 		const released = await releaseQuarantine(release.skipped);
@@ -49,7 +46,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 			size="xl"
 			action={release.total === 0 ? "Release" : `Release and send ${formatCount(release.total)}`}
 			onConfirm={run}
-			ready={data !== undefined && (!isLarge || isConfirmed)}
+			ready={data !== undefined && isConfirmed}
 		>
 			<Stack gap="sm">
 				<Text size="sm">
@@ -89,7 +86,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 						</List.Item>
 					</List>
 				)}
-				{isLarge ? field : null}
+				{field}
 			</Stack>
 		</Confirm>
 	);

@@ -35,9 +35,6 @@ interface ActOnMatchingProps {
 	onClose: () => void;
 }
 
-/** More than this are only changed after their number was typed. */
-const MAX_UNCONFIRMED = 100;
-
 type Progressed =
 	| { readonly state: "asking" }
 	| { readonly state: "running"; readonly count: number }
@@ -61,7 +58,6 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 		staleTime: "static",
 	});
 	const total = counted.data?.count ?? 0;
-	const isLarge = total > MAX_UNCONFIRMED;
 	const { isConfirmed, field } = useTypeToConfirm(total);
 
 	const run = async () => {
@@ -122,14 +118,14 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 			) : (
 				<div aria-live="polite">{total === 0 ? <Text size="sm">{none}</Text> : preview(counted.data)}</div>
 			)}
-			{isLarge ? field : null}
+			{field}
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">
 				<Button variant="default" onClick={onClose}>
 					{counted.data !== undefined && total === 0 ? "Close" : "Cancel"}
 				</Button>
 				{total === 0 ? null : (
-					<Button onClick={() => void run()} data-autofocus disabled={isLarge && !isConfirmed}>
+					<Button onClick={() => void run()} data-autofocus disabled={!isConfirmed}>
 						{action.verb} {plural(total, "delivery", "deliveries")}
 					</Button>
 				)}

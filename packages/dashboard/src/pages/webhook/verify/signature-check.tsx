@@ -17,6 +17,7 @@ import { useState } from "react";
 import { checkSignature, type Diagnosis, newestAttemptsQuery, type SignatureSeen } from "../../../api/attempts.ts";
 import { responseWords, wasSent } from "../../../lib/attempts/attempt-words.ts";
 import { shortTime } from "../../../lib/text/time.ts";
+import { useAttempt } from "../../../ui/hooks/use-attempt.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
@@ -36,8 +37,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 	const [signature, setSignature] = useState("");
 	const [timestamp, setTimestamp] = useState("");
 	const [clock, setClock] = useState("");
-	const [busy, setBusy] = useState(false);
-	const [problem, setProblem] = useState<unknown>(null);
+	const { busy, problem, attempt } = useAttempt();
 	const [findings, setFindings] = useState<Diagnosis["findings"] | null>(null);
 	const sent = (attempts ?? []).filter((attempt) => attempt.status_code !== null && wasSent(attempt));
 	const chosen = attemptId ?? sent[0]?.id ?? null;
@@ -51,22 +51,14 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 		};
 	const check = async () => {
 		if (chosen === null) return;
-		setBusy(true);
-		setProblem(null);
-		try {
-			const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(text);
-			const seen: SignatureSeen = {
-				...(signature.trim() === "" ? {} : { signature: signature.trim() }),
-				...(file === null && text === "" ? {} : { body: base64(bytes) }),
-				...(timestamp === "" ? {} : { timestamp }),
-				...(clock.trim() === "" ? {} : { clock: Number(clock) }),
-			};
-			setFindings((await checkSignature(projectId, chosen, seen)).findings);
-		} catch (error) {
-			setProblem(error);
-		} finally {
-			setBusy(false);
-		}
+		const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(text);
+		const seen: SignatureSeen = {
+			...(signature.trim() === "" ? {} : { signature: signature.trim() }),
+			...(file === null && text === "" ? {} : { body: base64(bytes) }),
+			...(timestamp === "" ? {} : { timestamp }),
+			...(clock.trim() === "" ? {} : { clock: Number(clock) }),
+		};
+		setFindings((await checkSignature(projectId, chosen, seen)).findings);
 	};
 	return (
 		<Section
@@ -83,7 +75,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 				<form
 					onSubmit={(event) => {
 						event.preventDefault();
-						void check();
+						void attempt(check);
 					}}
 				>
 					<Stack>
