@@ -96,17 +96,13 @@ export type AttemptRow = Readonly<Record<string, unknown>>;
 export type AttemptNames = Pick<NewAttempt, "webhookId" | "eventType">;
 
 /** An entry of the log without its bodies. */
-export const summaryOf = (row: AttemptRow, { webhookId, eventType }: AttemptNames): AttemptSummary => ({
-	...outcomeOf(row, webhookId),
-	...{ eventId: row.event_id as string, eventType },
-});
-
-/** … and without what names its event. */
-export function outcomeOf(row: AttemptRow, webhookId: string): Omit<AttemptSummary, "eventId" | "eventType"> {
+export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptNames): AttemptSummary {
 	return {
 		id: toAttemptId(row.id),
 		webhookId,
 		seq: row.seq as number,
+		eventId: row.event_id as string,
+		eventType,
 		attempt: row.attempt as number,
 		replay: row.replay as number,
 		status: statusOf(row.status),

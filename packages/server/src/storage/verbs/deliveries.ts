@@ -17,11 +17,11 @@ import {
 	type DeliveryProgress,
 	ended,
 	MAX_DELIVERY_ATTEMPTS,
-	outcomeOf,
 	QUEUE_CODE,
 	replayRange,
 	STATUS_CODE,
 	statusOf,
+	summaryOf,
 	toAttemptId,
 } from "../shared/deliveries.ts";
 import { holdWebhook } from "./registry.ts";
@@ -95,6 +95,11 @@ export const latestOf = (deliveries: string): Query<Latest> => sql`
 		r.attempt AS next_attempt, r.replay AS next_replay, r.due_at AS next_due_at
 	FROM ${given}${deliveries}${endGiven} ${THEIR_LATEST}`;
 
+function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["newest"] {
+	const { eventId: _, eventType: __, ...newest } = summaryOf(row, { webhookId, eventType: "" });
+	return newest;
+}
+
 /** For each of these deliveries, in the same order. */
 export function* readLatest({
 	projectId,
@@ -117,7 +122,7 @@ export function* readLatest({
 		}
 		const { next_attempt: attempt, next_replay: replay, next_due_at: dueAt } = row;
 		latest.push({
-			newest: row.id === null ? null : outcomeOf(row, deliveries[i]!.webhookId),
+			newest: row.id === null ? null : newestAttemptOf(row, deliveries[i]!.webhookId),
 			dismissed: row.dismissed_at !== null,
 			next: attempt === null ? null : { attempt, replay, dueAt: yield* toNodeTime(dueAt) },
 		});
