@@ -128,7 +128,8 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 			await leaving.releaseLease({ lease: lease!, wakeAt, seen });
 		}
 		await leaving.close();
-		expect([await heard(next), await heard(next)]).toEqual([soon, busy]);
+		// Two connections may have sent them.
+		expect([await heard(next), await heard(next)].sort()).toEqual([soon, busy].sort());
 	});
 
 	// Every event that a store published by SQL made every node ask for leases.
