@@ -1,8 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
-import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
-import { Passwords } from "../accounts/index.ts";
+import { Browser, member, PASSWORD, setUp, tokenOf } from "../../test/api/browser.ts";
+import { Passwords, PasswordsBusy } from "../accounts/index.ts";
 import { SIGN_IN } from "../base/budgets.ts";
 
 const DAY_MS = 86_400_000;
@@ -152,6 +152,25 @@ test("concurrent tries don't bypass the limit", async () => {
 	const statuses = (await Promise.all(tries)).map(({ status }) => status);
 	expect(statuses.filter((status) => status === 401)).toHaveLength(SIGN_IN.wrongForAccount);
 	expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+});
+
+test("while too many passwords are being checked, callers are told to retry, and nothing counts as a failure", async () => {
+	const { json } = await api.call("POST", `${project}/invitations`, { body: { role: "viewer" } });
+	const person = { email: "new@example.com", name: "New", password: "a password of the new one" };
+	const busy = new PasswordsBusy();
+	vi.spyOn(Passwords.prototype, "verify").mockRejectedValueOnce(busy).mockRejectedValueOnce(busy);
+	vi.spyOn(Passwords.prototype, "hash").mockRejectedValueOnce(busy);
+	const change = { current: PASSWORD, password: person.password };
+	for (const { status, headers, json: problem } of [
+		await new Browser(api).signIn(EMAIL),
+		await ada.call("POST", "/v1/account/password", { body: change }),
+		await new Browser(api).call("POST", "/v1/invitations/accept", { body: { token: tokenOf(json.url), ...person } }),
+	]) {
+		expect(status).toBe(503);
+		expect(headers["retry-after"]).toBe("2");
+		expect(problem.detail).toBe("Too many sign-ins are in progress. Try again in 2 seconds.");
+	}
+	expect(api.logs.join("\n")).not.toContain("a request failed");
 });
 
 test("earlier tries don't delay a successful sign-in", async () => {

@@ -21,6 +21,20 @@ test("reads parameters according to their schema", () => {
 	expect(readQuery(undefined, {})).toEqual({ ok: true, value: {} });
 });
 
+test("gives a missing parameter its default, unless it is optional", () => {
+	const paging = Type.Object(
+		{
+			limit: Type.Integer({ minimum: 1, maximum: 9, default: 5 }),
+			after: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+		},
+		{ additionalProperties: false },
+	);
+	expect(readQuery(paging, {})).toEqual({ ok: true, value: { limit: 5 } });
+	expect(readQuery(paging, { limit: "9", after: "3" })).toEqual({ ok: true, value: { limit: 9, after: 3 } });
+	for (const limit of ["", "0", "10", "x", ["1", "2"]])
+		expect(readQuery(paging, { limit })).toMatchObject({ ok: false, faults: [{ pointer: "?limit" }] });
+});
+
 test("reports all faults, one for each parameter", () => {
 	const result = readQuery(schema, { limit: "ten", name: "long", tag: ["c", "d"], more: "1" });
 	expect(result.ok ? [] : result.faults.map(({ pointer }) => pointer)).toEqual([
