@@ -142,10 +142,13 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params }) {
-				const { attempts, nextRetryAt, ...delivery } = found("delivery", await storage.getDelivery(params));
+				const { attempts, ...delivery } = found("delivery", await storage.getDelivery(params));
 				return {
-					...delivery,
-					next_retry_at: isoTimeOrNull(nextRetryAt),
+					state: delivery.state,
+					attempt: delivery.attempt,
+					replay: delivery.replay,
+					next_retry_at: isoTimeOrNull(delivery.nextRetryAt),
+					dismissed: delivery.dismissed,
 					attempts: newestWithin(attempts, RESPONSES.pageBytes).map(presentAttempt),
 				};
 			},
