@@ -244,7 +244,7 @@ export interface paths {
         };
         /**
          * Search events
-         * @description Newest first. Give either `text`, or `order_id` and `customer_email`. Events are found by order id and customer e-mail in an index (the newest 200), and by `text` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
+         * @description Newest first. Search either by `text`, or by `order_id`, `customer_email` or both. Events are found by order id and customer e-mail in an index (the newest 200), and by `text` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with `text` searches for at most 400 ms, so a page may be short or empty even if more follow. Continue until `next_cursor` is null, or stop whenever you like. Test events aren't searched.
          */
         readonly get: operations["searchEvents"];
         readonly put?: never;

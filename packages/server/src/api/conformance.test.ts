@@ -48,7 +48,10 @@ const DESCRIBED: readonly (readonly [reason: RegExp, described: RegExp])[] = [
 	[/^must be in the future$/, /in the future/],
 	[/ISO 4217/, /ISO 4217/],
 	[/^must be a type that the webhook is subscribed to$/, /subscribed to/],
-	[/^give either text, or order_id and customer_email, but not both$/, /[Ee]ither `text`, or `order_id` and/],
+	[
+		/^give either text, or order_id and customer_email, but not both$/,
+		/either by `text`, or by `order_id`, `customer_email` or both/,
+	],
 	[/^\d+ combinations of webhooks, types and states, at most \d+ are possible/, /Webhooks × types × states/],
 ];
 

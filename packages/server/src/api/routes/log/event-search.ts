@@ -88,7 +88,7 @@ export function eventSearchRoutes({ storage, references, clock }: ApiParts): Rou
 	return [
 		route("GET", "/v1/projects/{project_id}/events/search", "searchEvents", {
 			summary: "Search events",
-			description: `Newest first. Give either \`text\`, or \`order_id\` and \`customer_email\`. Events are found by order id and customer e-mail in an index (the newest ${SEARCH.eventsOfReference}), and by \`text\` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with \`text\` searches for at most ${SEARCH.textMs} ms, so a page may be short or empty even if more follow. Continue until \`next_cursor\` is null, or stop whenever you like. Test events aren't searched.`,
+			description: `Newest first. Search either by \`text\`, or by \`order_id\`, \`customer_email\` or both. Events are found by order id and customer e-mail in an index (the newest ${SEARCH.eventsOfReference}), and by \`text\` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with \`text\` searches for at most ${SEARCH.textMs} ms, so a page may be short or empty even if more follow. Continue until \`next_cursor\` is null, or stop whenever you like. Test events aren't searched.`,
 			access: "project",
 			query: SearchQuery,
 			rate: "reads",
