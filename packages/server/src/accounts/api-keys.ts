@@ -105,7 +105,10 @@ export class ApiKeys {
 		return key && this.#withLastUse(key);
 	}
 
-	/** It stops working here immediately, and on other nodes once they are notified, or within seconds. */
+	/**
+	 * False if the project has no such key. A deleted key stops working here immediately, and on other nodes once they
+	 * are notified, or within seconds.
+	 */
 	async delete(projectId: string, keyId: string): Promise<boolean> {
 		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId });
 		if (deleted) this.#cache.drop(keyId);
@@ -113,7 +116,7 @@ export class ApiKeys {
 	}
 
 	/**
-	 * Whose key this is; null if no one's.
+	 * The principal that a key belongs to; null if it is unknown.
 	 *
 	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */
@@ -171,7 +174,7 @@ export interface Lookup {
 /** Recently found API keys, by hash. Bounded: when full, the oldest is dropped. */
 export class KeyCache {
 	readonly #clock: Pick<Clock, "now" | "elapsed">;
-	/** Each with the moment at which its lookup began. */
+	/** Each with the time at which its lookup began. */
 	readonly #entries = new BoundedMap<string, { readonly key: ApiKey; readonly foundAt: Moment }>(API_KEYS.cached);
 	/** When each project's last hint arrived, by the monotonic clock: the wall clock may be set back. */
 	readonly #hintedAt = new BoundedMap<string, number>(API_KEYS.hintedProjects);

@@ -151,7 +151,10 @@ export class People {
 		return this.#taken.wait(invitationId);
 	}
 
-	/** The same for an unknown address and a wrong password, after the same work: it doesn't reveal who has an account. */
+	/**
+	 * Returns the same for an unknown address and a wrong password, after the same work, so it doesn't reveal who has an
+	 * account.
+	 */
 	async signIn(email: string, password: string, network: string): Promise<SignInResult> {
 		const name = normalEmail(email);
 		const tried: readonly Count[] = [

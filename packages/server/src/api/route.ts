@@ -111,7 +111,10 @@ export interface Call<Q, B> {
 	isStillAllowed(): Promise<boolean>;
 	/** Throws what the caller would get now, if that is a refusal: for handlers that wait before they read. */
 	authorizeAgain(): Promise<void>;
-	/** For a change that wasn't made, since the caller has lost the right to it or its target is gone: throws which. */
+	/**
+	 * For a change that storage didn't make, because its target is gone or the caller has lost the right to make it.
+	 * Throws what the caller would get now if that is a refusal, else 404 for `what`.
+	 */
 	gone(what: string): Promise<never>;
 }
 

@@ -48,8 +48,8 @@ const builders = {
 
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
 
-/** Rows that a page may have. */
-export const MOST_ROWS = 200;
+/** The maximum number of rows of a page. */
+export const MAX_ROWS = 200;
 
 export interface PageQuery {
 	readonly limit: number;
@@ -198,7 +198,7 @@ export const wholeList = <T extends TSchema>(title: string, item: T) => componen
 
 export const Limit = Type.Integer({
 	minimum: 1,
-	maximum: MOST_ROWS,
+	maximum: MAX_ROWS,
 	default: 50,
 	description: "Rows per page.",
 });

@@ -160,6 +160,7 @@ interface Noted {
 /**
  * The parts of a {@link Call} that are read when they are used. With these getters in an object literal, each request
  * would get a hidden class of its own, which V8 keeps until the next full collection, with the request and its response.
+ * Those that return functions bind them, because handlers destructure their call.
  */
 class LateParts {
 	readonly request: FastifyRequest;

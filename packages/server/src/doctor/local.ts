@@ -111,7 +111,7 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 	return warning(name, text);
 }
 
-/** What the settings in the database say: whether the seal key is the right one, the clock plausible, and it may send. */
+/** Checks the seal key, the clock and the quarantine against the settings in the database. */
 export function examineStored(config: Config, path: string, settingOf: (name: string) => string | null): Finding[] {
 	const mark = markOf(settingOf(QUARANTINE));
 	return [
@@ -121,7 +121,10 @@ export function examineStored(config: Config, path: string, settingOf: (name: st
 	];
 }
 
-/** @param seen the time that a node recorded, if any; `jumped` is how far clocks have jumped ahead before */
+/**
+ * @param seen the time that a node recorded, if any
+ * @param jumped how far clocks have jumped ahead before
+ */
 function examineRetention({ logRetentionMs }: Config, seen: string | null, jumped: string | null): Finding[] {
 	const now = Date.now();
 	if (seen === null || now <= Number(seen)) return [];

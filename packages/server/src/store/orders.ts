@@ -190,7 +190,10 @@ export class Orders {
 		});
 	}
 
-	/** How a deliverable ended. Its order must be recorded first, so that `purchase.completed` comes before. */
+	/**
+	 * The final outcome of a deliverable: creates `delivery.success` or `delivery.failed`. Its order must be recorded
+	 * first, so that `purchase.completed` comes before.
+	 */
 	async deliverable(
 		projectId: string,
 		orderId: string,

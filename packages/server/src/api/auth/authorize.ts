@@ -87,7 +87,7 @@ export async function authorizeAgain(request: FastifyRequest, route: Route, part
 	await requireApp(request, route, parts);
 }
 
-/** The same as a value. */
+/** Whether {@link authorizeAgain} passes: the caller's session may have ended since, or its key been deleted. */
 export async function isStillAllowed(request: FastifyRequest, route: Route, parts: AuthParts): Promise<boolean> {
 	try {
 		await authorizeAgain(request, route, parts);
@@ -175,7 +175,10 @@ const unauthorized = (why: string, error = ""): Problem =>
 	new Problem("unauthorized", why, { headers: { "WWW-Authenticate": `Bearer realm="posthorn"${error}` } });
 const invalidToken = (why: string): Problem => unauthorized(why, ', error="invalid_token"');
 
-/** The signed-in account that sent this request, after CSRF checks; null if there is none. For open routes. */
+/**
+ * The signed-in account that sent this request, after CSRF checks; null if there is none. For open routes that do more
+ * for signed-in users.
+ */
 export async function authenticateCookie(request: FastifyRequest, parts: AuthParts): Promise<Person | null> {
 	const person = await findPerson(parts.cookie.read(request), request, parts);
 	if (person) checkIntent(request, person, parts);

@@ -186,7 +186,7 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += RESPONSES.sliceBytes) yield bytes.subarray(at, at + RESPONSES.sliceBytes);
 }
 
-/** What a rate counts, and whose if it applies to a project; else it applies to a principal. */
+/** What each rate counts. With a second part it applies to the project, otherwise to the principal. */
 const COUNTED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	changes: ["changes", "in this project"],
 	facts: ["store facts", "of this project"],

@@ -367,8 +367,9 @@ export function closeAfter(socket: Socket, clock: Pick<Clock, "setTimeout">, tex
 	clock.setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs);
 }
 
-/** Codes of errors that end a connection: a body comes in too many small chunks, or there is no host or several. */
+/** The code of the error that ends a connection whose request body arrives in too many small chunks. */
 export const SMALL_CHUNKS = "SMALL_CHUNKS";
+/** The code of the error that ends a connection whose request names no host, or several. */
 export const NOT_ONE_HOST = "NOT_ONE_HOST";
 
 /** RFC 9112, 3.2. HTTP/1.0 needs no host. Several are joined with commas, which no host contains. */

@@ -119,7 +119,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 interface QuerySchema {
 	readonly properties?: Readonly<Record<string, { readonly type?: string; readonly default?: unknown }>>;
-	/** Parameters that have a default. */
+	/** Those that are never undefined: each has a default. */
 	readonly required?: readonly string[];
 }
 
@@ -140,7 +140,8 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
  * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
- * be given once. Those that aren't optional have a default. Unknown parameters are faults. Pointers have the form `?name`.
+ * be given once. A missing one gets its default, unless it is optional. Unknown parameters are faults. Pointers have the
+ * form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
 	const { properties = {}, required = [] } = (schema ?? {}) as QuerySchema;

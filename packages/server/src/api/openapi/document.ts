@@ -6,7 +6,6 @@ import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
 import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route.ts";
 import { apiRoutes } from "../routes/index.ts";
-
 import { factId } from "../routes/publishing/facts.ts";
 import { component, EventId, EventTypeName, id, optional, Type } from "../schema.ts";
 import { receiverWebhooks } from "./receivers.ts";

@@ -1,4 +1,4 @@
-/** Replays, retries and dismissals of many deliveries: of a webhook, of those that a request names, or by a filter. */
+/** Bulk replays, retries and dismissals: of a webhook's deliveries, of named ones, or of those that match a filter. */
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { isId } from "../../../base/ids.ts";
@@ -141,11 +141,12 @@ const Dismissals = component("Dismissals")({
 	next_cursor: NextStep,
 	...searchedOf,
 });
-/** In storage's words. */
+
+/** With the names that storage gives the ids. */
 const keysOf = (deliveries: Static<ReturnType<typeof namedDeliveries>>): DeliveryKey[] =>
 	deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
 
-/** @throws Problem 404 if one names no webhook */
+/** @throws Problem 404 if a `webhook_id` isn't a webhook's id */
 function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): DeliveryKey[] {
 	if (deliveries.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
 	return keysOf(deliveries);

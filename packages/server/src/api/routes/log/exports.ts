@@ -182,8 +182,8 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		const refused = byPrincipal.refusal(principal, 1) ?? byProject.refusal(project, 1);
 		if (refused === "node") throw retryLater("node", "This node is exporting as much as it can.", EXPORTS.retryS);
 		if (refused !== null) {
-			const most = `You may run ${EXPORTS.perPrincipal} export at a time, and a project ${EXPORTS.perProject}.`;
-			throw retryLater("own", most, EXPORTS.retryS);
+			const why = `You may run ${EXPORTS.perPrincipal} export at a time, and a project ${EXPORTS.perProject}.`;
+			throw retryLater("own", why, EXPORTS.retryS);
 		}
 		byPrincipal.hold(principal, 1);
 		byProject.hold(project, 1);

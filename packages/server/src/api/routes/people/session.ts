@@ -6,7 +6,7 @@ import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { component, id, MOST_ROWS, Name, NewName, request, strictObject, Time, Type } from "../../schema.ts";
+import { component, id, MAX_ROWS, Name, NewName, request, strictObject, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token } from "./account.ts";
 import { RoleName } from "./members.ts";
 
@@ -211,7 +211,7 @@ async function projectsOf(
 	storage: ApiParts["storage"],
 ): Promise<Static<typeof Session>["projects"]> {
 	if (account.operator) {
-		const all = await storage.listProjects({ limit: MOST_ROWS });
+		const all = await storage.listProjects({ limit: MAX_ROWS });
 		return all.map(({ id, name, apps }) => ({ id, name, apps: apps as "developer"[], role: "owner" }));
 	}
 	const own = await storage.listMemberships({ accountId: account.id });

@@ -343,11 +343,11 @@ export function changeRoutes({ changes }: ApiParts): Route[] {
 				if (request.method === "HEAD") return new RawResponse("", EVENT_STREAM);
 				const stream = changes.listen(projectId, principalName(principal), isStillAllowed, endOfRights(principal));
 				if (typeof stream === "string") {
-					const most = {
+					const open = {
 						listener: `${WAITERS.streams} streams`,
 						project: `${WAITERS.streamsOfProject} streams of this project`,
 					};
-					throw retryLater("own", `${most[stream]} are already open.`, RETRY_S.streams);
+					throw retryLater("own", `${open[stream]} are already open.`, RETRY_S.streams);
 				}
 				// Asks proxies not to buffer.
 				return new RawResponse(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
