@@ -344,6 +344,17 @@ describe("this machine's own addresses", () => {
 		expect(reads).toBe(3);
 	});
 
+	// The time since the last read, infinity minus infinity, was compared the wrong way around, so there was one more read
+	// and then none.
+	test("without a clock, are read again for each address", () => {
+		let own: string[] = [];
+		const judge = create({ allow: [], interfaces: () => ({ eth0: own.map(address) }) });
+		for (const next of ["9.8.7.4", "9.8.7.5", "9.8.7.6"]) {
+			own = [next];
+			expect(permits(next, judge), next).toBe(false);
+		}
+	});
+
 	test("are those of the machine by default", () => {
 		const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
 		expect(others.length).toBeGreaterThan(0);

@@ -279,7 +279,7 @@ const SPECIAL_IPV6: readonly string[] = [
 const REREAD_AFTER_MS = 1_000;
 
 /**
- * Whether an address is one of this machine's own interfaces, as they are now. A machine with a public address could
+ * Returns whether an address belongs to one of this machine's interfaces, as they are now. A machine with a public address could
  * otherwise be reached on it from the inside, past the firewall that keeps others out.
  */
 function ownAddresses({
@@ -291,10 +291,10 @@ function ownAddresses({
 		return new Set(all.map(({ address }) => ipaddr.parse(address.replace(/%.*/, "")).toNormalizedString()));
 	};
 	let addresses = read();
-	let readAt = clock?.elapsed() ?? 0;
+	let readAt = clock?.elapsed();
 	return (address) => {
-		const now = clock?.elapsed() ?? Number.POSITIVE_INFINITY;
-		if (now - readAt >= REREAD_AFTER_MS) {
+		const now = clock?.elapsed();
+		if (now === undefined || readAt === undefined || now - readAt >= REREAD_AFTER_MS) {
 			readAt = now;
 			try {
 				addresses = read();
