@@ -30,3 +30,13 @@ export function narrow(before: Ledger, after: Ledger, at: number): void {
 		if (lost.length > 0) widths.push(...lost, { at, maxInFlight });
 	}
 }
+
+/** A retry that a user made early may still be made early, though the database no longer knows why. */
+export function keepEarly(before: Ledger, after: Ledger): void {
+	for (const [id, { open }] of after.webhooks)
+		for (const [seq, delivery] of open) {
+			const known = before.webhooks.get(id)?.deliveries.get(seq);
+			const isSame = known?.event.id === delivery.event.id && known.series === delivery.series;
+			if (isSame && known.next === delivery.next && known.early) delivery.early = true;
+		}
+}

@@ -5,7 +5,7 @@ import type { Happening } from "../happenings.ts";
 import type { About, Check, Witness, WorldFacts } from "./check.ts";
 import { Ledger } from "./ledger.ts";
 import { logged } from "./logged.ts";
-import { LostFirsts, narrow } from "./lost.ts";
+import { keepEarly, LostFirsts, narrow } from "./lost.ts";
 import { acknowledged } from "./promises/acknowledged.ts";
 import { delays } from "./promises/delays.ts";
 import { type Delivered, delivered } from "./promises/delivered.ts";
@@ -193,6 +193,7 @@ export class Oracle {
 		for (const one of this.#done) this.#ledger.apply(one);
 		this.#lostFirsts.restored(before, this.#ledger);
 		narrow(before, this.#ledger, happening.at);
+		keepEarly(before, this.#ledger);
 	}
 
 	#isUnsettled(projectId: string, node: string): boolean {
