@@ -71,8 +71,8 @@ export interface Service {
 	/** Set if the database was restored and isn't released yet, so that nothing is sent. */
 	readonly quarantine: QuarantineMark | null;
 	/**
-	 * Stops accepting requests, finishes and settles those in progress, and releases everything. While the database is away
-	 * that takes forever, so after an attempt's timeout and {@link STOP.graceMs} it resolves, and the process must end.
+	 * Stops accepting requests, finishes and settles those in progress, and releases everything. That can take forever while
+	 * the database is away, so it resolves after an attempt's timeout plus {@link STOP.graceMs}; then the process must end.
 	 */
 	close(): Promise<Closed>;
 }
@@ -121,7 +121,11 @@ async function build(
 	const { logRetentionMs: retentionMs } = config;
 	const sweep = () => void engine.sweep();
 	const retention = await startRetentionClock({
-		...{ storage, clock, logger, retentionMs, databaseAheadMs },
+		storage,
+		clock,
+		logger,
+		retentionMs,
+		databaseAheadMs,
 		onConfirmed: sweep,
 	});
 	undo.push(() => retention.stop());

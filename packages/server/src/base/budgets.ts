@@ -21,7 +21,7 @@ export const CACHED_NAMES = 20_000;
 /** Maximum number of a node's connections to PostgreSQL, by their user. One more listens. */
 export const POOLS = { publish: 2, settle: 2, engine: 3, access: 1, people: 4, waiting: 5 } as const;
 
-/** A node's connections to PostgreSQL: open ones, and additional ones that briefly check the server. */
+/** A node's connections to PostgreSQL: those that stay open, and additional ones that briefly check the server. */
 export const DATABASE_CONNECTIONS = {
 	lasting: Object.values<number>(POOLS).reduce((sum, count) => sum + count, 1),
 	brief: 2,
@@ -102,7 +102,7 @@ export const RESPONSES = {
 	bytesPerPrincipal: 8 * MIB,
 	bytesPerProject: 16 * MIB,
 	bytesInFlight: 64 * MIB,
-	/** Concurrent reads of lists and statistics: of one principal, one project and all; and how many of one may wait. */
+	/** Concurrent reads of lists and statistics: of a principal, a project and the node; and how many a principal may queue. */
 	readsPerPrincipal: 2,
 	readsPerProject: 4,
 	reads: 8,
@@ -115,7 +115,7 @@ export const RESPONSES = {
 	sliceBytes: 64 * KIB,
 	/** A response is aborted if the client reads nothing of it for this long, milliseconds. */
 	stallMs: 30_000,
-	/** It is also aborted if it isn't read to its end (of a stream, what was written) in this time, milliseconds. */
+	/** It is also aborted if the client takes longer than this to read all of it, or all that a stream wrote, milliseconds. */
 	readMs: 55_000,
 } as const;
 

@@ -33,7 +33,7 @@ export function sleep(clock: Pick<Clock, "setTimeout">, ms: number): Promise<voi
 	return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
-/** Calls `work` after `ms`, and again each time the milliseconds that it resolves with have passed. It must not reject. */
+/** Calls `work` after `ms`, and then again after as many milliseconds as it resolved with. It must not reject. */
 export function repeat(clock: Pick<Clock, "setTimeout">, ms: number, work: () => Promise<number>): Repetition {
 	let isStopped = false;
 	let running: Promise<void> = Promise.resolve();
@@ -54,11 +54,11 @@ export function repeat(clock: Pick<Clock, "setTimeout">, ms: number, work: () =>
 }
 
 export interface Repetition {
-	/** Resolves once no call is running. */
+	/** Calls nothing more, and resolves once no call is running. */
 	stop(): Promise<void>;
 }
 
-/** What the promise resolves with, or null if that takes longer. */
+/** Settles as the promise does, or resolves with null after `ms`. */
 export function within<T>(clock: Pick<Clock, "setTimeout">, ms: number, promise: Promise<T>): Promise<T | null> {
 	return new Promise((resolve, reject) => {
 		const timer = clock.setTimeout(() => resolve(null), ms);

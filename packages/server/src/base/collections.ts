@@ -57,7 +57,7 @@ export interface Linked<T> {
 	next: T | null;
 }
 
-/** Items in the order in which they were added. Any of them can be removed at once, and nothing is allocated. */
+/** Items in the order in which they were added. Removing any of them takes constant time, and nothing is allocated. */
 export class LinkedList<T extends Linked<T>> {
 	first: T | null = null;
 	#last: T | null = null;
@@ -69,7 +69,7 @@ export class LinkedList<T extends Linked<T>> {
 		this.#last = item;
 	}
 
-	/** Has no effect on an item that is in no list. */
+	/** Has no effect on an item that isn't in a list. */
 	remove(item: T): void {
 		const { previous, next } = item;
 		if (previous === null && this.first !== item) return;

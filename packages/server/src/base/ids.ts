@@ -27,7 +27,7 @@ const TEXTS = Object.fromEntries(
 	Object.entries(ID_PREFIX).map(([kind, prefix]) => [kind, Buffer.from(`${prefix}_`.padEnd(prefix.length + 27))]),
 ) as Record<IdKind, Buffer>;
 
-/** How far ids may run ahead of the clock, milliseconds. Any further, and the clock was wrong before. */
+/** How far ids may run ahead of the clock, milliseconds. If they are further ahead, the clock was wrong earlier. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Random bytes are drawn in blocks, so that one system call serves many ids. */

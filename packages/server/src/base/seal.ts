@@ -13,7 +13,11 @@ export class Seal {
 	readonly #key: Buffer;
 	readonly #random: (bytes: number) => Buffer;
 
-	/** @param random generates nonces, which must never repeat under one key. Throws a RangeError unless `key` has 32 bytes. */
+	/**
+	 * Throws a RangeError unless `key` has 32 bytes.
+	 *
+	 * @param random generates nonces, which must never repeat under one key
+	 */
 	constructor(key: Uint8Array, random: (bytes: number) => Buffer = randomBytes) {
 		if (key.length !== SEAL_KEY_BYTES)
 			throw new RangeError(`A seal key has ${SEAL_KEY_BYTES} bytes, not ${key.length}.`);

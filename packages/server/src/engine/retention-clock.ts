@@ -77,7 +77,7 @@ export async function startRetentionClock(options: RetentionClockOptions): Promi
 		return aheadMs > mostMs ? { kind: "apart", aheadMs } : ahead;
 	}
 
-	/** The time by the monotonic clock since the clock was last trusted; null while it isn't. */
+	/** What the clock should show, by the monotonic time since it was last trusted; null while it isn't. */
 	const expected = (): number | null =>
 		trusted === null || hold() !== null ? null : trusted.now + (clock.elapsed() - trusted.elapsed);
 

@@ -115,7 +115,7 @@ export class Connection {
 	readonly #owner: string;
 	readonly #options: ConnectionPoolOptions;
 	readonly #onClose: (connection: Connection) => void;
-	/** The dialing of its first use; null before that, and once it is used again. */
+	/** Its dialing from the first use on; null before that, and once it is used again. */
 	dialing: Dialing | null = null;
 	#socket: Socket | null = null;
 	#validTo = Number.POSITIVE_INFINITY;

@@ -171,7 +171,7 @@ export function reasonOf(error: unknown): FailureReason | null {
 	return REASON_BY_CODE.get(code) ?? (HANDSHAKE_CODE.test(code) ? "tls_failed" : null);
 }
 
-/** Of several addresses tried, one that this machine can't reach counts last. */
+/** If several addresses were tried, any other reason takes precedence over an unreachable host. */
 function reasonOfAll(all: readonly unknown[]): FailureReason | null {
 	const reasons = all.map(reasonOf);
 	return reasons.find((reason) => reason !== null && reason !== "host_unreachable") ?? reasons[0] ?? null;
@@ -184,7 +184,7 @@ export function isConnectionClosed(error: unknown): boolean {
 
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
-/** Its `code`; empty if it has none. */
+/** The error's `code`, or an empty string. */
 export function codeOf(error: Error): string {
 	return "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -216,12 +216,12 @@ function machineNameServers(
 	};
 	let resolver = open();
 	// A c-ares resolver reads the machine's servers only once. Queries in flight end with those they were sent to.
-	const reopen = watchFile(resolvConf, clock, () => {
+	const refresh = watchFile(resolvConf, clock, () => {
 		resolver = open();
 	});
 	const current = async (): Promise<dns.Resolver> => {
 		// If the file can't be examined, the known servers are still the best guess.
-		await reopen().catch(() => undefined);
+		await refresh().catch(() => undefined);
 		return resolver;
 	};
 	return {
@@ -288,7 +288,7 @@ function nameServerProbe(clock: Pick<Clock, "elapsed">, servers: NameServers) {
 	return { answered, isAnswered };
 }
 
-/** The addresses of names that the machine knows itself. */
+/** Names that the machine resolves without a name server. */
 export interface Hosts {
 	/** @param name in lower case @returns undefined if it isn't listed */
 	addresses(name: string): Promise<readonly string[] | undefined>;
@@ -297,12 +297,12 @@ export interface Hosts {
 /** The machine's own names (hosts(5)). A missing file counts as empty. */
 function hostsFile(path: string, clock: Pick<Clock, "now">): Hosts {
 	let names: ReadonlyMap<string, readonly string[]> = new Map();
-	const reload = watchFile(path, clock, async (exists) => {
+	const refresh = watchFile(path, clock, async (exists) => {
 		names = exists ? parseHosts(await readFile(path, "utf8")) : new Map();
 	});
 	return {
 		async addresses(name) {
-			await reload();
+			await refresh();
 			return names.get(name);
 		},
 	};
@@ -328,9 +328,9 @@ export function parseHosts(text: string): Map<string, string[]> {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * A file of the machine's configuration.
+ * Watches a file of the machine's configuration.
  *
- * @returns loads the file if it wasn't loaded or has changed; rejects if it can't be examined or loaded
+ * @returns a function that loads the file at first and after each change, and rejects if it can't be examined or loaded
  */
 function watchFile(
 	path: string,

@@ -1,5 +1,5 @@
 /**
- * The health of a webhook: one rule over a window, so that it doesn't flip with every response. Pure: no clock.
+ * The health of a webhook: one rule over a window, so that it doesn't flip with every response.
  * `docs/concepts/health.md` states the same thresholds, and a test compares the two.
  *
  * Attempts of test events don't count, nor do deliveries that were closed without a request.

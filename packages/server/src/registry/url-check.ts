@@ -76,24 +76,25 @@ export class UrlCheck {
 		try {
 			if ((await within(clock, LOOKUP_MS, resolver.lookup(host))) !== null)
 				return checked(resolves, ok("Its address can be reached from here."));
-			const seconds = LOOKUP_MS / 1_000;
-			const late = `${host} did not resolve within ${seconds} seconds. It may resolve when an event is sent.`;
-			return checked(unknown(late), noAddress);
+			const failure = `${host} did not resolve within ${LOOKUP_MS / 1_000} seconds.`;
+			return checked(unknown(`${failure} It may resolve when an event is sent.`), noAddress);
 		} catch (error) {
 			if (!(error instanceof SendFailure)) throw error;
-			const nothing = "so nothing can be delivered there.";
 			switch (error.reason) {
 				case "address_not_public":
-					return checked(resolves, failed(`${host} has no public address, ${nothing}`));
-				case "address_not_allowed": {
-					const who = "The operator of this service doesn't allow requests";
-					return checked(resolves, failed(`${who} to the address of ${host}, ${nothing}`));
-				}
-				case "dns_not_found": {
-					const what = `There is no host named ${host}.`;
-					const advice = "Check the spelling, or wait for its DNS entry to propagate.";
-					return checked(failed(`${what} ${advice}`), unknown("Not known without the name."));
-				}
+					return checked(resolves, failed(`${host} has no public address, so nothing can be delivered there.`));
+				case "address_not_allowed":
+					return checked(
+						resolves,
+						failed(
+							`The operator of this service doesn't allow requests to the address of ${host}, so nothing can be delivered there.`,
+						),
+					);
+				case "dns_not_found":
+					return checked(
+						failed(`There is no host named ${host}. Check the spelling, or wait for its DNS entry to propagate.`),
+						unknown("Not known without the name."),
+					);
 				default:
 					return checked(unknown(`${host} could not be resolved. It may resolve when an event is sent.`), noAddress);
 			}

@@ -118,7 +118,7 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 	};
 }
 
-/** Takes attempts from their start to the commit of their outcome, and closes deliveries without one. */
+/** Takes attempts from their start to the commit of their outcome, and closes deliveries without an attempt. */
 export class Attempts {
 	readonly #work: ProjectWork;
 	/** The last attempt whose commit was confirmed. */

@@ -16,14 +16,13 @@ export function isTrusted({ clock, leaseTermMs }: Pick<ActorContext, "clock" | "
 /** The lease of a running project, and how long this node relies on it. */
 export class HeldLease {
 	readonly #context: Pick<ActorContext, "clock" | "leaseTermMs">;
+	readonly #onTrusted: () => void;
 	#lease: Lease;
 	/** A moment before the request to take or renew the lease. */
 	#since: Moment;
 	/** Until this monotonic time, another node may still use a lease that the database has lost. */
 	#opensAt = 0;
 	#opening: Timer | null = null;
-
-	readonly #onTrusted: () => void;
 
 	/**
 	 * @param since a moment before the lease was requested

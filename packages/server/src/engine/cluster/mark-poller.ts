@@ -23,7 +23,11 @@ export type Marks = ReadonlyMap<string, AlarmMark>;
 export interface MarkWatcher {
 	readonly projectIds: Iterable<string>;
 	watches(projectId: string): boolean;
-	/** Called just before the marks of these projects, some of them other watchers', are read. @returns receives the marks */
+	/**
+	 * Called just before the marks of these projects are read; some may be other watchers'.
+	 *
+	 * @returns receives the marks; a project that doesn't exist has none
+	 */
 	beforeRead(projectIds: readonly string[]): (marks: Marks) => Promise<void>;
 }
 

@@ -15,7 +15,7 @@ interface Timed {
 
 /** An attempt was made. */
 interface Tried extends Timed {
-	/** How much of it the attempt waited for a turn to connect, which isn't the receiver's fault, whole milliseconds. */
+	/** How long it waited for a turn to connect, which isn't the receiver's fault, whole milliseconds. */
 	readonly waitedMs: number;
 }
 

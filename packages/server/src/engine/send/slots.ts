@@ -137,7 +137,11 @@ export class Slots {
 		return this.#begin(projectId, null, this.#requestedBudget(bytes)!, bytes);
 	}
 
-	/** Calls `callback` once when this project may take a slot for its smallest waiting body. A second call keeps the turn. */
+	/**
+	 * Calls `callback` once when this project may take a slot. Registering again before that keeps its turn.
+	 *
+	 * @param bytes the size of the smallest waiting body, if known
+	 */
 	onFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
 		this.#stopWaiting(callback, true);
 		this.#waiting.set(callback, { projectId, bytes });
@@ -214,7 +218,7 @@ export class Slots {
 		if (holding && budget === this.#shared) holding.bytes += bytes;
 	}
 
-	/** The budget with room for this body; null if none has. @param held, sends what else its project has in flight */
+	/** The budget with room for this body, given the shared bytes and sends that its project holds; null if none has. */
 	#sharedBudget(held: number, bytes: number, sends: number): Capacity | null {
 		if (fits(held, this.#shared.free)) return this.#shared;
 		return sends === 0 && isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;

@@ -54,7 +54,7 @@ export function resultOf(outcome: Outcome): Result {
 	}
 }
 
-/** What follows attempt number `attempt`, from 1. @param delaysMs the delays before attempts 2, 3 …, all of the series */
+/** What follows attempt number `attempt`, from 1. @param delaysMs the delays before the series' attempts 2, 3 … */
 export function afterAttempt(attempt: number, result: Result, delaysMs: readonly number[]): Next {
 	const delay = delaysMs[attempt - 1];
 	const row = LIFECYCLE.find(

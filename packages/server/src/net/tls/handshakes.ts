@@ -8,9 +8,9 @@ import { SendFailure } from "../errors.ts";
  * Keeps receivers from using up the main thread with TLS handshakes. OpenSSL checks a receiver's certificates in one
  * step, which nothing can interrupt, and a long chain of large keys takes a noticeable part of a second.
  *
- * A *metered* handshake is one whose CPU time and bytes are counted. Such connections are slower, so
- * only these are metered: those with hosts that haven't proven cheap yet, a random part of the others, because a receiver
- * may change its certificates at any time, and any beyond a few at a time.
+ * A *metered* handshake is one whose CPU time and bytes are counted. Such connections are slower, so only these are
+ * metered: those with hosts that haven't proven cheap yet, a random part of the others, because a receiver may change its
+ * certificates at any time, and any beyond a few at a time.
  *
  * After a *costly* handshake its project pays:
  *

@@ -21,7 +21,7 @@ import type { Handshake } from "./handshakes.ts";
 /** The maximum size of a TLS record, so that most responses need one read. */
 const READ_BYTES = 16_384;
 
-/** Receives bytes in a buffer that is reused. @returns whether to read on; if not, the socket's `resume` does */
+/** Receives bytes in a buffer that is reused. @returns false to pause reading until the socket's `resume` is called */
 export type Received = (bytes: Buffer) => boolean;
 
 export interface TlsTarget {
