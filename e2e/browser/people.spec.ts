@@ -155,6 +155,16 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	await expectAccessible(page);
 });
 
+/** Creates an API key in the dashboard as a member. */
+async function createKey(dashboard: Dashboard, member: Page, name: string): Promise<void> {
+	await member.goto(dashboard.project("/api-keys"));
+	await member.getByRole("button", { name: "New key" }).first().click();
+	await member.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill(name);
+	await member.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+	await member.getByLabel("I've stored it").check();
+	await member.getByRole("button", { name: "Done" }).click();
+}
+
 test("removing or demoting a member shows the keys they created, and revokes those that are chosen", async ({
 	dashboard,
 	browser,
@@ -163,15 +173,7 @@ test("removing or demoting a member shows the keys they created, and revokes tho
 	await dashboard.enter(page);
 	const email = dashboard.address("dave");
 	const developer = await invite(dashboard, browser, page, "developer", email);
-	const createKey = async (name: string) => {
-		await developer.goto(dashboard.project("/api-keys"));
-		await developer.getByRole("button", { name: "New key" }).first().click();
-		await developer.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill(name);
-		await developer.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-		await developer.getByLabel("I've stored it").check();
-		await developer.getByRole("button", { name: "Done" }).click();
-	};
-	for (const name of ["Shop server", "Dave's laptop", "Dave's phone"]) await createKey(name);
+	for (const name of ["Shop server", "Dave's laptop", "Dave's phone"]) await createKey(dashboard, developer, name);
 	await dashboard.shop.post(dashboard.shop.path("/api-keys"), { name: "Someone else's" });
 
 	await page.goto(dashboard.project("/members"));
@@ -201,7 +203,7 @@ test("removing or demoting a member shows the keys they created, and revokes tho
 	await dialog.getByRole("checkbox", { name: "Revoke Dave's laptop" }).check();
 	await expectAccessible(page);
 	// A member about to be removed could keep access with another key.
-	await createKey("Dave's backdoor");
+	await createKey(dashboard, developer, "Dave's backdoor");
 	await dialog.getByRole("button", { name: "Remove and revoke 1 key" }).click();
 	await expect(page.getByText(/2 keys are revoked/)).toBeVisible();
 	await expect(page.getByText(email)).toHaveCount(0);
@@ -209,6 +211,71 @@ test("removing or demoting a member shows the keys they created, and revokes tho
 	await expect(page.getByRole("row", { name: /Someone else's/ })).toBeVisible();
 	await expect(page.getByRole("row", { name: /Shop server/ })).toBeVisible();
 	await expect(page.getByRole("row", { name: /Dave's/ })).toHaveCount(0);
+});
+
+test("keys of a removed member that can't be revoked are named, and revoking them can be tried again", async ({
+	dashboard,
+	browser,
+	page,
+}) => {
+	await dashboard.enter(page);
+	const developer = await invite(dashboard, browser, page, "developer", dashboard.address("dave"));
+	for (const name of ["Shop server", "Dave's laptop", "Dave's phone"]) await createKey(dashboard, developer, name);
+	await page.goto(dashboard.project("/members"));
+	const dialog = page.getByRole("dialog");
+	await page.getByRole("button", { name: "Remove The developer" }).click();
+	for (const name of ["Dave's laptop", "Dave's phone"])
+		await dialog.getByRole("checkbox", { name: `Revoke ${name}` }).check();
+
+	// The second revocation fails.
+	let revocations = 0;
+	const keys = "**/api-keys/*";
+	await page.route(keys, (route) =>
+		route.request().method() === "DELETE" && ++revocations === 2 ? route.abort() : route.fallback(),
+	);
+	await dialog.getByRole("button", { name: "Remove and revoke 2 keys" }).click();
+	await expect(dialog).toContainText("Some API keys still work");
+	await expect(dialog).toContainText(
+		"The developer no longer has access, but an API key that they created still works:",
+	);
+	await expect(dialog.getByRole("listitem")).toHaveText([/^Dave's (laptop|phone) \(phk_.*…\)$/]);
+	await expect(dialog.getByRole("alert")).toContainText("The service isn't responding");
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: "Try again" }).click();
+	await expect(page.getByText("The developer no longer has access. 2 keys are revoked.")).toBeVisible();
+	await expect(dialog).toHaveCount(0);
+	await page.goto(dashboard.project("/api-keys"));
+	await expect(page.getByRole("row", { name: /Shop server/ })).toBeVisible();
+	await expect(page.getByRole("row", { name: /Dave's/ })).toHaveCount(0);
+});
+
+test("keys are kept if the last owner can't leave, and revoked if a member leaves", async ({
+	dashboard,
+	browser,
+	page,
+}) => {
+	await dashboard.enter(page);
+	const owner = await invite(dashboard, browser, page, "owner", dashboard.address("oda"));
+	const leave = async (member: Page) => {
+		await createKey(dashboard, member, "Laptop");
+		await member.goto(dashboard.project("/members"));
+		await member.getByRole("button", { name: "Leave the project" }).click();
+		await member.getByRole("dialog").getByRole("checkbox", { name: "Revoke Laptop" }).check();
+		await member.getByRole("dialog").getByRole("button", { name: "Leave and revoke 1 key" }).click();
+	};
+	await leave(owner);
+	await expect(owner.getByRole("alert")).toContainText("A project needs an owner. Make someone else an owner first.");
+	await page.goto(dashboard.project("/api-keys"));
+	const laptop = page.getByRole("row", { name: /Laptop/ });
+	await expect(laptop).toHaveCount(1);
+	await expect(laptop).toContainText("by The owner");
+
+	const developer = await invite(dashboard, browser, page, "developer", dashboard.address("dave"));
+	await leave(developer);
+	await expect(developer).toHaveURL(`${dashboard.url}/projects`);
+	await page.goto(dashboard.project("/api-keys"));
+	await expect(laptop).toHaveCount(1);
+	await expect(laptop).toContainText("by The owner");
 });
 
 test("every session can be ended from anywhere", async ({ dashboard, browser, page }) => {

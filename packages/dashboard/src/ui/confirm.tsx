@@ -13,6 +13,8 @@ interface ConfirmProps {
 	children: ReactNode;
 	/** The verb on the button: "Revoke key". */
 	action: string;
+	/** The word on the button that closes the dialog; by default, Cancel. */
+	cancel?: string;
 	/** Runs the action; the dialog closes when it is done, or shows the error if it fails. */
 	onConfirm: () => Promise<unknown>;
 	/** Red, for destructive actions. */
@@ -38,6 +40,7 @@ function ConfirmBody({
 	onClose,
 	children,
 	action,
+	cancel,
 	onConfirm,
 	danger = false,
 	ready = true,
@@ -65,6 +68,7 @@ function ConfirmBody({
 					problem={problem}
 					ready={ready}
 					danger={danger}
+					cancel={cancel}
 					onCancel={onClose}
 					focus={focus}
 				/>

@@ -15,6 +15,8 @@ interface FormButtonsProps {
 	/** Red, for destructive actions. */
 	danger?: boolean;
 	onCancel?: (() => void) | undefined;
+	/** The word on the button that calls `onCancel`; by default, Cancel. */
+	cancel?: string | undefined;
 	/** Undoes what was typed. */
 	onDiscard?: (() => void) | undefined;
 	/** The button that has the focus at first. */
@@ -23,14 +25,14 @@ interface FormButtonsProps {
 
 /** The end of a form: why it failed, the way out, and the button that submits it. */
 export function FormButtons(props: FormButtonsProps) {
-	const { action, busy, problem, ready = true, danger = false, onCancel, onDiscard, focus } = props;
+	const { action, busy, problem, ready = true, danger = false, onCancel, cancel = "Cancel", onDiscard, focus } = props;
 	return (
 		<>
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">
 				{onCancel === undefined ? null : (
 					<Button variant="default" onClick={onCancel} data-autofocus={focus === "cancel" || undefined}>
-						Cancel
+						{cancel}
 					</Button>
 				)}
 				{onDiscard === undefined ? null : (

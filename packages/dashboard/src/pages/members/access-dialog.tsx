@@ -1,21 +1,16 @@
-import { Checkbox, Skeleton, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Checkbox, List, Skeleton, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { type ApiKey, apiKeysByQuery, revokeApiKey } from "../../api/api-keys.ts";
-import { queryClient } from "../../api/client/query-client.ts";
-import { changeRole, type Member, removeMember } from "../../api/members.ts";
-import { useProject, useRole } from "../../api/session.ts";
+import type { ApiKey } from "../../api/api-keys.ts";
+import type { Member } from "../../api/members.ts";
+import { useProject } from "../../api/session.ts";
 import { aRole, mayAct, ROLE_WORDS, type Role } from "../../lib/account/roles.ts";
 import { lowerFirst } from "../../lib/text/case.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { notifyProblem } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
-
-/** The role with which members create keys. */
-const CREATES_KEYS = "developer";
+import { CREATES_KEYS, useAccessChange } from "./use-access-change.ts";
 
 /** Whether members lose the right to create keys with another role. */
 export const losesKeys = (from: Role, to: Role) => mayAct(from, CREATES_KEYS) && !mayAct(to, CREATES_KEYS);
@@ -33,40 +28,40 @@ interface AccessDialogProps {
 
 /**
  * Removes a member or their right to create keys, along with the keys they created that are chosen: keys outlive the
- * access of their creator. Keys that couldn't be chosen, because they were created too late to be shown, are revoked as
- * well.
+ * access of their creator. If keys can't be revoked, it stays open to try again.
  */
 export function AccessDialog({ member, role, self, onClose, onDone }: AccessDialogProps) {
-	const { id: projectId, name: projectName, apps } = useProject();
-	const { may } = useRole();
-	// Without the app there are no pages or calls for keys.
-	const offersKeys = apps.includes("developer") && may(CREATES_KEYS);
-	const keys = useQuery({ ...apiKeysByQuery(projectId, member.account_id), enabled: offersKeys });
-	const [chosen, setChosen] = useState<string[]>([]);
-	const run = async () => {
-		const shown = new Set(keys.data?.map(({ id }) => id));
-		// Keys first: if one of them fails, the dialog can be confirmed again.
-		for (const id of chosen) {
-			await revokeApiKey(projectId, id);
-			setChosen((ids) => ids.filter((each) => each !== id));
-		}
-		await (role === null ? removeMember(projectId, member.account_id) : changeRole(projectId, member.account_id, role));
-		const late = offersKeys && !self && keys.data !== undefined ? await revokeOthers(shown) : 0;
-		await onDone(chosen.length + late);
-	};
-	/** Revokes keys that the member created while this was open, or shortly before. Returns how many. */
-	const revokeOthers = async (shown: ReadonlySet<string>): Promise<number> => {
-		try {
-			const query = apiKeysByQuery(projectId, member.account_id);
-			const others = (await queryClient.fetchQuery({ ...query, staleTime: 0 })).filter(({ id }) => !shown.has(id));
-			for (const { id } of others) await revokeApiKey(projectId, id);
-			return others.length;
-		} catch (error) {
-			notifyProblem(error);
-			return 0;
-		}
-	};
+	const { name: projectName } = useProject();
+	const [checked, setChecked] = useState<string[]>([]);
+	const { keys, offersKeys, left, run, revoked } = useAccessChange({ member, role, self, chosen: checked });
+	// Without those that are revoked by now.
+	const chosen = checked.filter((id) => keys.data?.some((key) => key.id === id));
+	const runAndTell = async () => onDone(await run());
 	const name = isolated(member.name);
+	if (left !== null) {
+		const close = () => {
+			onClose();
+			void onDone(revoked);
+		};
+		const who = self ? "You" : name;
+		const change =
+			role === null
+				? `${who} no longer ${self ? "have" : "has"} access`
+				: `${who} ${self ? "are" : "is"} now ${aRole(role)}`;
+		return (
+			<Confirm
+				opened
+				onClose={close}
+				title="Some API keys still work"
+				action="Try again"
+				cancel="Close"
+				danger
+				onConfirm={runAndTell}
+			>
+				<Left keys={left.keys} of={self ? "you" : "they"} change={change} mayBeMore={left.mayBeMore} />
+			</Confirm>
+		);
+	}
 	const { title, verb, effect } =
 		role !== null
 			? {
@@ -89,17 +84,54 @@ export function AccessDialog({ member, role, self, onClose, onDone }: AccessDial
 			action={chosen.length > 0 ? `${verb} and revoke ${plural(chosen.length, "key")}` : verb}
 			danger
 			ready={!offersKeys || !keys.isPending}
-			onConfirm={run}
+			onConfirm={runAndTell}
 		>
 			<Stack gap="sm">
 				<div>{effect}</div>
+				{revoked === 0 ? null : <div>{plural(revoked, "key is", "keys are")} revoked already.</div>}
 				{offersKeys ? (
-					<Keys of={self ? "you" : name} query={keys} chosen={chosen} onChoose={setChosen} />
+					<Keys of={self ? "you" : name} query={keys} chosen={chosen} onChoose={setChecked} />
 				) : (
 					<div>API keys keep working. {self ? "An owner" : "You"} can revoke them under API Keys.</div>
 				)}
 			</Stack>
 		</Confirm>
+	);
+}
+
+interface LeftProps {
+	keys: readonly ApiKey[];
+	/** Who created them. */
+	of: string;
+	/** What was changed. */
+	change: string;
+	/** Whether there may be others that were created too late to be shown. */
+	mayBeMore: boolean;
+}
+
+/** Says which keys still work after the change. */
+function Left({ keys, of, change, mayBeMore }: LeftProps) {
+	if (keys.length === 0)
+		return (
+			<div>
+				{change}. API keys that {of} created in the last moments may still work.
+			</div>
+		);
+	return (
+		<Stack gap="sm">
+			<div>
+				{change}, but {keys.length === 1 ? "an API key" : "API keys"} that {of} created still{" "}
+				{keys.length === 1 ? "works" : "work"}:
+			</div>
+			<List size="sm">
+				{keys.map(({ id, name, prefix }) => (
+					<List.Item key={id}>
+						{isolated(name)} ({prefix}…)
+					</List.Item>
+				))}
+			</List>
+			{mayBeMore ? <div>Others that {of} created in the last moments may still work, too.</div> : null}
+		</Stack>
 	);
 }
 

@@ -42,10 +42,8 @@ export function MembersPage() {
 			</PageHeader>
 			{error !== null && members === undefined ? (
 				<ErrorState error={error} onRetry={refetch} />
-			) : members?.length === 0 ? null : (
-				<Section flush>
-					<MembersTable members={members} />
-				</Section>
+			) : (
+				<MembersTable members={members} />
 			)}
 			{may("owner") ? <InvitationsSection /> : null}
 			<Section title="What each role can do">

@@ -9,12 +9,14 @@ import { plural } from "../../lib/text/numbers.ts";
 import { Initials } from "../../ui/account/initials.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
+import { Section } from "../../ui/page/page.tsx";
 import { When } from "../../ui/when.tsx";
 import { AccessDialog, losesKeys } from "./access-dialog.tsx";
 import classes from "./members.module.css";
 
 const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: ROLE_WORDS[role].label }));
 
+/** The members; renders nothing but an open dialog if there are none. */
 export function MembersTable({ members }: { members: readonly Member[] | undefined }) {
 	const { id: projectId } = useProject();
 	const { account } = useSession();
@@ -111,14 +113,19 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 	];
 	return (
 		<>
-			<DataTable
-				label="Members"
-				columns={columns}
-				rows={members}
-				rowKey={({ account_id }) => account_id}
-				skeletonRows={3}
-				cards
-			/>
+			{members?.length === 0 ? null : (
+				<Section flush>
+					<DataTable
+						label="Members"
+						columns={columns}
+						rows={members}
+						rowKey={({ account_id }) => account_id}
+						skeletonRows={3}
+						cards
+					/>
+				</Section>
+			)}
+			{/* It outlives the last row. */}
 			{asked === null ? null : (
 				<AccessDialog
 					{...asked}
