@@ -115,6 +115,35 @@ test.describe("with retries that come fast", () => {
 		await expectAccessible(page);
 	});
 
+	test("a webhook that is still failing after its first success isn't told that there's nothing to fix", async ({
+		dashboard,
+		page,
+	}) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		for (let n = 1; n <= 7; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(21);
+		receiver.respondWith(() => ({ status: 200 }));
+		await shop.post(shop.path("/events"), purchase(8));
+		await receiver.count(22);
+
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const banner = page.getByRole("region", { name: "What happened" });
+		await expect(banner).toContainText("21 of 22 attempts have failed in the last 15 minutes");
+		await expect(banner).toContainText(
+			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it's healthy within 15 minutes\.`,
+		);
+		await expect(banner).not.toContainText("nothing to fix");
+		await expectAccessible(page);
+		await page.goto(dashboard.project());
+		await expect(page.getByRole("listitem").filter({ hasText: "Accounting" }).first()).toContainText(
+			timed`Failing21 of 22 attempts have failed in the last 15 minutes\. It has been delivering since ${TIME}\.`,
+		);
+	});
+
 	test("the drawer shows headers that explain a response, as text, and advice that follows from it", async ({
 		dashboard,
 		page,

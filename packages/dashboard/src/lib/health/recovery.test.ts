@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type RecoveryAttempt, recoveryWords } from "./recovery.ts";
+import { type RecoveryAttempt, recoveryAdvice, recoveryWords } from "./recovery.ts";
 
 const NOW = new Date(2026, 10, 21, 14, 30).getTime();
 
@@ -31,4 +31,19 @@ it("counts the attempts if the failure is not among them", () => {
 it("says nothing while the last attempt failed, or without attempts", () => {
 	expect(recoveryWords(course("retrying", "delivered"), NOW)).toBeNull();
 	expect(recoveryWords([], NOW)).toBeNull();
+});
+
+it("says that nothing is to be fixed unless the webhook is still failing", () => {
+	const recent = { minutes: 15 };
+	const since = "It has been delivering since 14:28.";
+	expect(recoveryAdvice({ state: "unstable", recent }, since)).toBe(
+		`${since} There's nothing to fix unless it fails again.`,
+	);
+	// "Failing" was next to "There's nothing to fix".
+	expect(recoveryAdvice({ state: "failing", recent }, since)).toBe(
+		`${since} Unless attempts fail again, it's healthy within 15 minutes.`,
+	);
+	expect(recoveryAdvice({ state: "failing", recent }, null)).toBe(
+		"Its last attempt was accepted. Unless attempts fail again, it's healthy within 15 minutes.",
+	);
 });

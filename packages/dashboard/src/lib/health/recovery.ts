@@ -1,12 +1,32 @@
 import { wasSent } from "../attempts/attempt-words.ts";
 import { plural } from "../text/numbers.ts";
 import { shortTime } from "../text/time.ts";
+import type { WebhookState } from "./health.ts";
 
 /** The fields of an attempt that the words need. */
 export interface RecoveryAttempt {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly error_code: string | null;
 	readonly started_at: string;
+}
+
+/** The fields of a webhook's health that the advice needs. */
+interface RecoveringHealth {
+	readonly state: WebhookState;
+	readonly recent: { readonly minutes: number };
+}
+
+/**
+ * What to do about a webhook whose last attempt was accepted. It is still failing if most of its recent ones weren't.
+ *
+ * @param recovery see {@link recoveryWords}
+ */
+export function recoveryAdvice({ state, recent }: RecoveringHealth, recovery: string | null): string {
+	const outlook =
+		state === "failing"
+			? `Unless attempts fail again, it's healthy within ${recent.minutes} minutes.`
+			: "There's nothing to fix unless it fails again.";
+	return `${recovery ?? "Its last attempt was accepted."} ${outlook}`;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Health } from "../../api/health.ts";
 import { adviceFor } from "../../lib/attempts/advice.ts";
 import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
 import { failingSince, unstableWords, waitingSentence } from "../../lib/health/health.ts";
+import { recoveryAdvice } from "../../lib/health/recovery.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { RetryAllNow } from "../../ui/deliveries/retry-now.tsx";
@@ -32,8 +33,7 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 	const { data: whole } = useQuery({ ...attemptQuery(projectId, failed?.id ?? ""), enabled: failed !== null });
 	const { tries } = failed === null ? { tries: [] } : adviceFor(whole ?? failed);
 	const recovery = useRecovery(projectId, health, now);
-	const accepted = `${recovery ?? "Its last attempt was accepted."} There's nothing to fix unless it fails again.`;
-	const [advice = failed === null ? accepted : "Open the log to see the responses."] = tries;
+	const [advice = failed === null ? recoveryAdvice(health, recovery) : "Open the log to see the responses."] = tries;
 	const excerpt = whole === undefined || failed?.status_code == null ? "" : responseExcerpt(whole.response_body);
 	return (
 		<section
