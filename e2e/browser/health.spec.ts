@@ -83,6 +83,38 @@ test.describe("with an outage of many webhooks", () => {
 	});
 });
 
+test("facts are in columns: those of an attempt on phones, and those of pending retries on wide screens", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	await dashboard.failing("Accounting", 2);
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500 }));
+	await shop.webhook(receiver.url("/hooks"), { description: "Warehouse of the northern region" });
+	await shop.post(shop.path("/events"), purchase(3));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	await page.goto(dashboard.project());
+	const rows = page.getByRole("listitem").filter({ hasText: "attempt 2 of" });
+	await expect(rows).toHaveCount(4);
+	// Behind names of different lengths.
+	const lefts = await rows
+		.getByRole("button", { name: "Copy id" })
+		.evaluateAll((buttons) => buttons.map((button) => Math.round(button.getBoundingClientRect().left)));
+	expect(new Set(lefts).size, lefts.join(", ")).toBe(1);
+	await expectAccessible(page);
+
+	const [attempt] = (await shop.get(shop.path("/attempts/summaries"))).body.data;
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.goto(dashboard.project(`/logs/${attempt.id}`));
+	const top = async (name: string) =>
+		Math.round((await page.getByRole("term").getByText(name, { exact: true }).boundingBox())!.y);
+	expect(await top("Response")).toBe(await top("Outcome"));
+	expect(await top("Attempt id")).toBe(await top("Duration"));
+	await expectAccessible(page);
+});
+
 test.describe("with retries that come fast", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 

@@ -22,13 +22,13 @@ export function AttemptFacts({ attempt, isFollowed }: AttemptFactsProps) {
 			</Fact>
 			<Fact name="Response">{responseWords(attempt).short}</Fact>
 			<Fact name="Duration">{formatMs(attempt.response_ms)}</Fact>
+			<Fact name="Attempt id">
+				<Ident id={attempt.id} />
+			</Fact>
 			<Fact name="Started">
 				<Exact at={attempt.started_at} />
 			</Fact>
 			<Fact name="Next retry">{attempt.next_retry_at === null ? "none" : <Exact at={attempt.next_retry_at} />}</Fact>
-			<Fact name="Attempt id">
-				<Ident id={attempt.id} />
-			</Fact>
 		</dl>
 	);
 }

@@ -29,14 +29,18 @@ const LABEL = { retry: "Retry", replay: "Replay", requested: "On request" } as c
 export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingListProps) {
 	const plan = useSession();
 	return (
-		<ul className={classes.list}>
+		<ul className={classes.waiting} data-named={nameOf !== undefined || undefined}>
 			{waiting.map(({ webhook_id, event_id, event_type, order_id, queue, attempt, test, due_at }) => (
 				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
 					<span className={classes.what}>
 						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
-						<Code>{event_type}</Code>
-						<EventMark event={{ event_id, test }} />
-						<OrderId id={order_id} />
+						<span className={classes.cell}>
+							<Code>{event_type}</Code>
+							<EventMark event={{ event_id, test }} />
+						</span>
+						<span className={classes.cell}>
+							<OrderId id={order_id} />
+						</span>
 						{nameOf === undefined ? null : (
 							<AnchorLink
 								size="sm"
@@ -51,26 +55,28 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 						<Ident id={event_id} />
 					</span>
 					<span className={classes.due}>
-						<span>
+						<span className={classes.when}>
 							attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
 							<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
 						</span>
-						{test ? (
-							<CancelTest
-								projectId={projectId}
-								delivery={{ webhook_id, event_id }}
-								inRowOf={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
-							/>
-						) : null}
-						{queue !== "retry" || isPaused(webhook_id) ? null : (
-							<RetryNow
-								projectId={projectId}
-								delivery={{ webhook_id, event_id }}
-								dueAt={due_at}
-								inRow
-								what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
-							/>
-						)}
+						<span className={classes.cell}>
+							{test ? (
+								<CancelTest
+									projectId={projectId}
+									delivery={{ webhook_id, event_id }}
+									inRowOf={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+								/>
+							) : null}
+							{queue !== "retry" || isPaused(webhook_id) ? null : (
+								<RetryNow
+									projectId={projectId}
+									delivery={{ webhook_id, event_id }}
+									dueAt={due_at}
+									inRow
+									what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+								/>
+							)}
+						</span>
 					</span>
 				</li>
 			))}
