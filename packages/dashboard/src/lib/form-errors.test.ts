@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { faultsByField } from "./form-errors.ts";
 
-it("files the first fault of each field under the field", () => {
+it("files the first fault of each field under the field, as a sentence", () => {
 	expect(
 		faultsByField([
 			{ pointer: "/url", detail: "must be https" },
@@ -12,10 +12,10 @@ it("files the first fault of each field under the field", () => {
 			{ pointer: "", detail: "the whole of it" },
 		]),
 	).toEqual({
-		url: "must be https",
-		events: "is unknown",
-		limit: "is too large",
-		"a/b~c": "odd name",
-		"": "the whole of it",
+		url: "Must be https.",
+		events: "Is unknown.",
+		limit: "Is too large.",
+		"a/b~c": "Odd name.",
+		"": "The whole of it.",
 	});
 });

@@ -28,6 +28,14 @@ it.each([
 		]),
 		"That can't be saved: That's not your current password.",
 	],
+	// It was: must be an array must have at least 1 item
+	[
+		problem("invalid", "Some fields are not acceptable", "Two fields are not acceptable.", [
+			{ pointer: "/a", detail: "must be an array" },
+			{ pointer: "/b", detail: "must have at least 1 item" },
+		]),
+		"That can't be saved: Must be an array. Must have at least 1 item.",
+	],
 	[
 		problem("too-many-requests", "Too many requests", "There were too many wrong tries. Try again in 5 seconds."),
 		"Too many requests: There were too many wrong tries. Try again in 5 seconds.",

@@ -1,3 +1,4 @@
+import { sentence } from "../../lib/text/case.ts";
 import { ApiError } from "./error.ts";
 
 /** An error in the words of the dashboard. */
@@ -33,7 +34,10 @@ const WORDS: Readonly<Record<string, Wording>> = {
 	conflict: () => ({ title: "That isn't possible now" }),
 	invalid: ({ errors }) => ({
 		title: "That can't be saved",
-		detail: errors.length === 0 ? "Some of the values aren't allowed." : errors.map(({ detail }) => detail).join(" "),
+		detail:
+			errors.length === 0
+				? "Some of the values aren't allowed."
+				: errors.map(({ detail }) => sentence(detail)).join(" "),
 	}),
 	"malformed-request": () => NOT_UNDERSTOOD,
 	"unsupported-media-type": () => NOT_UNDERSTOOD,

@@ -1,5 +1,5 @@
 import { NAME_LENGTH, nameFaults } from "@posthorn/protocol";
-import { upperFirst } from "../text/case.ts";
+import { sentence } from "../text/case.ts";
 import { typedName } from "../text/names.ts";
 
 /** The API's limits for passwords, in characters. */
@@ -18,7 +18,7 @@ export function textFault(given: string, limits: Parameters<typeof nameFaults>[1
 	const text = typedName(given);
 	const [fault] = nameFaults(text, limits);
 	if (fault === undefined) return null;
-	return text === "" ? "Enter a name." : `${upperFirst(fault)}.`;
+	return text === "" ? "Enter a name." : sentence(fault);
 }
 
 export const nameFault = (name: string) => textFault(name, NAME_LENGTH);
