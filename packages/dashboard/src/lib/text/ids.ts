@@ -1,3 +1,5 @@
+import { typedName } from "./names.ts";
+
 /** The kinds of things that can be opened by id. */
 export type JumpTarget =
 	| { readonly kind: "event" | "attempt" | "webhook" | "project"; readonly id: string }
@@ -15,7 +17,7 @@ export function shortId(id: string, { head = 4, tail = 4 }: { head?: number; tai
 
 /** What a typed or pasted id refers to. Surrounding space and quotation marks are ignored. */
 export function jumpTarget(text: string): JumpTarget {
-	const id = text.trim().replace(/^["'`]+|["'`,]+$/g, "");
+	const id = typedName(text).replace(/^["'`]+|["'`,]+$/g, "");
 	const prefix = /^([a-z]+)_\S+$/.exec(id)?.[1];
 	if (prefix !== undefined && Object.hasOwn(KINDS, prefix)) return { kind: KINDS[prefix as keyof typeof KINDS], id };
 	return { kind: "unknown", id };

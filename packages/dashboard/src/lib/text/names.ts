@@ -18,5 +18,5 @@ const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ["\u2068", "\u2069"];
 export const isolated = (text: string): string =>
 	RIGHT_TO_LEFT.test(text) ? `${FIRST_STRONG_ISOLATE}${text}${POP_ISOLATE}` : text;
 
-/** A name as someone typed it, without space around it, and without what {@link isolated} adds to a copied one. */
+/** A name or id as someone typed or pasted it, without space around it, and without what {@link isolated} adds to a copied one. */
 export const typedName = (text: string): string => text.replace(/[\u2068\u2069]/g, "").trim();

@@ -1,3 +1,4 @@
+import { typedName } from "../../lib/text/names.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 
 /** From this many projects on, they can be searched. */
@@ -20,7 +21,7 @@ export function findProjects<Row extends { readonly id: string; readonly name: s
 	rows: readonly Row[],
 	text: string,
 ): readonly Row[] {
-	const sought = text.trim().toLowerCase();
+	const sought = typedName(text).toLowerCase();
 	return rows.filter(({ id, name }) => name.toLowerCase().includes(sought) || id.includes(sought));
 }
 

@@ -53,3 +53,8 @@ test("says how many match, in words that suit their number", () => {
 	expect(say(ROWS, { text: "nothing" })).toBe("None of 4 webhooks matches.");
 	expect(say(ROWS.slice(0, 1), { text: "a" })).toBe(say(ROWS.slice(0, 1), {}));
 });
+
+test("finds a name that was pasted as the page shows it", () => {
+	const rows = [...ROWS, row("wh_e", "הנהלת חשבונות", "healthy")];
+	expect(ids(findWebhooks(rows, orderOf(rows), { text: "\u2068הנהלת חשבונות\u2069" }))).toBe("wh_e");
+});

@@ -1,4 +1,5 @@
 import { listSentence, type WebhookState, webhookName } from "../../lib/health/health.ts";
+import { typedName } from "../../lib/text/names.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
 import type { WebhookRow } from "./webhook-cells.tsx";
@@ -26,7 +27,7 @@ export function findWebhooks(
 	order: Order,
 	{ text = "", state }: WebhooksSearch,
 ): readonly WebhookRow[] {
-	const sought = text.trim().toLowerCase();
+	const sought = typedName(text).toLowerCase();
 	const matches = (row: WebhookRow) => {
 		const { webhook } = row;
 		const words = [webhookName(webhook), webhook.url, webhook.id];

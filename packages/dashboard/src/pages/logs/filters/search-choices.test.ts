@@ -15,6 +15,8 @@ it.each([
 	["order 1234", ["order 1234", "order order 1234", "text order 1234"]],
 	["orders", ["order orders", "text orders"]],
 	["#", ["order #"]],
+	// Pasted from the page, which isolates what is written from right to left.
+	["\u2068הזמנה-7\u2069", ["order הזמנה-7", "text הזמנה-7"]],
 	["  ", []],
 ])("offers what %j may mean", (typed, choices) => {
 	expect(choicesOf(typed).map(({ kind, value }) => `${kind} ${value}`)).toEqual(choices);

@@ -1,6 +1,6 @@
 import { upperFirst } from "../../../lib/text/case.ts";
 import { jumpTarget } from "../../../lib/text/ids.ts";
-import { isolated } from "../../../lib/text/names.ts";
+import { isolated, typedName } from "../../../lib/text/names.ts";
 import { type LogsSearch, TEXT_LENGTH, withValue } from "../search.ts";
 
 /** What a typed text may mean. */
@@ -18,7 +18,7 @@ export function choicesOf(typed: string): readonly Choice[] {
 	const { kind, id } = jumpTarget(typed);
 	if (id === "") return [];
 	if (kind !== "unknown") return [{ kind, value: id, label: `${upperFirst(kind)} ${id}` }];
-	const value = typed.trim();
+	const value = typedName(typed);
 	const order = orderChoice(id);
 	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;
 	const text: Choice[] = isText
