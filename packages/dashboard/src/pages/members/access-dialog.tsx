@@ -114,7 +114,7 @@ function Left({ keys, of, change, mayBeMore }: LeftProps) {
 	if (keys.length === 0)
 		return (
 			<div>
-				{change}. API keys that {of} created in the last moments may still work.
+				{change}. API keys that {of} created moments ago may still work.
 			</div>
 		);
 	return (
@@ -130,7 +130,7 @@ function Left({ keys, of, change, mayBeMore }: LeftProps) {
 					</List.Item>
 				))}
 			</List>
-			{mayBeMore ? <div>Others that {of} created in the last moments may still work, too.</div> : null}
+			{mayBeMore ? <div>Others that {of} created moments ago may still work, too.</div> : null}
 		</Stack>
 	);
 }
