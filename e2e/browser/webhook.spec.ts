@@ -12,6 +12,8 @@ async function register(page: Page, dashboard: Dashboard, receiver: Receiver, de
 	await expect(page.getByText(/must begin with https/).first()).toBeVisible();
 	await page.getByLabel("URL").fill(receiver.url("/hooks"));
 	await expect(page.getByText("The URL passes the checks.")).toBeAttached();
+	await page.getByRole("textbox", { name: "Description" }).fill("🎺");
+	await expect(page.getByLabel("1 of 200 characters")).toBeVisible();
 	await page.getByRole("textbox", { name: "Description" }).fill(description);
 	await page.getByLabel("purchase.completed", { exact: true }).check();
 	await page.getByRole("button", { name: "Create webhook" }).click();

@@ -30,6 +30,8 @@ interface WebhookFieldsProps {
 /** Where a webhook sends, what it is called, and what it receives. */
 export function WebhookFields({ form, description: hint, readOnly = false, onLook }: WebhookFieldsProps) {
 	const { url, description, events, standard_webhooks } = form.values;
+	// Characters, as the API counts them.
+	const { length } = [...description];
 	return (
 		<>
 			<UrlField
@@ -46,8 +48,8 @@ export function WebhookFields({ form, description: hint, readOnly = false, onLoo
 				{...form.getInputProps("description")}
 				rightSectionWidth={72}
 				rightSection={
-					<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
-						{description.length}/{DESCRIPTION_LENGTH}
+					<Text size="xs" c="dimmed" aria-label={`${length} of ${DESCRIPTION_LENGTH} characters`}>
+						{length}/{DESCRIPTION_LENGTH}
 					</Text>
 				}
 			/>
