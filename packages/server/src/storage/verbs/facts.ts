@@ -83,10 +83,18 @@ const storedId = (id: string): string => id.replaceAll("\0", "\ufffd").toWellFor
 
 const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
 
-/** Orders as rows `g`, with bytes in hexadecimal. */
-const [given, endGiven] = recordsOf(
-	...["project", "order_id text", "customer text", "digest text", "at", "events json"],
-	...["amount_cents", "currency text", "basket_id text"],
+/** The keys of orders and of their customers as rows `g`, with bytes in hexadecimal. */
+const [givenKeys, endGivenKeys] = recordsOf("project", "order_id text", "customer text");
+/** … and the rest of new orders. */
+const [givenOrders, endGivenOrders] = recordsOf(
+	"project",
+	"order_id text",
+	"digest text",
+	"at",
+	"events json",
+	"amount_cents",
+	"currency text",
+	"basket_id text",
 );
 const ITS_ORDER = joinByKey("store_orders o", "o.project_no = g.project AND o.order_id = g.order_id");
 const CUSTOMER_KEY = bytesOf("g.customer");
@@ -97,18 +105,22 @@ const DIGEST = bytesOf("g.digest");
 export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Steps<Recorded[]> {
 	const { projectId } = p;
 	const orders = p.orders.map((order) => {
-		return { ...order, orderId: storedId(order.orderId), basketId: order.basketId && storedId(order.basketId) };
+		const { orderId, basketId, customerKey } = order;
+		return {
+			...order,
+			orderId: storedId(orderId),
+			basketId: basketId && storedId(basketId),
+			customer: hex(customerKey),
+		};
 	});
 	const project = yield* findProject(projectId);
 	if (project === null) return orders.map(() => ({ kind: "no_project" }));
-	const keys = JSON.stringify(
-		orders.map(({ orderId, customerKey }) => ({ project, order_id: orderId, customer: hex(customerKey) })),
-	);
+	const keys = JSON.stringify(orders.map(({ orderId, customer }) => ({ project, order_id: orderId, customer })));
 	const [, earlier, customers] = yield* together(
 		holdLog(project),
 		sql<RecordedFact & { orderId: string }>`
-			SELECT o.order_id AS "orderId", o.digest, o.at, o.events FROM ${given}${keys}${endGiven} ${ITS_ORDER}`,
-		sql<{ customer: string }>`SELECT g.customer FROM ${given}${keys}${endGiven} ${ITS_CUSTOMER}`,
+			SELECT o.order_id AS "orderId", o.digest, o.at, o.events FROM ${givenKeys}${keys}${endGivenKeys} ${ITS_ORDER}`,
+		sql<{ customer: string }>`SELECT g.customer FROM ${givenKeys}${keys}${endGivenKeys} ${ITS_CUSTOMER}`,
 	);
 	const results = new Map(earlier.map((fact) => [fact.orderId, fact as RecordedFact]));
 	const fresh = newOrders(orders, results, new Set(customers.map(({ customer }) => customer)));
@@ -129,14 +141,19 @@ export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrd
 	});
 }
 
+/** An order with its customer's key in hexadecimal. */
+interface KeyedOrder extends NewOrder {
+	readonly customer: string;
+}
+
 interface FreshOrder extends FactEvents {
-	readonly order: NewOrder;
+	readonly order: KeyedOrder;
 	readonly isFirst: boolean;
 }
 
 /** New orders, one per id, with the events that each creates: a customer's first one comes after `customerCreated`. */
 function newOrders(
-	orders: readonly NewOrder[],
+	orders: readonly KeyedOrder[],
 	earlier: ReadonlyMap<string, RecordedFact>,
 	knownCustomers: ReadonlySet<string>,
 ): FreshOrder[] {
@@ -145,9 +162,9 @@ function newOrders(
 	for (const order of orders) {
 		if (ids.has(order.orderId)) continue;
 		ids.add(order.orderId);
-		const { at, customerKey, customerCreated, purchaseCompleted } = order;
-		const isFirst = !customers.has(hex(customerKey));
-		customers.add(hex(customerKey));
+		const { at, customer, customerCreated, purchaseCompleted } = order;
+		const isFirst = !customers.has(customer);
+		customers.add(customer);
 		const events = isFirst ? [customerCreated, purchaseCompleted] : [purchaseCompleted];
 		fresh.push({ order, isFirst, at, events });
 	}
@@ -157,22 +174,26 @@ function newOrders(
 /** Also ends the baskets that were bought. */
 function addOrders(project: number, fresh: readonly FreshOrder[], appended: readonly (readonly LogEvent[])[]) {
 	const rows = fresh.map(({ order, at }, i) => ({
-		...{ project, order_id: order.orderId, digest: hex(order.digest), at, events: factEvents(appended[i]!) },
-		...{ amount_cents: order.amountCents, currency: order.currency, basket_id: order.basketId },
+		project,
+		order_id: order.orderId,
+		digest: hex(order.digest),
+		at,
+		events: factEvents(appended[i]!),
+		amount_cents: order.amountCents,
+		currency: order.currency,
+		basket_id: order.basketId,
 	}));
-	const customers = fresh
-		.filter(({ isFirst }) => isFirst)
-		.map(({ order }) => ({ project, customer: hex(order.customerKey) }));
+	const customers = fresh.filter(({ isFirst }) => isFirst).map(({ order: { customer } }) => ({ project, customer }));
 	const baskets = rows.flatMap(({ basket_id }) => basket_id ?? []);
 	return [
 		sql`
 			INSERT INTO posthorn.store_customers (project_no, key)
-			SELECT g.project, ${CUSTOMER_KEY} FROM ${given}${JSON.stringify(customers)}${endGiven}`,
+			SELECT g.project, ${CUSTOMER_KEY} FROM ${givenKeys}${JSON.stringify(customers)}${endGivenKeys}`,
 		sql`
 			INSERT INTO posthorn.store_orders (
 				project_no, order_id, digest, at, events, amount_cents, currency, basket_id)
 			SELECT g.project, g.order_id, ${DIGEST}, g.at, g.events, g.amount_cents, g.currency, g.basket_id
-			FROM ${given}${JSON.stringify(rows)}${endGiven}`,
+			FROM ${givenOrders}${JSON.stringify(rows)}${endGivenOrders}`,
 		sql`
 			DELETE FROM posthorn.store_baskets
 			WHERE project_no = ${project} AND basket_id ${among}${JSON.stringify(baskets)}${endAmong}`,
