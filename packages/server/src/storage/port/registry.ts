@@ -97,7 +97,7 @@ export interface Page {
 	readonly after?: string;
 }
 
-/** Values that the instance stores about itself, by name. Times are milliseconds since the Unix epoch. */
+// Values that the instance stores about itself, by name. Times are milliseconds since the Unix epoch.
 
 /** The latest time that a node's clock showed and was trusted, in decimal. */
 export const CLOCK_SEEN = "clock_seen_at";

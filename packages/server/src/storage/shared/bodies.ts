@@ -1,5 +1,4 @@
-/** The references in an event's data, and how the index stores them. */
-
+/** What is found in the bodies of events and responses: references, as the index stores them, and texts. */
 import { createHash } from "node:crypto";
 import { normalizeEmail } from "../../base/text.ts";
 import type { EventReference, Excerpt } from "../port/log.ts";
@@ -78,7 +77,13 @@ function isNameInData(body: string, end: number): boolean {
 	return depth === 2 && body.endsWith(DATA, opened);
 }
 
-/** The first of these rows, whose bodies have `maxBytes` together at most; at least one if there is one. */
+/** Ids may also be numbers. */
+function textOf(value: unknown): string | null {
+	const text = Number.isSafeInteger(value) ? String(value) : value;
+	return typeof text === "string" && text !== "" && text.length <= MAX_REFERENCE_LENGTH ? text : null;
+}
+
+/** The first of these rows, as many as fit into `maxBytes` together, but at least one if there is one. */
 export function withinBytes<T>(rows: readonly T[], maxBytes: number, bytesOf: (row: T) => number): readonly T[] {
 	let sum = 0;
 	const end = rows.findIndex((row, i) => {
@@ -86,12 +91,6 @@ export function withinBytes<T>(rows: readonly T[], maxBytes: number, bytesOf: (r
 		return i > 0 && sum > maxBytes;
 	});
 	return end < 0 ? rows : rows.slice(0, end);
-}
-
-/** Ids may also be numbers. */
-function textOf(value: unknown): string | null {
-	const text = Number.isSafeInteger(value) ? String(value) : value;
-	return typeof text === "string" && text !== "" && text.length <= MAX_REFERENCE_LENGTH ? text : null;
 }
 
 /** UTF-16 units shown before and after a match. */

@@ -222,7 +222,11 @@ export type DeliveryProgress = Omit<Delivery, "attempts">;
 
 /** @param nextRetryAt null if its first attempt is pending in the lane, or in flight */
 export const attempting = (attempt: number, replay: number, nextRetryAt: number | null): DeliveryProgress => ({
-	...{ state: "attempting", attempt, replay, nextRetryAt, dismissed: false },
+	state: "attempting",
+	attempt,
+	replay,
+	nextRetryAt,
+	dismissed: false,
 });
 
 /** Nothing is pending. @param last the newest attempt */
@@ -230,7 +234,11 @@ export const ended = (
 	{ attempt, replay, status }: Pick<NewAttempt, "attempt" | "replay" | "status">,
 	dismissed: boolean,
 ): DeliveryProgress => ({
-	...{ state: status === "delivered" ? "delivered" : "dead_lettered", attempt, replay, nextRetryAt: null, dismissed },
+	state: status === "delivered" ? "delivered" : "dead_lettered",
+	attempt,
+	replay,
+	nextRetryAt: null,
+	dismissed,
 });
 
 /** A lane, from a row of its webhook. */

@@ -6,7 +6,6 @@
  * upward as events are published, and downward over those that were published before there was an index. An entry
  * of `event_references` begins with its bucket, so that a step changes neighboring pages; a lookup visits all buckets.
  */
-
 import type {
 	EventOrder,
 	EventReference,

@@ -2,7 +2,6 @@
  * Leases and alarms use only the database's clock, because nodes' clocks may differ. A node's times are converted to
  * offsets from its current time when stored, and back when read. Tests pass the time of both clocks.
  */
-
 import type { Clock } from "../../../base/clock.ts";
 import { type HandedOver, HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
 import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
@@ -299,11 +298,10 @@ async function measureOffset(c: Session, clock: Pick<Clock, "now">): Promise<voi
 	c.offset.measured(row!.now, asked, clock.now());
 }
 
-/**
- * Attempts in flight that outlive their lease. A row in `handed_over` is the former holder's right to settle one.
- * Settling it deletes the row, and so does the new holder once it has expired. Both lock the project's row in `leases`,
- * so only one of them happens.
- */
+// Attempts in flight that outlive their lease. A row in `handed_over` is the former holder's right to settle one.
+// Settling it deletes the row, and so does the new holder once it has expired. Both lock the project's row in `leases`,
+// so only one of them happens.
+
 /** For the transaction that has just released the lease. Does nothing if another node holds it. */
 const HAND_OVER = sql(`
 	INSERT INTO posthorn.handed_over (project_no, webhook_no, seq, replay, queue, generation, until)

@@ -1,10 +1,10 @@
 /**
- * The functions of `posthorn.publish` that repeat what the catalogue says. A change of the catalogue needs a migration
- * that applies {@link functions} again.
+ * The functions of `posthorn.publish` that repeat what the catalogue says, generated from it. A change of the catalogue
+ * needs a migration that applies {@link functions} again.
  *
- * The catalogue's requirements for data, generated from it: for the types whose data is checked, the rules of their JSON
- * Schemas, and those of `engine/publish/check.ts` for how values are written. Receivers read integers with a fraction or
- * an exponent, or beyond 2^53, and repeated fields differently.
+ * For the types whose data is checked, they have the rules of the JSON Schemas, and those of `engine/publish/check.ts`
+ * for how values are written. Receivers read integers with a fraction or an exponent, or beyond 2^53, and repeated fields
+ * differently.
  */
 import { isDeepStrictEqual } from "node:util";
 import { CURRENCIES, EVENT_TYPES, eventTypeEntry, type JsonSchema } from "@posthorn/protocol";
