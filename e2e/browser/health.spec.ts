@@ -147,7 +147,7 @@ test.describe("with retries that come fast", () => {
 		await expectAccessible(page);
 	});
 
-	test("a webhook that is still failing after its first success isn't told that there's nothing to fix", async ({
+	test("the banner of a webhook that is still failing after its first success doesn't say there's nothing to fix", async ({
 		dashboard,
 		page,
 	}) => {

@@ -7,8 +7,8 @@ test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2" } });
 const NAMES = { project: "חנות הספרים", webhook: "הנהלת חשבונות", key: "מפתח ראשי", member: "דנה כהן" };
 
 /**
- * The names of a page that could reorder the sentence that they stand in: not isolated, and next to other text on their
- * line. Names in a box of their own are alone there.
+ * The names of a page that could reorder the sentence around them: not isolated, and with other text on their line. A
+ * name in a box of its own has no sentence around it.
  */
 const UNISOLATED = `(names) => {
 	const found = [];

@@ -3,7 +3,7 @@
  * after them. Names are shown within sentences, which they could make say something else. Marks that only have a
  * direction themselves are allowed.
  */
-const DRIVING = "\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069";
+const CONTROLS = "\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069";
 /**
  * What shows nothing: spaces, fillers, and what Unicode calls default ignorable. Beyond U+FFFF these are the characters
  * themselves, because regular expression engines disagree on how to write them.
@@ -13,8 +13,8 @@ const BLANK =
 	"\\u206a-\\u206f\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb" +
 	"\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}";
 
-/** Names: nothing {@link DRIVING}, and unless empty, something that is visible. Takes time linear in the text. */
-export const NAME_PATTERN = `^(?:[${BLANK}]*[^${DRIVING}${BLANK}][^${DRIVING}]*)?$`;
+/** Names: nothing {@link CONTROLS}, and unless empty, something that is visible. Takes time linear in the text. */
+export const NAME_PATTERN = `^(?:[${BLANK}]*[^${CONTROLS}${BLANK}][^${CONTROLS}]*)?$`;
 export const NAME_DETAIL =
 	"must have a visible character, no control characters, such as line breaks or tabs, and none that change the direction of text";
 
@@ -24,8 +24,8 @@ export const NAME_LENGTH = { min: 1, max: 100 } as const;
 const NAME = new RegExp(NAME_PATTERN, "u");
 
 /**
- * Why a line of text for humans, such as a name, is refused; each reads on from the field's name. Lengths count Unicode
- * characters.
+ * Why a line of text for humans, such as a name, is refused; each continues a sentence that begins with the field's name.
+ * Lengths count Unicode characters.
  */
 export function nameFaults(text: string, limits: { readonly min: number; readonly max: number }): string[] {
 	const faults: string[] = [];
