@@ -49,7 +49,7 @@ const DESCRIBED: readonly (readonly [reason: RegExp, described: RegExp])[] = [
 	[/ISO 4217/, /ISO 4217/],
 	[/^must be a type that the webhook is subscribed to$/, /subscribed to/],
 	[
-		/^give either text, or order_id and customer_email, but not both$/,
+		/^search either by text, or by order_id, customer_email or both$/,
 		/either by `text`, or by `order_id`, `customer_email` or both/,
 	],
 	[/^\d+ combinations of webhooks, types and states, at most \d+ are possible/, /Webhooks × types × states/],

@@ -98,7 +98,7 @@ export function eventSearchRoutes({ storage, references, clock }: ApiParts): Rou
 				const isByReference = order_id.length + customer_email.length > 0;
 				if (isByReference === (sought !== undefined))
 					throw invalid([
-						{ pointer: "?text", detail: "give either text, or order_id and customer_email, but not both" },
+						{ pointer: "?text", detail: "search either by text, or by order_id, customer_email or both" },
 					]);
 				if (sought === undefined) {
 					const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
