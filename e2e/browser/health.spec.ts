@@ -118,7 +118,10 @@ test("facts are in columns: those of an attempt on phones, and those of pending 
 test.describe("with retries that come fast", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 
-	test("a webhook that has recovered says since when it delivers, and asks for no fix", async ({ dashboard, page }) => {
+	test("a webhook that has recovered says since when it delivers, and when it is healthy", async ({
+		dashboard,
+		page,
+	}) => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
 		receiver.respondWith(() => ({ status: 500 }));
@@ -141,13 +144,13 @@ test.describe("with retries that come fast", () => {
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		const banner = page.getByRole("region", { name: "What happened" });
 		await expect(banner).toContainText(
-			timed`It has been delivering since ${TIME}\. There's nothing to fix unless it fails again\.`,
+			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it's healthy within 15 minutes\.`,
 		);
 		await expect(banner.getByRole("button", { name: "Replay 1 failed event" })).toBeVisible();
 		await expectAccessible(page);
 	});
 
-	test("the banner of a webhook that is still failing after its first success doesn't say there's nothing to fix", async ({
+	test("the banner of a webhook that is still failing after its first success says when it is healthy", async ({
 		dashboard,
 		page,
 	}) => {

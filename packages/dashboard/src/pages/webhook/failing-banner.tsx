@@ -33,7 +33,8 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 	const { data: whole } = useQuery({ ...attemptQuery(projectId, failed?.id ?? ""), enabled: failed !== null });
 	const { tries } = failed === null ? { tries: [] } : adviceFor(whole ?? failed);
 	const recovery = useRecovery(projectId, health, now);
-	const [advice = failed === null ? recoveryAdvice(health, recovery) : "Open the log to see the responses."] = tries;
+	const [advice = failed === null ? recoveryAdvice(health.recent, recovery) : "Open the log to see the responses."] =
+		tries;
 	const excerpt = whole === undefined || failed?.status_code == null ? "" : responseExcerpt(whole.response_body);
 	return (
 		<section
