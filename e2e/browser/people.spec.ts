@@ -249,7 +249,7 @@ test("keys of a removed member that can't be revoked are named, and revoking the
 	await expect(page.getByRole("row", { name: /Dave's/ })).toHaveCount(0);
 });
 
-test("keys are kept if the last owner can't leave, and revoked if a member leaves", async ({
+test("keys are kept if the last owner can't leave, and revoked if another member leaves", async ({
 	dashboard,
 	browser,
 	page,
@@ -276,6 +276,22 @@ test("keys are kept if the last owner can't leave, and revoked if a member leave
 	await page.goto(dashboard.project("/api-keys"));
 	await expect(laptop).toHaveCount(1);
 	await expect(laptop).toContainText("by The owner");
+
+	// Another owner on a later page of the members didn't count, so the keys were only listed once that was too late.
+	await invite(dashboard, browser, page, "owner", dashboard.address("olaf"));
+	const sizes = /\blimit=\d+/;
+	await owner.route("**/members?*", (route, request) =>
+		route.continue({ url: request.url().replace(sizes, "limit=1") }),
+	);
+	await owner.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+	await owner.reload();
+	await expect(owner.getByText("2 people have access to this project.")).toBeVisible();
+	await owner.getByRole("button", { name: "Leave the project" }).click();
+	await owner.getByRole("dialog").getByRole("checkbox", { name: "Revoke Laptop" }).check();
+	await owner.getByRole("dialog").getByRole("button", { name: "Leave and revoke 1 key" }).click();
+	await expect(owner).toHaveURL(`${dashboard.url}/projects`);
+	await page.goto(dashboard.project("/api-keys"));
+	await expect(page.getByText("No keys yet")).toBeVisible();
 });
 
 test("every session can be ended from anywhere", async ({ dashboard, browser, page }) => {

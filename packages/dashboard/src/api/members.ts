@@ -3,7 +3,7 @@ import type { Role } from "../lib/account/roles.ts";
 import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
-import { pagedQuery } from "./client/pages.ts";
+import { allRows, pagedQuery } from "./client/pages.ts";
 import { queryClient } from "./client/query-client.ts";
 
 export type Member = Schemas["Member"];
@@ -13,7 +13,7 @@ const MEMBERS = "/v1/projects/{project_id}/members";
 export const membersQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "members"),
-		queryFn: ({ signal }) => api.get(MEMBERS, { path: { project_id: projectId }, query: { limit: 200 }, signal }),
+		queryFn: ({ signal }) => allRows(MEMBERS, projectId, signal),
 	});
 
 /** The invitations that an owner created end when they aren't one any longer. */

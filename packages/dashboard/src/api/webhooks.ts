@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
-import type { ResponseOf, Schemas } from "./client/operation.ts";
+import type { Schemas } from "./client/operation.ts";
+import { allRows } from "./client/pages.ts";
 import { queryClient } from "./client/query-client.ts";
-import { whenItMay } from "./client/when-it-may.ts";
 import type { EventType } from "./model.ts";
 
 export type Webhook = Schemas["Webhook"];
@@ -25,47 +25,18 @@ const WEBHOOK = `${WEBHOOKS}/{webhook_id}` as const;
 
 const pathOf = (projectId: string, webhookId: string) => ({ project_id: projectId, webhook_id: webhookId });
 
-type WebhookPage = ResponseOf<typeof WEBHOOKS, "get">;
-
-const pageOf = (projectId: string, cursor: string | null, signal: AbortSignal): Promise<WebhookPage> =>
-	api.get(WEBHOOKS, { path: { project_id: projectId }, query: { limit: 200, cursor }, signal });
-
 /** All webhooks of a project, in the order of creation. */
 export const webhooksQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "webhooks", "all"),
-		queryFn: async ({ signal }) => {
-			const webhooks: Webhook[] = [];
-			let cursor: string | null = null;
-			do {
-				const page: WebhookPage | null = await whenItMay(() => pageOf(projectId, cursor, signal), signal);
-				if (page === null) throw signal.reason;
-				webhooks.push(...page.data);
-				cursor = page.next_cursor;
-			} while (cursor !== null);
-			return webhooks;
-		},
+		queryFn: ({ signal }) => allRows(WEBHOOKS, projectId, signal),
 	});
 
 /** Deleted webhooks whose deliveries may still be in the log, in the order of creation. */
 export const deletedWebhooksQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "webhooks", "deleted"),
-		queryFn: async ({ signal }) => {
-			const webhooks: DeletedWebhook[] = [];
-			let cursor: string | null = null;
-			do {
-				const query: { limit: number; cursor: string | null } = { limit: 200, cursor };
-				const page: ResponseOf<`${typeof WEBHOOKS}/deleted`, "get"> = await api.get(`${WEBHOOKS}/deleted`, {
-					path: { project_id: projectId },
-					query,
-					signal,
-				});
-				webhooks.push(...page.data);
-				cursor = page.next_cursor;
-			} while (cursor !== null);
-			return webhooks;
-		},
+		queryFn: ({ signal }) => allRows(`${WEBHOOKS}/deleted`, projectId, signal),
 	});
 
 export const webhookQuery = (projectId: string, webhookId: string) =>

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { type CallOptions, callApi } from "./client.ts";
 import type { CallOf, PathWith, ResponseOf, Schemas } from "./operation.ts";
+import { whenItMay } from "./when-it-may.ts";
 
 type Searched = Schemas["SearchedEvents"];
 
@@ -13,10 +14,31 @@ type ListPath = {
 type ItemOf<P extends ListPath> =
 	ResponseOf<P, "get"> extends { readonly data: readonly (infer Item)[] } ? Item : never;
 
+/** The most rows that the API returns at once. */
+const LARGEST_PAGE = 200;
+
 interface Page<Item> {
 	readonly data: readonly Item[];
 	readonly next_cursor: string | null;
 	readonly searched?: Searched;
+}
+
+/** All rows of a project's list. */
+export async function allRows<P extends ListPath>(
+	template: P,
+	projectId: string,
+	signal: AbortSignal,
+): Promise<ItemOf<P>[]> {
+	const rows: ItemOf<P>[] = [];
+	let cursor: string | null = null;
+	do {
+		const options: CallOptions = { path: { project_id: projectId }, query: { limit: LARGEST_PAGE, cursor }, signal };
+		const page: Page<ItemOf<P>> | null = await whenItMay(() => callApi("GET", template, options), signal);
+		if (page === null) throw signal.reason;
+		rows.push(...page.data);
+		cursor = page.next_cursor;
+	} while (cursor !== null);
+	return rows;
 }
 
 /**

@@ -16,7 +16,7 @@ import { NewKeyDialog } from "./new-key-dialog.tsx";
 /** The keys with which programs use the API. */
 export function ApiKeysPage() {
 	const projectId = useProjectId();
-	const { data, error, refetch } = useQuery(apiKeysQuery(projectId));
+	const { data: keys, error, refetch } = useQuery(apiKeysQuery(projectId));
 	const [creating, create] = useDisclosure(false);
 	const newKey = (
 		<ForRole needs="developer">
@@ -25,7 +25,6 @@ export function ApiKeysPage() {
 			</Button>
 		</ForRole>
 	);
-	const keys = data?.data;
 	const valid =
 		keys?.filter(({ expires_at }) => expires_at === null || !hasExpired(expires_at, serverNow())).length ?? 0;
 	return (

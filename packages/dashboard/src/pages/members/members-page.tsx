@@ -18,9 +18,8 @@ import { MembersTable } from "./members-table.tsx";
 export function MembersPage() {
 	const projectId = useProjectId();
 	const { may } = useRole();
-	const { data, error, refetch } = useQuery(membersQuery(projectId));
+	const { data: members, error, refetch } = useQuery(membersQuery(projectId));
 	const [inviting, invite] = useDisclosure(false);
-	const members = data?.data;
 	return (
 		<Page>
 			<PageHeader

@@ -54,8 +54,8 @@ export function useAccessChange({ member, role, self, chosen }: AccessChange) {
 	/** Whether the API would refuse that the member isn't an owner any longer. */
 	const isLastOwner = async () => {
 		if (member.role !== "owner") return false;
-		const { data } = await queryClient.fetchQuery({ ...membersQuery(projectId), staleTime: 0 });
-		return !data.some((other) => other.role === "owner" && other.account_id !== member.account_id);
+		const members = await queryClient.fetchQuery({ ...membersQuery(projectId), staleTime: 0 });
+		return !members.some((other) => other.role === "owner" && other.account_id !== member.account_id);
 	};
 	/** Resolves with the number of keys that were revoked. */
 	const run = async (): Promise<number> => {
