@@ -77,6 +77,50 @@ test("dialogs are opened and closed by keyboard, keep the focus, return it, and 
 	}
 });
 
+// It was nowhere, so the next Tab began at the top of the page.
+test("once what had the focus is gone, the next row has it, or the page", async ({ dashboard, page, browser }) => {
+	const webhook = await furnish(dashboard);
+	await dashboard.shop.post(dashboard.shop.path("/api-keys"), { name: "Laptop" });
+	await dashboard.enter(page);
+	const other = await browser.newContext();
+	await dashboard.signIn(await other.newPage());
+	const content = page.locator("#content");
+	const press = async (name: string | RegExp) => {
+		await page.getByRole("button", { name }).last().focus();
+		await page.keyboard.press("Enter");
+	};
+	const confirm = async (name: string) => {
+		await page.getByRole("dialog").getByRole("button", { name }).press("Enter");
+		await expect(page.getByRole("dialog")).toHaveCount(0);
+	};
+	await page.goto(dashboard.project("/api-keys"));
+	await press("Revoke Laptop");
+	await confirm("Revoke key");
+	await expect(page.getByRole("button", { name: "Revoke Shop server" })).toBeFocused();
+	await page.keyboard.press("Enter");
+	await confirm("Revoke key");
+	await expect(content).toBeFocused();
+
+	await page.goto(dashboard.project(`/webhooks/${webhook}?tab=settings`));
+	await press("Delete webhook");
+	await page.getByRole("dialog").getByRole("textbox").fill("ERP");
+	await confirm("Delete webhook");
+	await expect(page.getByRole("heading", { name: "Webhooks", level: 1 })).toBeVisible();
+	await expect(content).toBeFocused();
+
+	await page.goto(dashboard.project("/apps"));
+	await press("Remove");
+	await confirm("Remove and pause");
+	await expect(page.getByRole("button", { name: "Install" })).toBeFocused();
+
+	// Without a dialog.
+	await page.goto(`${dashboard.url}/account`);
+	const sessions = page.getByRole("button", { name: /^Sign out (?!everywhere|of this)/ });
+	await sessions.last().press("Enter");
+	await expect(content).toBeFocused();
+	await other.close();
+});
+
 test("menus are opened, walked and closed by keyboard, and filters keep to one line", async ({ dashboard, page }) => {
 	await furnish(dashboard);
 	await dashboard.enter(page);
