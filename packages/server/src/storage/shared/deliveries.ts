@@ -116,11 +116,25 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
-/** An entry of a list. `order_body` is the text of the event's body, or null if it isn't to be read. */
-export function listedOf(summary: AttemptSummary, row: AttemptRow, { orderIdBytes }: ListPage): ListedAttempt {
-	if (orderIdBytes === undefined) return summary;
-	return { ...summary, orderId: row.order_body === null ? null : orderIdIn(row.order_body as string) };
+/** Order ids by the numbers of their events: those that a page has read so far. */
+export type OrderIds = Map<number, string | null>;
+
+/**
+ * An entry of a list. `order_body` is the text of the event's body, or null if it isn't to be read.
+ *
+ * @param orderIds null if the list doesn't show them
+ */
+export function listedOf(summary: AttemptSummary, row: AttemptRow, orderIds: OrderIds | null): ListedAttempt {
+	if (orderIds === null) return summary;
+	const known = orderIds.get(summary.seq);
+	if (known !== undefined) return { ...summary, orderId: known };
+	const orderId = row.order_body === null ? null : orderIdIn(row.order_body as string);
+	orderIds.set(summary.seq, orderId);
+	return { ...summary, orderId };
 }
+
+export const orderIdsFor = ({ orderIdBytes }: ListPage): OrderIds | null =>
+	orderIdBytes === undefined ? null : new Map();
 
 /**
  * An entry of the log with what has become of its delivery.

@@ -182,10 +182,10 @@ function converterOf(statement: StatementSync): Convert | null {
 }
 
 function runQuery(c: Connection, { template, values }: Query<unknown>): Row[] {
-	const statement = c.sql(template.text("sqlite"));
+	const reader = c.reader(template.text("sqlite"));
 	const sent = values.map((value): SQLInputValue => (typeof value === "boolean" ? Number(value) : value));
-	const rows: Row[] = statement.all(...sent);
-	const convert = rows.length === 0 ? null : converterOf(statement);
+	const rows: Row[] = reader.all(...sent);
+	const convert = rows.length === 0 ? null : converterOf(reader.statement);
 	return convert === null ? rows : rows.map(convert);
 }
 

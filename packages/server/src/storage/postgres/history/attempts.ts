@@ -7,7 +7,6 @@ import type {
 	FollowedAttempt,
 	FoundResponse,
 	ListedAttempt,
-	ListPage,
 	Params,
 	ResponseFilter,
 	ResponseStep,
@@ -20,6 +19,8 @@ import {
 	type IdRange,
 	idRange,
 	listedOf,
+	type OrderIds,
+	orderIdsFor,
 	type ResponseRow,
 	STATUS_CODE,
 	searchRows,
@@ -136,12 +137,12 @@ interface List<R> {
 	readonly scan: ScopedStatement;
 	/** Both statements' own parameters after the bytes of {@link orderBody}, for attempts with this id or a later one. */
 	readonly own: (lowestId: string) => unknown[];
-	readonly toEntry: (row: Row, page: ListPage, c: Session) => R;
+	readonly toEntry: (row: Row, orderIds: OrderIds | null, c: Session) => R;
 }
 
 const newestFirst = (summaries: string) => `${summaries} ORDER BY a.id DESC`;
 
-const toListed = (row: Row, page: ListPage): ListedAttempt => listedOf(toSummary(row), row, page);
+const toListed = (row: Row, orderIds: OrderIds | null): ListedAttempt => listedOf(toSummary(row), row, orderIds);
 
 const SUMMARIES: List<ListedAttempt> = {
 	first: rowsStatement(SUMMARIZED, 1, (attempts) => newestFirst(summariesOf(attempts, orderBody("$7")))),
@@ -193,9 +194,9 @@ const FOLLOWED: List<FollowedAttempt> = {
 		followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12"),
 	),
 	own: (lowestId) => [dayBefore(lowestId)],
-	toEntry: (row, page, { offset }) => {
+	toEntry: (row, orderIds, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
-		return followedOf(toListed(row, page), row, dueAt);
+		return followedOf(toListed(row, orderIds), row, dueAt);
 	},
 };
 
@@ -219,7 +220,8 @@ async function readList<R extends { readonly id: string }>(
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, before, now);
 	const page = (rows: Row[], found: number, end: string | null) => {
-		const entries = rows.slice(0, limit).map((row) => toEntry(row, list, c));
+		const orderIds = orderIdsFor(list);
+		const entries = rows.slice(0, limit).map((row) => toEntry(row, orderIds, c));
 		return toPage(entries, entries.length < found, end);
 	};
 	if (hasResponse(filter)) {

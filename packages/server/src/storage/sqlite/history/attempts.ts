@@ -22,6 +22,7 @@ import {
 	type IdRange,
 	idRange,
 	listedOf,
+	orderIdsFor,
 	type ResponseRow,
 	STATUS_CODE,
 	STATUSES,
@@ -110,8 +111,9 @@ export function listAttemptSummaries(
 ): AttemptRows<ListedAttempt> {
 	const found = findPage(c, projectId, filter, page);
 	const rows = readListed(c, `SELECT ${SUMMARY}, ${ORDER_BODY} ${GIVEN}`, found, page);
+	const orderIds = orderIdsFor(page);
 	return pageOf(
-		rows.map((row) => toListed(c, row, page)),
+		rows.map((row) => listedOf(toSummary(c, row), row, orderIds)),
 		found,
 	);
 }
@@ -122,18 +124,16 @@ export function listFollowedAttempts(
 ): AttemptRows<FollowedAttempt> {
 	const found = findPage(c, projectId, filter, page);
 	const rows = readListed(c, FOLLOWED, found, page);
+	const orderIds = orderIdsFor(page);
 	return pageOf(
-		rows.map((row) => followedOf(toListed(c, row, page), row, row.due_at as number | null)),
+		rows.map((row) => followedOf(listedOf(toSummary(c, row), row, orderIds), row, row.due_at as number | null)),
 		found,
 	);
 }
 
 function readListed(c: Connection, text: string, { rows }: Walk, { limit, orderIdBytes = 0 }: ListPage): AttemptRow[] {
-	return c.sql(text).all(orderIdBytes, JSON.stringify(rows.slice(0, limit).map(({ no }) => no)));
+	return c.reader(text).all(orderIdBytes, JSON.stringify(rows.slice(0, limit).map(({ no }) => no)));
 }
-
-const toListed = (c: Connection, row: AttemptRow, page: ListPage): ListedAttempt =>
-	listedOf(toSummary(c, row), row, page);
 
 export function countAttempts(
 	c: Connection,
@@ -239,11 +239,11 @@ export function walkAttempts(
 			ranges.selections.map((selection) => `SELECT ${read} ${selection}`),
 			`id ${order}`,
 		);
-	if (response === undefined) return { rows: c.sql(merged(`${columns}, id`)).all(...values, limit), end: null };
+	if (response === undefined) return { rows: c.reader(merged(`${columns}, id`)).all(...values, limit), end: null };
 	const { codes, errors = [], withoutTests = false, maxScanned } = response;
 	// Compared within SQLite: fetching each row that doesn't match would take longer than reading it.
 	const rows = c
-		.sql(`
+		.reader(`
 			SELECT * FROM (${merged(`${columns}, seq, status_code, error_code, id`)})
 			WHERE seq > ? AND (
 				coalesce(status_code, ${NO_RESPONSE}) IN (SELECT value FROM json_each(?))
