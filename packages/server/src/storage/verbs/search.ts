@@ -55,6 +55,11 @@ const newest = (project: number): Query<{ seq: number }> => sql`
 const oldest = (project: number): Query<{ seq: number }> => sql`
 	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1`;
 
+/** Both at once. */
+const endsOf = (project: number): Query<{ first: number | null; last: number | null }> => sql`
+	SELECT (SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1) AS first,
+		(SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq DESC LIMIT 1) AS last`;
+
 /**
  * The next part that isn't indexed: first what was published since, oldest first, then older events, newest first.
  * Null if there is none.
@@ -147,20 +152,44 @@ export function* indexReferences({
 	return true;
 }
 
+/** The numbers of these events, a JSON array: a row for each takes longer to receive than to find. */
+const SEQS = new Fragment({
+	postgres: "CAST(json_agg(seq) AS text)",
+	sqlite: "json_group_array(seq)",
+});
+const seqsIn = (found: { readonly seqs: string | null }): number[] => JSON.parse(found.seqs ?? "[]");
+
+/** The range, with the newest entries of each of its last two buckets. */
+const newestOf = (project: number, ref: number, limit: number): Query<Range & { seqs: string | null }> => sql`
+	SELECT ${RANGE}, (
+		SELECT ${SEQS} FROM (
+			SELECT seq FROM (
+				SELECT e.seq FROM posthorn.event_references e
+				WHERE e.project_no = r.project_no AND e.bucket = r.through_seq / ${PER_BUCKET} AND e.ref = ${ref}
+				ORDER BY e.seq DESC LIMIT ${limit}
+			) found
+			UNION ALL
+			SELECT seq FROM (
+				SELECT e.seq FROM posthorn.event_references e
+				WHERE e.project_no = r.project_no AND e.bucket = r.through_seq / ${PER_BUCKET} - 1 AND e.ref = ${ref}
+				ORDER BY e.seq DESC LIMIT ${limit}
+			) found
+		) found
+	) AS seqs
+	FROM posthorn.reference_ranges r WHERE r.project_no = ${project}`;
+
 const ENTRIES_OF = joinByKey("event_references e", "e.project_no = b.project_no AND e.bucket = b.no AND e.ref = b.ref");
 
-const newestIn = (project: number, ref: number, bucket: number, limit: number) => sql<{ seq: number }>`
-	SELECT seq FROM posthorn.event_references WHERE project_no = ${project} AND bucket = ${bucket} AND ref = ${ref}
-	ORDER BY seq DESC LIMIT ${limit}`;
-
-/** Rows in the order of the buckets, which the recursion gives; within one by `seq`. */
-const entriesIn = (project: number, ref: number, from: number, to: number, limit: number) => sql<{ seq: number }>`
+/** Whole buckets one after the other, as the recursion gives them, but the last may be cut. */
+const entriesIn = (project: number, ref: number, from: number, to: number, limit: number) => sql<{
+	seqs: string | null;
+}>`
 	WITH RECURSIVE buckets (project_no, ref, no, last) AS (
 		SELECT CAST(${project} AS bigint), CAST(${ref} AS bigint), CAST(${from} AS bigint), CAST(${to} AS bigint)
 		UNION ALL
 		SELECT project_no, ref, no - 1, last FROM buckets WHERE no > last
 	)
-	SELECT e.seq FROM buckets b ${ENTRIES_OF} LIMIT ${limit}`;
+	SELECT ${SEQS} AS seqs FROM (SELECT e.seq FROM buckets b ${ENTRIES_OF} LIMIT ${limit}) found`;
 
 /** The newest events that contain the reference. */
 export function* findReferences({
@@ -169,30 +198,25 @@ export function* findReferences({
 	limit,
 }: ProjectRef & { readonly reference: EventReference; readonly limit: number }): Steps<ReferencedEvents> {
 	const project = yield* findProject(projectId);
-	const [[range], [last], [first]] =
-		project === null ? [[], [], []] : yield* together(rangeOf(project), newest(project), oldest(project));
-	if (project === null || range === undefined)
-		return { seqs: [], capped: false, complete: last === undefined, since: null };
+	if (project === null) return { seqs: [], capped: false, complete: true, since: null };
 	const ref = referenceNumber(projectId, reference);
-	const end = bucketOf(Math.max(range.after, range.kept));
-	let bucket = bucketOf(range.through);
 	// A value that many events have is found in the last buckets, so the first steps read few, and the others more.
-	const [last1, last2] = yield* together(
-		newestIn(project, ref, bucket, limit + 1),
-		newestIn(project, ref, bucket - 1, limit + 1),
-	);
-	const seqs = [...last1, ...last2].map(({ seq }) => seq);
-	bucket -= 2;
+	const [[range], [ends]] = yield* together(newestOf(project, ref, limit + 1), endsOf(project));
+	const { first, last } = ends!;
+	if (range === undefined) return { seqs: [], capped: false, complete: last === null, since: null };
+	const seqs = seqsIn(range);
+	const end = bucketOf(Math.max(range.after, range.kept));
+	let bucket = bucketOf(range.through) - 2;
 	// If there are more rows than that, the last bucket may be cut, but the whole ones before it have enough.
 	const most = BUCKET + limit + 1;
 	for (let width = 4; bucket >= end && seqs.length <= limit; width = Math.min(4 * width, BUCKETS)) {
 		const to = Math.max(end, bucket - width + 1);
-		const found = yield* rows(entriesIn(project, ref, bucket, to, most));
-		seqs.push(...found.map(({ seq }) => seq));
+		const [found] = yield* rows(entriesIn(project, ref, bucket, to, most));
+		seqs.push(...seqsIn(found!));
 		bucket = to - 1;
 	}
 	seqs.sort((a, b) => b - a);
-	const coverage = yield* coverageOf(project, range, last?.seq, first?.seq);
+	const coverage = yield* coverageOf(project, range, last ?? 0, first ?? 0);
 	return { seqs: seqs.slice(0, limit), capped: seqs.length > limit, ...coverage };
 }
 
@@ -255,7 +279,7 @@ export function* takeByAttempts({
 	return beyond === undefined ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond.seq)));
 }
 
-function* coverageOf(project: number, { after, through }: Range, last = 0, first = 0): Steps<IndexCoverage> {
+function* coverageOf(project: number, { after, through }: Range, last: number, first: number): Steps<IndexCoverage> {
 	const isWhole = after < first || after === 0;
 	if (isWhole) return { complete: through >= last, since: null };
 	const event = yield* row<{ at: number }>(sql`
