@@ -91,6 +91,17 @@ test.describe("with short delays", () => {
 		await expect(dialog).toContainText("a second time");
 		await dialog.getByRole("button", { name: "Cancel" }).click();
 
+		// It once offered the failed ones here, too.
+		await page.goto(dashboard.project("/logs?state=delivered"));
+		await page.getByRole("button", { name: "Replay all matching" }).click();
+		await expect(groups.getByRole("row")).toHaveText([/Event type/, /purchase\.completed\s*Sound\s*3/]);
+		await expect(dialog.getByRole("radio")).toHaveCount(0);
+		await dialog.getByRole("button", { name: "Cancel" }).click();
+		await page.getByRole("button", { name: "More actions" }).click();
+		await expect(page.getByRole("menuitem", { name: "Export as CSV" })).toBeVisible();
+		await expect(page.getByRole("menuitem", { name: "Dismiss all failed" })).toHaveCount(0);
+
+		await page.goto(dashboard.project("/logs"));
 		await page.getByRole("button", { name: "More actions" }).click();
 		await page.getByRole("menuitem", { name: "Dismiss all failed" }).click();
 		await expect(dialog).toContainText("This marks 3 failed deliveries as needing no decision");

@@ -34,7 +34,7 @@ export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
 	if (isExcluded || search.unhandled || held.length === 0) return null;
 	const total = held.reduce((sum, { backlog }) => sum + backlog.events, 0);
 	// An event that waits for two webhooks is two deliveries.
-	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery", "deliveries");
+	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery");
 	return (
 		<Text size="sm" c="dimmed" component="div">
 			{what} for{" "}

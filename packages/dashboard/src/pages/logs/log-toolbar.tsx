@@ -45,7 +45,7 @@ export function LogToolbar({
 				) : (
 					<>
 						{formatCount(size)} selected
-						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery", "deliveries")}`}
+						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery")}`}
 						{tooMany ? `: at most ${MAX_NAMED} can be ${done} at once` : ""}
 					</>
 				)}

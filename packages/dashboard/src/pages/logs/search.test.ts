@@ -5,6 +5,7 @@ import {
 	deliveryFilter,
 	isFiltered,
 	type LogsSearch,
+	lastAttemptFilter,
 	validateLogsSearch,
 	valuesOf,
 	viewOf,
@@ -114,4 +115,15 @@ describe("the list of deliveries", () => {
 		expect(attemptFilter({ test: false })).toEqual({ test: "false" });
 		expect(deliveryFilter({ test: false })).toEqual({ test: "false" });
 	});
+});
+
+// Replaying all that matched sent failed deliveries from a list of delivered ones, and the other way around.
+it("acts on deliveries in the listed states only", () => {
+	expect(lastAttemptFilter({ state: "delivered,waiting", type: "purchase.completed" })).toEqual({
+		type: ["purchase.completed"],
+		status: ["delivered", "retrying"],
+	});
+	expect(lastAttemptFilter({ unhandled: true })).toEqual({ status: ["failed"] });
+	expect(lastAttemptFilter({})).toEqual({});
+	expect(lastAttemptFilter({ view: "attempts", status: "failed" })).toEqual({ status: ["failed"] });
 });

@@ -131,6 +131,16 @@ export function attemptFilter(search: LogsSearch): LogFilter {
 	};
 }
 
+/** A delivery's last attempt has this status. */
+const LAST_STATUS = { delivered: "delivered", waiting: "retrying", failed: "failed" } as const;
+
+/** The filters of the last attempts of the deliveries that are listed, for actions on all of them. */
+export function lastAttemptFilter(search: LogsSearch): LogFilter {
+	const states = search.unhandled ? (["failed"] as const) : (valuesOf(search, "state") as readonly State[]);
+	if (viewOf(search) !== "deliveries" || states.length === 0) return attemptFilter(search);
+	return { ...attemptFilter(search), status: states.map((state) => LAST_STATUS[state]) };
+}
+
 /** The filters of the list of deliveries, as the API expects them. */
 export function deliveryFilter(search: LogsSearch): Moving<DeliveryFilter> {
 	const state = valuesOf(search, "state") as readonly State[];

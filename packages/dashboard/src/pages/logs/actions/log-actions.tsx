@@ -7,7 +7,7 @@ import { useRole } from "../../../api/session.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
-import { attemptFilter, deliveryFilter, type LogsSearch, viewOf } from "../search.ts";
+import { attemptFilter, deliveryFilter, type LogsSearch, lastAttemptFilter, viewOf } from "../search.ts";
 import { DismissAll } from "./dismiss-all.tsx";
 import { type MatchingRequest, matchingOf, ReplayAll } from "./replay-all.tsx";
 
@@ -60,6 +60,7 @@ interface ButtonsProps {
 
 function Buttons({ projectId, search, onAsk }: ButtonsProps) {
 	const { may } = useRole();
+	const mayHaveFailed = lastAttemptFilter(search).status?.includes("failed") ?? true;
 	const exportUrl = (format: "csv" | "jsonl") =>
 		viewOf(search) === "attempts"
 			? attemptsExportUrl(projectId, attemptFilter(search), format)
@@ -97,7 +98,7 @@ function Buttons({ projectId, search, onAsk }: ButtonsProps) {
 							{label}
 						</Menu.Item>
 					))}
-					{may("developer") ? (
+					{may("developer") && mayHaveFailed ? (
 						<>
 							<Menu.Divider />
 							<Menu.Item leftSection={<IconCheck size={16} aria-hidden />} onClick={() => onAsk("dismiss")}>

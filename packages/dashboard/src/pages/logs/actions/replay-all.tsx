@@ -6,17 +6,16 @@ import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { ReplayPreview, replayAction } from "../../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
-import { attemptFilter, type LogsSearch } from "../search.ts";
+import { type LogsSearch, lastAttemptFilter } from "../search.ts";
 
 /** A requested action on what the log's filters match, as of that moment. */
 export interface MatchingRequest {
-	/** The state is chosen in the dialog, unless `status` is set. */
 	readonly filter: AttemptFilter;
 }
 
 export function matchingOf(search: LogsSearch, at: number): MatchingRequest {
 	// Test events never match.
-	const { test: _, ...filter } = fixedFilter<AttemptFilter>(attemptFilter(search), at);
+	const { test: _, ...filter } = fixedFilter<AttemptFilter>(lastAttemptFilter(search), at);
 	return { filter };
 }
 
@@ -50,8 +49,10 @@ type Choice = (typeof CHOICES)[number];
 
 function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "request"> & { filter: AttemptFilter }) {
 	const [choice, setChoice] = useState<Choice>("failed");
-	const isFixed = filter.status !== undefined;
-	const chosen: AttemptFilter = isFixed || choice === "all" ? filter : { ...filter, status: ["failed"] };
+	const { status } = filter;
+	// Otherwise the list shows which are meant.
+	const isChoice = status === undefined || (status.includes("failed") && status.includes("delivered"));
+	const chosen: AttemptFilter = isChoice && choice === "failed" ? { ...filter, status: ["failed"] } : filter;
 	return (
 		<ActOnMatching
 			key={choice}
@@ -64,7 +65,7 @@ function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "
 			none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically, and test events are replayed one by one."
 			onClose={onClose}
 		>
-			{isFixed ? null : (
+			{isChoice ? (
 				<Radio.Group
 					label="Which matching deliveries to replay"
 					value={choice}
@@ -75,7 +76,7 @@ function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "
 						<Radio value="all" label="All that have ended, including delivered" />
 					</Stack>
 				</Radio.Group>
-			)}
+			) : null}
 		</ActOnMatching>
 	);
 }

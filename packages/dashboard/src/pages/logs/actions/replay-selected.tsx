@@ -43,12 +43,11 @@ export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClo
 
 /** The result: how many are being sent, and how many couldn't be replayed. */
 export function resultInWords({ count, skipped, left = 0 }: Replayed): string {
-	const begun = count === 0 ? "" : `${plural(count, "delivery", "deliveries")} sent again.`;
+	const begun = count === 0 ? "" : `${plural(count, "delivery")} sent again.`;
 	const rest =
 		skipped === 0
 			? ""
-			: `${plural(skipped, "delivery", "deliveries")} skipped, because they are still being attempted or no longer exist.`;
-	const missed =
-		left === 0 ? "" : `${plural(left, "delivery", "deliveries")} not reached because of an error: replay them again.`;
+			: `${plural(skipped, "delivery")} skipped, because they are still being attempted or no longer exist.`;
+	const missed = left === 0 ? "" : `${plural(left, "delivery")} not reached because of an error: replay them again.`;
 	return [begun, rest, missed].filter((part) => part !== "").join(" ");
 }

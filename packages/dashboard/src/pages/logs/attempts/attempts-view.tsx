@@ -33,7 +33,7 @@ export function AttemptsView() {
 			if (count === 0) notifyUndone("None of them waits for a retry. Replay finished deliveries instead.");
 			else
 				notifyDone(
-					`Retrying ${plural(count, "delivery", "deliveries")} now.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry waits.`}`,
+					`Retrying ${plural(count, "delivery")} now.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry waits.`}`,
 				);
 		} catch (error) {
 			notifyProblem(error);
@@ -51,7 +51,7 @@ export function AttemptsView() {
 		});
 	};
 	const replaySelected = (deliveries: readonly DeliveryId[]) =>
-		setAsked({ deliveries, what: plural(deliveries.length, "delivery", "deliveries"), isSentTwice: true });
+		setAsked({ deliveries, what: plural(deliveries.length, "delivery"), isSentTwice: true });
 
 	const attempts: AttemptsProps = {
 		rows,

@@ -58,13 +58,13 @@ export function DeliveriesView() {
 	const retry = (deliveries: readonly DeliveryId[]) =>
 		run(
 			() => retryDeliveries(projectId, deliveries),
-			(count) => `Retrying ${plural(count, "delivery", "deliveries")} now.`,
+			(count) => `Retrying ${plural(count, "delivery")} now.`,
 			"None of them waits for a retry. Replay finished deliveries instead.",
 		);
 	const dismiss = (deliveries: readonly DeliveryId[]) =>
 		run(
 			() => dismissDeliveries(projectId, deliveries),
-			(count) => `${plural(count, "failed delivery", "failed deliveries")} dismissed.`,
+			(count) => `${plural(count, "failed delivery")} dismissed.`,
 			"None of them is a failed delivery.",
 		);
 	const askToReplay = useCallback(
@@ -79,7 +79,7 @@ export function DeliveriesView() {
 	const replaySelected = (chosen: readonly DeliveryId[]) =>
 		setAsked({
 			deliveries: chosen,
-			what: plural(chosen.length, "delivery", "deliveries"),
+			what: plural(chosen.length, "delivery"),
 			isSentTwice: selected.some(({ state }) => state === "delivered"),
 		});
 	const sendAgain = (row: DeliverySummary) => {
