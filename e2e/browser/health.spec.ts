@@ -146,7 +146,7 @@ test.describe("with retries that come fast", () => {
 		await expect(banner).toContainText(
 			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it's healthy within 15 minutes\.`,
 		);
-		await expect(banner.getByRole("button", { name: "Replay 1 failed event" })).toBeVisible();
+		await expect(banner.getByRole("button", { name: "Replay 1 failed delivery" })).toBeVisible();
 		await expectAccessible(page);
 	});
 

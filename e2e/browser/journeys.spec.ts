@@ -58,14 +58,14 @@ test.describe("after the last attempt", () => {
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		const banner = page.getByRole("region", { name: "What is wrong" });
 		await expect(banner).toContainText('It said: {"error":"the database is read-only"}');
-		await expect(banner.getByRole("button", { name: "Replay 3 failed events" })).toBeVisible();
+		await expect(banner.getByRole("button", { name: "Replay 3 failed deliveries" })).toBeVisible();
 		erp.respondWith(() => ({}));
 		await page.getByRole("button", { name: "Send test event" }).click();
 		const dialog = page.getByRole("dialog");
 		await dialog.getByRole("button", { name: "Send", exact: true }).click();
-		await expect(dialog).toContainText("It works again. 3 events failed for good.");
+		await expect(dialog).toContainText("It works again. 3 deliveries failed for good.");
 		await expectAccessible(page);
-		await dialog.getByRole("button", { name: "Replay 3 failed events" }).click();
+		await dialog.getByRole("button", { name: "Replay 3 failed deliveries" }).click();
 		await dialog.getByRole("button", { name: "Replay 3 deliveries" }).click();
 		await erp.count(6 + 1 + 3);
 		await expect(dialog).toContainText("3 deliveries are being sent again");

@@ -149,7 +149,7 @@ test.describe("with long delays", () => {
 		receiver.respondWith(() => ({ status: 200 }));
 		await shop.post(shop.path("/events"), purchase(5));
 		await expect(incidents).toContainText("Returned 500. 3 deliveries held up, all waiting.");
-		await incidents.getByRole("button", { name: "Retry all 3 events now" }).click();
+		await incidents.getByRole("button", { name: "Retry all 3 deliveries now" }).click();
 		await receiver.count(1 + 3 + 1 + 3);
 		await expect(incidents.getByText("waiting")).toHaveCount(0);
 		await expect(incidents.getByRole("button")).toHaveCount(0);
@@ -168,7 +168,7 @@ test.describe("with long delays", () => {
 		const incidents = page.getByRole("list", { name: "Incidents" });
 		await expect(incidents).toContainText("Returning 503. 3 deliveries held up, all waiting.");
 		receiver.respondWith(() => ({ status: 200 }));
-		await page.getByRole("button", { name: "Retry all 3 events now" }).click();
+		await page.getByRole("button", { name: "Retry all 3 deliveries now" }).click();
 		await receiver.count(6);
 		// Such a short outage is still listed only if a minute ended meanwhile.
 		await expect(incidents.getByText("waiting")).toHaveCount(0);

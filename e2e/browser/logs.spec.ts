@@ -40,7 +40,7 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	await expect(page.getByText(/Returning 500 since/)).toBeVisible();
 	await expectAccessible(page);
 	receiver.respondWith(() => ({ status: 200 }));
-	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
+	await page.getByRole("button", { name: "Replay 1 failed delivery" }).click();
 	await expect(drawer).toContainText("This sends 1 delivery again");
 	await drawer.getByRole("button", { name: /^Replay/ }).click();
 	await expect(page.getByText("Unstable", { exact: true })).toBeVisible();
@@ -71,7 +71,7 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 	await expect(page.getByRole("table", { name: "Recent attempts" })).toContainText("1 of 3");
 	// Without a response there is no response time.
 	await expect(page.getByText("No responses in this period")).toBeVisible();
-	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
+	await page.getByRole("button", { name: "Replay 1 failed delivery" }).click();
 	await expect(page.getByRole("dialog")).toContainText("gets up to 3 attempts");
 });
 

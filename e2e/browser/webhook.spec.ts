@@ -170,21 +170,21 @@ test.describe("with retries that wait for an hour", () => {
 			await receiver.next();
 		}
 		await page.goto(dashboard.project(`/webhooks/${id}`));
-		await expect(page.getByText(/3 events wait for a retry/).first()).toBeVisible();
+		await expect(page.getByText(/3 deliveries wait for a retry/).first()).toBeVisible();
 		// It was offered up to three times.
-		await expect(page.getByRole("button", { name: "Retry all 3 events now" })).toHaveCount(1);
+		await expect(page.getByRole("button", { name: "Retry all 3 deliveries now" })).toHaveCount(1);
 		await expectAccessible(page);
 		receiver.respondWith(() => ({}));
 		await page.getByRole("button", { name: "Retry now: purchase.completed" }).first().click();
 		expect((await receiver.next()).body).toMatchObject({ data: { n: 1 } });
-		await expect(page.getByText(/2 events wait for a retry/).first()).toBeVisible();
+		await expect(page.getByText(/2 deliveries wait for a retry/).first()).toBeVisible();
 
 		// A test shows that the receiver works again, and offers the rest.
 		await page.getByRole("button", { name: "Send test event" }).click();
 		const dialog = page.getByRole("dialog");
 		await dialog.getByRole("button", { name: "Send", exact: true }).click();
 		await receiver.next();
-		await dialog.getByRole("button", { name: "Retry all 2 events now" }).click();
+		await dialog.getByRole("button", { name: "Retry all 2 deliveries now" }).click();
 		const sent = [await receiver.next(), await receiver.next()].map(
 			({ body }) => (body as { data: { n: number } }).data.n,
 		);

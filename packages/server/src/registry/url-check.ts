@@ -69,7 +69,7 @@ export class UrlCheck {
 		const failed = (detail: string): Finding => ({ state: "failed", detail });
 		const unknown = (detail: string): Finding => ({ state: "unknown", detail });
 		const resolves = ok(`${host} resolves.`);
-		const noAddress = unknown("Not known without its address.");
+		const noAddress = unknown("The address can be checked once the name resolves.");
 		if (isIP(host) !== 0)
 			return checked(ok("An address needs no lookup."), ok("The address can be reached from here."));
 		const { clock, resolver } = this.#options;
@@ -93,7 +93,7 @@ export class UrlCheck {
 				case "dns_not_found":
 					return checked(
 						failed(`There is no host named ${host}. Check the spelling, or wait for its DNS entry to propagate.`),
-						unknown("Not known without the name."),
+						noAddress,
 					);
 				default:
 					return checked(unknown(`${host} could not be resolved. It may resolve when an event is sent.`), noAddress);

@@ -26,7 +26,7 @@ export function pendingOf({ backlog }: Backlogged, health: Waiting | undefined):
 
 /** `2 new events and 79 retries`. */
 export function pendingWords({ first, again }: Pending): string {
-	return [first > 0 ? plural(first, "new event") : "", again > 0 ? plural(again, "retry", "retries") : ""]
+	return [first > 0 ? plural(first, "new event") : "", again > 0 ? plural(again, "retry") : ""]
 		.filter((part) => part !== "")
 		.join(" and ");
 }

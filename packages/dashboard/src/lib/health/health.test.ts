@@ -186,8 +186,8 @@ it("says what waits, and doesn't mention what doesn't", () => {
 	const backlog = { events: 2, oldest_at: at(14, 26) };
 	const first = "2 events wait for their first attempt, the oldest for 4 min";
 	expect(pendingSentence(backlog, 0, NOW)).toBe(`${first}.`);
-	expect(pendingSentence(backlog, 1, NOW)).toBe(`${first}; 1 event waits for a retry.`);
-	expect(pendingSentence({ events: 0, oldest_at: null }, 6, NOW)).toBe("6 events wait for a retry.");
+	expect(pendingSentence(backlog, 1, NOW)).toBe(`${first}; 1 delivery waits for a retry.`);
+	expect(pendingSentence({ events: 0, oldest_at: null }, 6, NOW)).toBe("6 deliveries wait for a retry.");
 	expect(pendingSentence({ events: 0, oldest_at: null }, 0, NOW)).toBe("Nothing is waiting.");
 });
 
@@ -238,7 +238,7 @@ describe("webhookSentence", () => {
 			"Healthy. Its last event was accepted 2 min ago.",
 		);
 		expect(webhookSentence({ ...HEALTHY, dead_letters: 12 }, NOW)).toEqual({
-			text: "Healthy now. 12 events failed for good and can be replayed.",
+			text: "Healthy now. 12 deliveries failed for good and can be replayed.",
 			action: "replay",
 		});
 		expect(webhookSentence(FAILING, NOW)).toEqual({ text: "Returning 500 since 14:02.", action: "test" });
@@ -249,7 +249,7 @@ describe("webhookSentence", () => {
 		});
 		const again = { ...UNSTABLE, failing_since: FAILING.failing_since, last_attempt: FAILING.last_attempt };
 		expect(webhookSentence({ ...again, dead_letters: 2 }, NOW)).toEqual({
-			text: "9 of 60 attempts have failed in the last 15 minutes. Returning 500 now. 2 events failed for good and can be replayed.",
+			text: "9 of 60 attempts have failed in the last 15 minutes. Returning 500 now. 2 deliveries failed for good and can be replayed.",
 			action: "replay",
 		});
 		const quiet = { ...again, recent: { ...UNSTABLE.recent, delivered: 0, failed: 0 } };
@@ -270,8 +270,8 @@ describe("webhookSentence", () => {
 });
 
 describe("waitingSentence", () => {
-	it("says how many events wait for a retry and until when, or nothing", () => {
-		expect(waitingSentence(FAILING, NOW)).toBe("37 events wait for a retry, the next at 14:42.");
+	it("says how many deliveries wait for a retry and until when, or nothing", () => {
+		expect(waitingSentence(FAILING, NOW)).toBe("37 deliveries wait for a retry, the next at 14:42.");
 		const all = {
 			...FAILING,
 			waiting: { count: 1, next_at: null },
@@ -279,7 +279,7 @@ describe("waitingSentence", () => {
 			backlog: { events: 5, oldest_at: at(14, 26) },
 		};
 		expect(waitingSentence(all, NOW)).toBe(
-			"1 event waits for a retry; 2 events failed for good; 5 events wait for their first attempt, the oldest for 4 min.",
+			"1 delivery waits for a retry; 2 deliveries failed for good; 5 events wait for their first attempt, the oldest for 4 min.",
 		);
 		const one = { ...HEALTHY, backlog: { events: 1, oldest_at: at(14, 26) } };
 		expect(waitingSentence(one, NOW)).toBe("1 event has waited 4 min for its first attempt.");

@@ -164,8 +164,7 @@ export function projectSentence(
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
-		const rest =
-			dead === 0 ? ", but nothing is waiting now" : `. ${plural(dead, "delivery", "deliveries")} failed for good`;
+		const rest = dead === 0 ? ", but nothing is waiting now" : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
 		return `${share}: ${names}${more}. ${state}.${late}`;
 	}
@@ -201,7 +200,7 @@ export type HelpfulAction = "resume" | "replay" | "test" | null;
 /** A webhook's state in a sentence, and the one action that helps. */
 export function webhookSentence(health: HealthFacts, now: number): { text: string; action: HelpfulAction } {
 	const { backlog, dead_letters: dead, day } = health;
-	const failed = `${plural(dead, "event")} failed for good and can be replayed`;
+	const failed = `${plural(dead, "delivery")} failed for good and can be replayed`;
 	switch (health.state) {
 		case "paused": {
 			const waiting = pendingWords(pendingOf(health, health));
@@ -231,7 +230,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 			const accepted =
 				day.delivered === 0
 					? `Healthy. Its last event was accepted${last === "" ? "" : last.replace(", the last", "")}.`
-					: `Healthy. ${plural(day.delivered, "delivery", "deliveries")} accepted in the last 24 hours${last}.`;
+					: `Healthy. ${plural(day.delivered, "delivery")} accepted in the last 24 hours${last}.`;
 			if (isBehind(health, now)) {
 				return {
 					text: `Accepting events, but behind: ${backlogSentence(backlog, now)}. A slow receiver holds up later events; see Settings for how many may be in flight.`,
@@ -272,7 +271,7 @@ function pausedSentence(webhooks: readonly WebhookFacts[], byId: ById): string {
 			? `${nameInSentence(first.webhook)}, which is paused`
 			: `${formatCount(paused.length)} webhooks that are paused`;
 	// An event that waits for two webhooks is two deliveries.
-	const what = paused.length === 1 ? plural(total, "event") : plural(total, "delivery", "deliveries");
+	const what = paused.length === 1 ? plural(total, "event") : plural(total, "delivery");
 	return ` ${what} ${total === 1 ? "waits" : "wait"} for ${whom}.`;
 }
 
@@ -292,14 +291,14 @@ function behindSentence(webhooks: readonly WebhookFacts[], byId: ById, now: numb
 		.join(", ")}${behind.length > 3 ? " and others" : ""}.`;
 }
 
-/** A failing webhook's pending and failed events in one line: `37 events wait for a retry, the next at 14:12`. */
+/** A failing webhook's pending and failed deliveries in one line: `37 deliveries wait for a retry, the next at 14:12`. */
 export function waitingSentence({ waiting, backlog, dead_letters: dead }: HealthFacts, now: number): string {
 	const parts: string[] = [];
 	if (waiting.count > 0) {
 		const next = waiting.next_at === null ? "" : `, the next at ${shortTime(Date.parse(waiting.next_at), now)}`;
-		parts.push(`${plural(waiting.count, "event")} ${waiting.count === 1 ? "waits" : "wait"} for a retry${next}`);
+		parts.push(`${plural(waiting.count, "delivery")} ${waiting.count === 1 ? "waits" : "wait"} for a retry${next}`);
 	}
-	if (dead > 0) parts.push(`${plural(dead, "event")} failed for good`);
+	if (dead > 0) parts.push(`${plural(dead, "delivery")} failed for good`);
 	const late = backlogSentence(backlog, now);
 	if (late !== null) parts.push(late);
 	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
@@ -308,7 +307,7 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 /** Events pending for a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
 export function pendingSentence(backlog: HealthFacts["backlog"], retries: number, now: number): string {
 	const first = backlogSentence(backlog, now);
-	const again = retries === 0 ? null : `${plural(retries, "event")} ${retries === 1 ? "waits" : "wait"} for a retry`;
+	const again = retries === 0 ? null : `${plural(retries, "delivery")} ${retries === 1 ? "waits" : "wait"} for a retry`;
 	if (first !== null && again !== null) return `${first}; ${again}.`;
 	return `${first ?? again ?? "Nothing is waiting"}.`;
 }

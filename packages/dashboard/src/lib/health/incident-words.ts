@@ -49,7 +49,7 @@ const isRecovered = ({ count, capped, delivered }: IncidentFacts["deliveries"]):
 export function incidentResult({ deliveries, last_delivered_at }: IncidentFacts, now: number): string {
 	const { count, capped, delivered, waiting, failed, dismissed } = deliveries;
 	if (count === 0) return "Its deliveries are no longer in the log.";
-	const held = `${capped ? "At least " : ""}${plural(count, "delivery", "deliveries")} held up`;
+	const held = `${capped ? "At least " : ""}${plural(count, "delivery")} held up`;
 	if (delivered === count && !capped && last_delivered_at !== null) {
 		const by = shortTime(Date.parse(last_delivered_at), now);
 		return `${held}, ${count === 1 ? "delivered" : count === 2 ? "both delivered" : "all delivered"} by ${by}.`;

@@ -36,6 +36,9 @@ it("only says 100% or 0% if it is exact", () => {
 it("counts in words", () => {
 	expect(plural(1, "webhook")).toBe("1 webhook");
 	expect(plural(0, "webhook")).toBe("0 webhooks");
+	expect(plural(1, "delivery")).toBe("1 delivery");
+	expect(plural(2, "failed delivery")).toBe("2 failed deliveries");
+	expect(plural(3, "key")).toBe("3 keys");
 	expect(plural(2, "person has", "people have")).toBe("2 people have");
 });
 

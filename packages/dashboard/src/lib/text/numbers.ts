@@ -26,8 +26,8 @@ export function formatRate(rate: number | null): string {
 	return `${percent.toFixed(1)}%`;
 }
 
-/** `1 webhook`, `4 webhooks`; by default, the plural adds an s. */
-export function plural(count: number, one: string, many = `${one}s`): string {
+/** `1 webhook`, `4 deliveries`; by default, with the plural of regular nouns. */
+export function plural(count: number, one: string, many = `${one.replace(/([^aeiou])y$/, "$1ie")}s`): string {
 	return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 

@@ -149,7 +149,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				description={
 					nextDue === undefined ? undefined : (
 						<>
-							{plural(retries, "delivery", "deliveries")} {retries === 1 ? "waits" : "wait"}; next:{" "}
+							{plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"}; next:{" "}
 							<When at={nextDue} words={dueWords} />
 						</>
 					)

@@ -79,7 +79,7 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 					<ForRole needs="developer">
 						{/* While it is failing, a replay fails, too. */}
 						<Button variant={health.state === "failing" ? "default" : "filled"} onClick={onReplay}>
-							Replay {plural(health.dead_letters, "failed event")}
+							Replay {plural(health.dead_letters, "failed delivery")}
 						</Button>
 					</ForRole>
 				)}

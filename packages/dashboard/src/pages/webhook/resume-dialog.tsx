@@ -42,7 +42,7 @@ export function ResumeDialog({ projectId, webhook, health, opened, onClose }: Re
 				<Text size="sm">Nothing is waiting. Events are sent again from now on.</Text>
 			) : (
 				<Radio.Group
-					label={`${pendingWords(waiting)} ${one ? "is" : "are"} waiting. What about ${one ? "it" : "them"}?`}
+					label={`${pendingWords(waiting)} ${one ? "is" : "are"} waiting. What should happen to ${one ? "it" : "them"}?`}
 					value={from}
 					onChange={(value) => setFrom(value === "now" ? "now" : "backlog")}
 				>

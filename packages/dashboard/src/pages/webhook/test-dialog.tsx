@@ -25,7 +25,7 @@ import classes from "./test-dialog.module.css";
 interface TestDialogProps {
 	projectId: string;
 	webhook: Webhook;
-	/** How many events wait for a retry. */
+	/** How many deliveries wait for a retry. */
 	retries: number;
 	/** How many failed for good. */
 	failed: number;
@@ -135,7 +135,7 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 			{last?.status !== "delivered" || retries === 0 ? null : (
 				<Group gap="sm">
 					<Text size="sm">
-						It works again. {plural(retries, "event")} {retries === 1 ? "waits" : "wait"} for a retry.
+						It works again. {plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"} for a retry.
 					</Text>
 					<RetryAllNow projectId={projectId} webhookId={webhookId} count={retries} variant="filled" />
 				</Group>
@@ -144,11 +144,11 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 				<Group gap="sm">
 					<Text size="sm">
 						{retries === 0 ? "It works again. " : ""}
-						{plural(failed, "event")} failed for good.
+						{plural(failed, "delivery")} failed for good.
 					</Text>
 					<ForRole needs="developer">
 						<Button variant={retries === 0 ? "filled" : "default"} onClick={onReplay}>
-							Replay {plural(failed, "failed event")}
+							Replay {plural(failed, "failed delivery")}
 						</Button>
 					</ForRole>
 				</Group>

@@ -229,7 +229,7 @@ function Actions({ projectId, webhook, action, retries, failed, onAct }: Actions
 				)}
 				{paused || retries === 0 ? null : <RetryAllNow projectId={projectId} webhookId={webhook.id} count={retries} />}
 				{action === "replay" ? (
-					<Button onClick={() => onAct("replay")}>Replay {plural(failed, "failed event")}</Button>
+					<Button onClick={() => onAct("replay")}>Replay {plural(failed, "failed delivery")}</Button>
 				) : null}
 				{action === "resume" ? <Button onClick={() => onAct("resume")}>Resume</Button> : null}
 			</span>

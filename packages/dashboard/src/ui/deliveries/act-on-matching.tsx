@@ -112,7 +112,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				<ErrorState error={counted.error} onRetry={counted.refetch} />
 			) : counted.data === undefined ? (
 				<Stack gap="xs">
-					<Text size="sm">Counting: {plural(soFar, "delivery", "deliveries")} so far.</Text>
+					<Text size="sm">Counting: {plural(soFar, "delivery")} so far.</Text>
 					<Progress value={100} animated aria-label="Counting" />
 				</Stack>
 			) : (
@@ -126,7 +126,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				</Button>
 				{total === 0 ? null : (
 					<Button onClick={() => void run()} data-autofocus disabled={!isConfirmed}>
-						{action.verb} {plural(total, "delivery", "deliveries")}
+						{action.verb} {plural(total, "delivery")}
 					</Button>
 				)}
 			</Group>
@@ -143,7 +143,7 @@ interface Result {
 }
 
 function resultInWords({ count, total, stopped }: Result, { done, skipped }: MatchingAction): string {
-	const said = `${plural(count, "delivery", "deliveries")} ${done(count)}.`;
+	const said = `${plural(count, "delivery")} ${done(count)}.`;
 	const rest = Math.max(0, total - count);
 	if (rest === 0) return said;
 	if (stopped) return `Stopped. ${said} ${formatCount(rest)} ${rest === 1 ? "is" : "are"} unchanged.`;

@@ -61,7 +61,7 @@ interface RetryAllNowProps {
 export function RetryAllNow({ projectId, webhookId, count, variant = "default", size = "sm" }: RetryAllNowProps) {
 	const { busy, run } = useAction(async () => {
 		const early = await retryWebhook(projectId, webhookId);
-		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${plural(early, "event")} now.`);
+		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${plural(early, "delivery")} now.`);
 	});
 	return (
 		<ForRole needs="developer">
@@ -72,7 +72,7 @@ export function RetryAllNow({ projectId, webhookId, count, variant = "default", 
 				loading={busy}
 				onClick={() => void run()}
 			>
-				{count === 1 ? "Retry it now" : `Retry all ${plural(count, "event")} now`}
+				{count === 1 ? "Retry it now" : `Retry all ${plural(count, "delivery")} now`}
 			</Button>
 		</ForRole>
 	);

@@ -129,7 +129,7 @@ function Closing({ page, projectId, incident, webhook, waiting, onReplay }: Clos
 		return (
 			<ForRole needs="developer">
 				<Button size="xs" variant="default" onClick={onReplay}>
-					{capped ? "Replay failed deliveries" : `Replay ${plural(failed, "failed delivery", "failed deliveries")}`}
+					{capped ? "Replay failed deliveries" : `Replay ${plural(failed, "failed delivery")}`}
 				</Button>
 			</ForRole>
 		);
