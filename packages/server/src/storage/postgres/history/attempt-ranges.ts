@@ -79,14 +79,11 @@ const ofKind = (order: Order, columns: string, more: string) => `
 	ORDER BY id ${order} LIMIT $6`;
 
 /** @param owners rows to find attempts for, with the condition `more` */
-const inKinds = (order: Order, owners: string, more: string) => `
+const inKinds = (order: Order, owners: string, more: string, columns: string) => `
 	WITH ${KINDS}
-	SELECT kind.status, kind.type, a.id FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, "id", more)}) a`;
+	SELECT kind.status, kind.type, a.* FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, columns, more)}) a`;
 
-/**
- * The same with further columns. Their rows are read only of the first $6 of all, in a second pass through the ranges up
- * to the last of these.
- */
+/** The same, but rows are read only of the first $6 of all, in a second pass through the ranges up to the last of these. */
 const rowsInKinds = (order: Order, owners: string, more: string, columns: string) => `
 	WITH ${KINDS}, last AS MATERIALIZED (
 		SELECT ${order === "ASC" ? "max" : "min"}(id) AS id FROM (
@@ -94,7 +91,7 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
 		) firsts
 	)
 	SELECT kind.status, kind.type, a.* FROM last CROSS JOIN kind ${owners} CROSS JOIN LATERAL (
-		${ofKind(order, `id, ${columns}`, `${more} AND id ${order === "ASC" ? "<=" : ">="} last.id`)}
+		${ofKind(order, columns, `${more} AND id ${order === "ASC" ? "<=" : ">="} last.id`)}
 	) a`;
 
 /**
@@ -102,7 +99,7 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
  * In the order of the primary key, so that no other index is considered.
  */
 const ofEvents = (seqs: string, webhooks: string, columns: string) => `
-	SELECT status, type, id, ${columns} FROM (
+	SELECT status, type, ${columns} FROM (
 		SELECT * FROM posthorn.attempts
 		WHERE project_no = $1 AND seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5
 		ORDER BY seq, webhook_no, replay, attempt, id OFFSET 0
@@ -115,21 +112,23 @@ const ofEvents = (seqs: string, webhooks: string, columns: string) => `
  * the first $6 of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the
  * statement's own parameters, `own` of them, start at $7, and the scope's after them.
  *
- * @param columns what `build` needs of their rows
+ * @param more what `build` needs of their rows in addition
+ * @param find which of them are read
  */
 function matchingStatement(
 	order: Order,
 	own: number,
 	build: (attempts: string) => string,
-	columns?: string,
+	more = "",
+	find = inKinds,
 ): ScopedStatement {
-	const kinds = (owners: string, more: string) =>
-		sql(build(columns ? rowsInKinds(order, owners, more, columns) : inKinds(order, owners, more)));
+	const columns = `id${more && `, ${more}`}`;
+	const kinds = (owners: string, condition: string) => sql(build(find(order, owners, condition, columns)));
 	const [one, two] = [`$${7 + own}`, `$${8 + own}`];
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(ofEvents(one, two, columns ?? "seq"))),
+		events: sql(build(ofEvents(one, two, columns))),
 	};
 }
 
@@ -152,9 +151,19 @@ export const rowsStatement = (columns: string, own: number, build: (attempts: st
 		own,
 		(attempts) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`),
 		columns,
+		rowsInKinds,
 	);
 
-/** The first `limit` rows in this range, by a {@link rowsStatement}. */
+/** The same for a range in which no others match. */
+export const wholeStatement = (columns: string, own: number, build: (attempts: string) => string): ScopedStatement =>
+	matchingStatement(
+		"DESC",
+		own,
+		(attempts) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`),
+		columns,
+	);
+
+/** The first `limit` rows in this range, by a {@link rowsStatement} or a {@link wholeStatement}. */
 export async function readFirst(
 	c: Session,
 	statement: ScopedStatement,
@@ -193,6 +202,7 @@ const scan = (order: Order) =>
 		CONDITIONS,
 		(attempts) => examine(order, attempts, `status, type, id, ${EXAMINED}`),
 		"seq, status_code, error_code",
+		rowsInKinds,
 	);
 const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
 
@@ -210,6 +220,7 @@ export const scanStatement = (
 		CONDITIONS + own,
 		(attempts) => build(examine("DESC", attempts, "*"), `, a.${EXAMINED.replaceAll(", ", ", a.")}`),
 		columns,
+		rowsInKinds,
 	);
 
 interface Scanned extends Row {

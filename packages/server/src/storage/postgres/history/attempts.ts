@@ -47,6 +47,7 @@ import {
 	scanAttempts,
 	scanStatement,
 	WITHIN,
+	wholeStatement,
 } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
@@ -131,11 +132,12 @@ const orderBody = (maxBytes: string) =>
 
 /** How a list without bodies is read. */
 interface List<R> {
-	/** The first rows of a range, … */
+	/** The first rows of a range, all of a range, … */
 	readonly first: ScopedStatement;
+	readonly whole: ScopedStatement;
 	/** … or those that match a filter by response. */
 	readonly scan: ScopedStatement;
-	/** Both statements' own parameters after the bytes of {@link orderBody}, for attempts with this id or a later one. */
+	/** The statements' own parameters after the bytes of {@link orderBody}, for attempts with this id or a later one. */
 	readonly own: (lowestId: string) => unknown[];
 	readonly toEntry: (row: Row, orderIds: OrderIds | null, c: Session) => R;
 }
@@ -144,8 +146,10 @@ const newestFirst = (summaries: string) => `${summaries} ORDER BY a.id DESC`;
 
 const toListed = (row: Row, orderIds: OrderIds | null): ListedAttempt => listedOf(toSummary(row), row, orderIds);
 
+const summariesFirst = (attempts: string) => newestFirst(summariesOf(attempts, orderBody("$7")));
 const SUMMARIES: List<ListedAttempt> = {
-	first: rowsStatement(SUMMARIZED, 1, (attempts) => newestFirst(summariesOf(attempts, orderBody("$7")))),
+	first: rowsStatement(SUMMARIZED, 1, summariesFirst),
+	whole: wholeStatement(SUMMARIZED, 1, summariesFirst),
 	scan: scanStatement(SUMMARIZED, 1, (attempts, kept) => newestFirst(summariesOf(attempts, orderBody("$11") + kept))),
 	own: () => [],
 	toEntry: toListed,
@@ -186,10 +190,10 @@ const followed = (summaries: (more: string) => string, since: string) => `
 	ORDER BY a.id DESC`;
 
 const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
+const followedFirst = (attempts: string) => followed((more) => summariesOf(attempts, orderBody("$7") + more), "$8");
 const FOLLOWED: List<FollowedAttempt> = {
-	first: rowsStatement(FOLLOWABLE, 2, (attempts) =>
-		followed((more) => summariesOf(attempts, orderBody("$7") + more), "$8"),
-	),
+	first: rowsStatement(FOLLOWABLE, 2, followedFirst),
+	whole: wholeStatement(FOLLOWABLE, 2, followedFirst),
 	scan: scanStatement(FOLLOWABLE, 2, (attempts, kept) =>
 		followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12"),
 	),
@@ -210,7 +214,7 @@ export function listFollowedAttempts(
 
 async function readList<R extends { readonly id: string }>(
 	c: Session,
-	{ first, scan, own: ownOf, toEntry }: List<R>,
+	{ first, whole, scan, own: ownOf, toEntry }: List<R>,
 	{ projectId, filter, page: list }: Params<"listAttemptSummaries">,
 	now: number,
 ): Promise<AttemptRows<R>> {
@@ -239,7 +243,7 @@ async function readList<R extends { readonly id: string }>(
 	const [highest, lowest] = [shown[0]?.id, shown.at(-1)?.id];
 	if (highest !== undefined && lowest !== undefined) {
 		const range = { from: lowest, to: `${highest} ` };
-		rows.push(...(await readFirst(c, first, project, filter, range, shown.length, ...own(lowest))));
+		rows.push(...(await readFirst(c, whole, project, filter, range, shown.length, ...own(lowest))));
 	}
 	return page(rows, found, null);
 }
