@@ -8,7 +8,7 @@ import { HELP, OptionError, type Options, readOptions, replayCommand } from "./r
 import { Progress } from "./runner/progress.ts";
 import { type Run, run, Worker } from "./runner/run.ts";
 import { shrink } from "./runner/shrink.ts";
-import { planOf, type Result, runTask } from "./runner/worker.ts";
+import { planOf, type Result, runTask } from "./runner/task.ts";
 import { Trace, timeText } from "./trace.ts";
 import { World } from "./world.ts";
 

@@ -38,8 +38,8 @@ test.for(REGRESSIONS.flatMap(({ name, plan, fault }) => (fault ? [{ name, plan, 
 	"$name: caught without the fix",
 	{ timeout: 120_000 },
 	async ({ plan, fault }) => {
-		using worker = new Worker(fault);
-		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", plan });
+		using worker = new Worker();
+		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", plan }, fault);
 		expect(error).toBeNull();
 		expect(ending!.breach).not.toBeNull();
 	},
@@ -82,9 +82,9 @@ const FAULT: Fault = {
 };
 
 test("a plan that breaks a promise is shrunk to the few steps that matter", { timeout: 600_000 }, async () => {
-	using worker = new Worker(FAULT);
+	using worker = new Worker();
 	const judge = async (plan: Plan) => {
-		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", plan });
+		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", plan }, FAULT);
 		expect(error).toBeNull();
 		return ending!.breach?.promise ?? null;
 	};

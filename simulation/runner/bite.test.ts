@@ -38,11 +38,13 @@ test("a fault that breaks nothing, no longer applies, or can't run isn't caught"
 		{ ...HARMLESS, find: "is not in there" },
 		{ ...HARMLESS, replace: "throw new Error(" },
 		{ ...HARMLESS, replace: "const delay = delaysMs[attempt - 1]; process.exit(3);" },
+		{ ...HARMLESS, file: "simulation/main.ts", find: "const MAX_TRIES = 400;", replace: "const MAX_TRIES = 1;" },
 	];
 	const all = await bite(broken, 1, () => {});
-	expect(all.map(({ promise }) => promise)).toEqual([null, null, null, null]);
+	expect(all.map(({ promise }) => promise)).toEqual([null, null, null, null, null]);
 	expect(all[0]!.message).toBe("no promise was broken");
 	expect(all[1]!.message).toContain("does not apply any more");
 	expect(all[2]!.message).toContain("the world itself threw");
 	expect(all[3]!.message).toContain("the world itself threw");
+	expect(all[4]!.message).toContain("worlds don't load simulation/main.ts");
 });

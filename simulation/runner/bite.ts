@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bite } from "../bites/bite.ts";
-import { isFailure, type Run, run } from "./run.ts";
-import type { Result } from "./worker.ts";
+import { HOUR_MS, isFailure, Worker } from "./run.ts";
+import type { Result } from "./task.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -30,8 +30,9 @@ export async function bite(
 	const all: Bitten[] = [];
 	await Promise.all(
 		Array.from({ length: workers }, async () => {
+			using worker = new Worker();
 			for (let next = left.shift(); next; next = left.shift()) {
-				const bitten = await biteOne(next);
+				const bitten = await biteOne(worker, next);
 				all.push(bitten);
 				onBitten(bitten);
 			}
@@ -40,22 +41,24 @@ export async function bite(
 	return all;
 }
 
-async function biteOne(bite: Bite): Promise<Bitten> {
-	const missed = { bite, promise: null, seed: null, worlds: 0, hours: 0 };
-	if (!applies(bite)) return { ...missed, message: `does not apply any more: ${bite.file} has changed` };
-	const { style, firstSeed, worlds } = bite;
-	const { failed, totals }: Run = await run({
-		...{ hours: 0, worlds, storage: "memory", firstSeed, workers: 1, style, fault: bite },
-	});
-	const how = { bite, seed: failed?.seed ?? null, worlds: totals.worlds, hours: totals.hours };
-	if (failed === null) return { ...how, promise: null, message: "no promise was broken" };
-	return { ...how, ...causeOf(failed) };
+async function biteOne(worker: Worker, bite: Bite): Promise<Bitten> {
+	const missed = { bite, promise: null, seed: null };
+	if (!applies(bite))
+		return { ...missed, worlds: 0, hours: 0, message: `does not apply any more: ${bite.file} has changed` };
+	let hours = 0;
+	for (let worlds = 1; worlds <= bite.worlds; worlds++) {
+		const seed = bite.firstSeed + worlds - 1;
+		const result = await worker.run({ seed, storage: "memory", style: bite.style }, bite);
+		hours += (result.ending?.virtualMs ?? 0) / HOUR_MS;
+		if (isFailure(result)) return { bite, seed, worlds, hours, ...causeOf(result) };
+	}
+	return { ...missed, worlds: bite.worlds, hours, message: "no promise was broken" };
 }
 
 /** A world that throws shows nothing about the oracle. */
 function causeOf(result: Result): { promise: string | null; message: string } {
 	const { error, ending } = result;
-	if (!isFailure(result) || error !== null) return { promise: null, message: `the world itself threw: ${error}` };
+	if (error !== null) return { promise: null, message: `the world itself threw: ${error}` };
 	const { promise, message } = ending!.breach!;
 	return { promise, message };
 }

@@ -1,4 +1,4 @@
-/** A deliberate fault of the product: a change of its source, for one process. */
+/** A deliberate fault of the product: a change of its source, for some worlds. */
 export interface Fault {
 	readonly name: string;
 	/** Path from the repository's root. */
@@ -9,6 +9,3 @@ export interface Fault {
 	/** What it breaks, in a sentence. */
 	readonly breaks: string;
 }
-
-/** Names the fault that a process is to have: JSON of a {@link Fault}. */
-export const FAULT_VARIABLE = "POSTHORN_SIMULATED_FAULT";

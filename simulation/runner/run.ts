@@ -7,14 +7,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Nodes } from "../plans/shapes.ts";
 import type { StorageKind } from "../storage/database.ts";
-import { FAULT_VARIABLE, type Fault } from "./fault.ts";
-import type { Result, Task } from "./worker.ts";
+import type { Fault } from "./fault.ts";
+import type { Result, Task } from "./task.ts";
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
-const FAULT_HOOK = new URL("fault-hook.ts", import.meta.url).href;
 /** Where Node keeps what it compiled: a process starts in a third of the time. */
 const COMPILE_CACHE = join(tmpdir(), "node-compile-cache");
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 export interface RunOptions {
 	/** Simulated hours at least. */
@@ -31,8 +30,6 @@ export interface RunOptions {
 	readonly nodes?: Nodes | undefined;
 	/** Runs no world but that of the first seed. */
 	readonly single?: boolean;
-	/** What is wrong with the product, on purpose. */
-	readonly fault?: Fault;
 	readonly onResult?: (result: Result, totals: Totals) => void;
 }
 
@@ -55,7 +52,7 @@ export interface Run {
 }
 
 export async function run(options: RunOptions): Promise<Run> {
-	const { hours, worlds = 1, storage, postgresUrl, firstSeed, style, nodes, single = false, workers, fault } = options;
+	const { hours, worlds = 1, storage, postgresUrl, firstSeed, style, nodes, single = false, workers } = options;
 	const totals: Totals = {
 		...{ hours: 0, worlds: 0, events: 0, requests: 0, attempts: 0 },
 		...{ longestWaitMs: 0, longestDrainMs: 0, failures: 0 },
@@ -74,7 +71,7 @@ export async function run(options: RunOptions): Promise<Run> {
 	};
 	await Promise.all(
 		Array.from({ length: workers }, async () => {
-			using worker = new Worker(fault);
+			using worker = new Worker();
 			for (let task = next(); task !== null; task = next()) note(await worker.run(task));
 		}),
 	);
@@ -84,11 +81,11 @@ export async function run(options: RunOptions): Promise<Run> {
 /** How long a process may take to end when it is told to, milliseconds. */
 const END_MS = 5_000;
 
-/** A process that runs worlds. */
+/** A process that runs worlds, and another one after it if it dies. */
 export class Worker implements Disposable {
 	static readonly #live = new Set<ChildProcess>();
 	static #ending = false;
-	readonly #child: ChildProcess;
+	#child: ChildProcess | null = null;
 
 	/** Ends every worker, even within a world, which then has no result. Resolves when none is left. */
 	static async endAll(): Promise<void> {
@@ -104,27 +101,9 @@ export class Worker implements Disposable {
 		);
 	}
 
-	/** @param fault what is wrong with the product in it */
-	constructor(fault?: Fault) {
-		// Removed here: a process that had to be killed could not do it.
-		const folder = mkdtempSync(join(tmpdir(), "posthorn-worlds-"));
-		this.#child = fork(WORKER, [], {
-			execArgv: fault ? ["--import", FAULT_HOOK] : [],
-			env: {
-				NODE_COMPILE_CACHE: COMPILE_CACHE,
-				...process.env,
-				TMPDIR: folder,
-				...(fault && { [FAULT_VARIABLE]: JSON.stringify(fault) }),
-			},
-		});
-		Worker.#live.add(this.#child);
-		this.#child.once("exit", () => {
-			Worker.#live.delete(this.#child);
-			rmSync(folder, { recursive: true, force: true });
-		});
-	}
-
-	run(task: Task): Promise<Result> {
+	/** @param fault what is wrong with the product, on purpose */
+	run(task: Task, fault: Fault | null = null): Promise<Result> {
+		this.#child ??= this.#start();
 		const child = this.#child;
 		return new Promise((resolve) => {
 			const died = (code: number | null): void => {
@@ -136,12 +115,25 @@ export class Worker implements Disposable {
 				child.off("exit", died);
 				resolve(result);
 			});
-			child.send(task);
+			child.send([task, fault]);
 		});
 	}
 
+	#start(): ChildProcess {
+		// Removed here: a process that had to be killed could not do it.
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-worlds-"));
+		const child = fork(WORKER, [], { env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, TMPDIR: folder } });
+		Worker.#live.add(child);
+		child.once("exit", () => {
+			Worker.#live.delete(child);
+			if (this.#child === child) this.#child = null;
+			rmSync(folder, { recursive: true, force: true });
+		});
+		return child;
+	}
+
 	[Symbol.dispose](): void {
-		if (this.#child.connected) this.#child.disconnect();
+		if (this.#child?.connected) this.#child.disconnect();
 	}
 }
 

@@ -1,52 +1,23 @@
-/** Runs worlds, one after another, in a process of its own: seeds come in as messages, results go out. */
-import type { Plan } from "../plan.ts";
-import { makePlan } from "../plans/make.ts";
-import type { Nodes } from "../plans/shapes.ts";
-import type { StorageKind } from "../storage/database.ts";
-import { type Ending, World } from "../world.ts";
+/** Runs worlds, one after another, in a process of its own: tasks come in as messages, results go out. */
+import type { Fault } from "./fault.ts";
+import { importFaulty } from "./faulty.ts";
+import type { Result, Task } from "./task.ts";
 
-/** A world to run: of a seed, or of a plan that was changed. */
-export interface Task {
-	readonly seed: number;
-	readonly storage: StorageKind;
-	/** A running server, for worlds on PostgreSQL. */
-	readonly postgresUrl?: string | undefined;
-	readonly style?: string | undefined;
-	readonly nodes?: Nodes | undefined;
-	/** A plan that was changed, instead of the seed's own. */
-	readonly plan?: Plan;
-}
-
-export function planOf({ seed, storage, style, nodes }: Task): Plan {
-	// SQLite belongs to one node.
-	return makePlan(seed, style, storage === "sqlite" ? "one" : nodes);
-}
-
-export interface Result {
-	readonly seed: number;
-	readonly style: string;
-	readonly ending: Ending | null;
-	/** What the world threw: a mistake of its own. */
-	readonly error: string | null;
-}
-
-export async function runTask(task: Task): Promise<Result> {
-	const { seed, storage, postgresUrl } = task;
-	const made = task.plan ?? planOf(task);
+/** @param fault what is wrong with the product, on purpose */
+async function run(task: Task, fault: Fault | null): Promise<Result> {
 	try {
-		const ending = await new World(made, { storage, postgresUrl }).run();
-		return { seed, style: made.shape.name, ending, error: null };
+		// Not imported above: how modules are loaded must be decided before.
+		const { runTask } = fault === null ? await import("./task.ts") : await importFaulty(fault);
+		return await runTask(task);
 	} catch (error) {
-		return { seed, style: made.shape.name, ending: null, error: (error as Error).stack ?? String(error) };
+		return { seed: task.seed, style: "", ending: null, error: (error as Error).stack ?? String(error) };
 	}
 }
 
-if (process.send) {
-	process.on("message", (task: Task) => {
-		void runTask(task).then((result) => process.send!(result));
-	});
-	// The parent is gone or needs no more worlds. Exiting removes the files.
-	process.on("disconnect", () => process.exit());
-	// Ctrl-C reaches every process of the terminal; the one in front decides.
-	process.on("SIGINT", () => undefined);
-}
+process.on("message", ([task, fault]: [Task, Fault | null]) => {
+	void run(task, fault).then((result) => process.send!(result));
+});
+// The parent is gone or needs no more worlds. Exiting removes the files.
+process.on("disconnect", () => process.exit());
+// Ctrl-C reaches every process of the terminal; the one in front decides.
+process.on("SIGINT", () => undefined);
