@@ -105,7 +105,8 @@ export class Machines {
 	disagreementMs(): number {
 		const { timeline, startMs } = this.#options;
 		const now = startMs + timeline.now();
-		for (const { clock } of this.nodes) this.#mostOffMs = Math.max(this.#mostOffMs, Math.abs(clock.now() - now));
+		for (const { node } of this.#machines)
+			if (node !== null) this.#mostOffMs = Math.max(this.#mostOffMs, Math.abs(node.clock.now() - now));
 		return this.#mostOffMs <= AGREE_MS ? 0 : 2 * (this.#mostOffMs + AGREE_MS);
 	}
 

@@ -29,10 +29,10 @@ export function logged(witness: Witness): Check {
 			return;
 		}
 		const { signature, timestamp } = attempt.sent;
-		const transfers = witness.wire
-			.of(webhook.id, event.id)
-			.filter((one) => one.request.node === node && one.signature === signature);
-		const transfer = transfers.findLast((one) => one.status === (attempt.statusCode ?? 0)) ?? transfers.at(-1);
+		const status = attempt.statusCode ?? 0;
+		const isIt = (one: Transfer): boolean => one.signature === signature && one.request.node === node;
+		const transfers = witness.wire.of(webhook.id, event.id);
+		const transfer = transfers.findLast((one) => one.status === status && isIt(one)) ?? transfers.findLast(isIt);
 		if (!transfer) {
 			witness.broken(about, `${name} is in the log, and no such request was sent by ${node}`);
 			return;

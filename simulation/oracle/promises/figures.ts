@@ -69,7 +69,8 @@ async function checkLog(witness: Witness, storage: Storage, project: LedgerProje
 			const about = { projectId: project.id, webhookId: row.webhookId, eventId: row.eventId };
 			const attempt = settled.get(row.id);
 			if (!attempt) witness.broken(about, `the log has entry ${row.id}, which was never settled`);
-			else equal(witness, about, `log entry ${row.id}`, plain(row), plain(attempt));
+			else if (SETTLED.some((name) => row[name] !== attempt[name]))
+				equal(witness, about, `log entry ${row.id}`, plain(row), plain(attempt));
 			if (listed.has(row.id)) witness.broken(about, `the log lists entry ${row.id} twice`);
 			listed.set(row.id, row);
 		}
@@ -81,34 +82,14 @@ async function checkLog(witness: Witness, storage: Storage, project: LedgerProje
 	return listed;
 }
 
-function plain({
-	id,
-	webhookId,
-	seq,
-	attempt,
-	replay,
-	status,
-	statusCode,
-	errorCode,
-	startedAt,
-	responseMs,
-	url,
-	nextRetryAt,
-}: NewAttempt) {
-	return {
-		id,
-		webhookId,
-		seq,
-		attempt,
-		replay,
-		status,
-		statusCode,
-		errorCode,
-		startedAt,
-		responseMs,
-		url,
-		nextRetryAt,
-	};
+/** What of a log entry was settled. */
+const SETTLED = [
+	...(["id", "webhookId", "seq", "attempt", "replay", "status", "statusCode", "errorCode"] as const),
+	...(["startedAt", "responseMs", "url", "nextRetryAt"] as const),
+] as const;
+
+function plain(attempt: NewAttempt) {
+	return Object.fromEntries(SETTLED.map((name) => [name, attempt[name]]));
 }
 
 function countOf({ deliveries, open }: LedgerWebhook, listed: ReadonlyMap<string, NewAttempt>): Count {
@@ -229,11 +210,13 @@ async function checkStats(witness: Witness, storage: Storage, project: LedgerPro
 		const stats: Stats = await storage.readStats({ projectId: project.id, query: { since, until, stepMs, ...of } });
 		for (const bucket of stats.buckets) {
 			const attempts = expected.get(bucket.at) ?? [];
-			checkCounts(witness, project, `of ${new Date(bucket.at).toISOString()}`, bucket, attempts);
+			// Most are: worlds are shorter than what is shown.
+			if (attempts.length === 0 && isEmpty(bucket)) continue;
+			checkCounts(witness, project, () => `of ${new Date(bucket.at).toISOString()}`, bucket, attempts);
 		}
 		equal(witness, { projectId: project.id }, "the number of buckets", stats.buckets.length, (until - since) / stepMs);
 		const all = stats.buckets.flatMap(({ at }) => expected.get(at) ?? []);
-		checkCounts(witness, project, "in all", stats.total, all);
+		checkCounts(witness, project, () => "in all", stats.total, all);
 	}
 }
 
@@ -247,18 +230,23 @@ function attemptsBy({ webhooks }: LedgerProject, stepMs: number, webhookId?: str
 	return Map.groupBy(attempts, ({ startedAt }) => Math.floor(startedAt / stepMs) * stepMs);
 }
 
+function isEmpty({ delivered, retrying, failed, p50Ms, p95Ms }: AttemptCounts): boolean {
+	return delivered === 0 && retrying === 0 && failed === 0 && p50Ms === null && p95Ms === null;
+}
+
 function checkCounts(
 	witness: Witness,
 	{ id }: LedgerProject,
-	what: string,
+	what: () => string,
 	told: AttemptCounts,
-	attempts: NewAttempt[],
+	attempts: readonly NewAttempt[],
 ): void {
 	const about = { projectId: id };
 	const { delivered, retrying, failed } = told;
-	const countOf = (status: NewAttempt["status"]): number => attempts.filter((one) => one.status === status).length;
-	const expected = { delivered: countOf("delivered"), retrying: countOf("retrying"), failed: countOf("failed") };
-	equal(witness, about, `the statistics ${what}`, { delivered, retrying, failed }, expected);
+	const ended = { delivered: 0, retrying: 0, failed: 0 };
+	for (const { status } of attempts) ended[status] += 1;
+	if (delivered !== ended.delivered || retrying !== ended.retrying || failed !== ended.failed)
+		equal(witness, about, `the statistics ${what()}`, { delivered, retrying, failed }, ended);
 	const times = attempts
 		.flatMap(({ sent, responseMs }) => (sent === null ? [] : [Math.max(responseMs, 1)]))
 		.sort((a, b) => a - b);
@@ -267,7 +255,7 @@ function checkCounts(
 		const value = told[name];
 		const isRight =
 			right === null || value === null ? right === value : value >= right / CLASS - 1 && value <= right * CLASS + 1;
-		if (!isRight) witness.broken(about, `${name} ${what}: got ${value}, expected about ${right}`);
+		if (!isRight) witness.broken(about, `${name} ${what()}: got ${value}, expected about ${right}`);
 	}
 }
 

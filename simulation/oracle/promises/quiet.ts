@@ -21,16 +21,45 @@ export class Quiet {
 		return this.#faults > 0 || this.#frozen.size > 0 ? Number.POSITIVE_INFINITY : this.#since + RECOVERY_MS;
 	}
 
-	on({ kind, at, ...about }: Happening): void {
-		const node = "node" in about ? about.node : "";
-		if (kind === "fault" && "phase" in about) this.#faults += about.phase === "begins" ? 1 : -1;
-		const isAlone = [...this.#running].every((other) => other === node);
-		if (["fault", "crashed", "froze", "thawed", "restored"].includes(kind)) this.#since = at;
-		if (["started", "stopping", "stopped"].includes(kind) && isAlone) this.#since = at;
-		if (kind === "started") this.#running.add(node);
-		if (kind === "froze") this.#frozen.add(node);
-		if (kind === "thawed") this.#frozen.delete(node);
-		if (kind !== "crashed" && kind !== "stopping" && kind !== "stopped") return;
+	on(happening: Happening): void {
+		const { at } = happening;
+		switch (happening.kind) {
+			case "fault":
+				this.#faults += happening.phase === "begins" ? 1 : -1;
+				this.#since = at;
+				break;
+			case "restored":
+				this.#since = at;
+				break;
+			case "froze":
+				this.#frozen.add(happening.node);
+				this.#since = at;
+				break;
+			case "thawed":
+				this.#frozen.delete(happening.node);
+				this.#since = at;
+				break;
+			case "started":
+				if (this.#isAlone(happening.node)) this.#since = at;
+				this.#running.add(happening.node);
+				break;
+			case "crashed":
+				this.#since = at;
+				this.#gone(happening.node);
+				break;
+			case "stopping":
+			case "stopped":
+				if (this.#isAlone(happening.node)) this.#since = at;
+				this.#gone(happening.node);
+				break;
+		}
+	}
+
+	#isAlone(node: string): boolean {
+		return this.#running.size === 0 || (this.#running.size === 1 && this.#running.has(node));
+	}
+
+	#gone(node: string): void {
 		this.#running.delete(node);
 		this.#frozen.delete(node);
 	}

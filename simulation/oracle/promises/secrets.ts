@@ -2,6 +2,8 @@ import { createDecipheriv, createHash, createHmac } from "node:crypto";
 import type { Check, Witness } from "../check.ts";
 
 interface Secret {
+	/** As it is stored. */
+	readonly sealed: Uint8Array;
 	readonly digest: Buffer;
 	/** A rotation that came after it was answered. */
 	retired: boolean;
@@ -13,7 +15,7 @@ export function secrets(witness: Witness): Check {
 	const byWebhook = new Map<string, Secret[]>();
 
 	function add(webhookId: string, sealed: Uint8Array, at: number): void {
-		const secret = { digest: open(witness.facts.sealKey, sealed, webhookId), retired: false, at };
+		const secret = { sealed, digest: open(witness.facts.sealKey, sealed, webhookId), retired: false, at };
 		const secrets = byWebhook.get(webhookId);
 		if (secrets) secrets.push(secret);
 		else byWebhook.set(webhookId, [secret]);
@@ -45,6 +47,7 @@ export function secrets(witness: Witness): Check {
 				else if (signer.retired)
 					witness.broken(about, "it was signed with the old secret after the rotation was answered");
 				else if (
+					webhook.sealedDigest !== signer.sealed &&
 					witness.isInForce(webhook) &&
 					!open(witness.facts.sealKey, webhook.sealedDigest, webhook.id).equals(signer.digest)
 				)

@@ -17,7 +17,9 @@ export type Count = { readonly status: number; readonly class: number; readonly 
 /** The buckets of a query, and what was counted into each. */
 export class Buckets {
 	readonly #query: StatsQuery;
-	readonly #tallies: readonly Tally[];
+	readonly #count: number;
+	/** By the bucket's number, without empty ones. */
+	readonly #tallies = new Map<number, Tally>();
 
 	/** Throws a RangeError if there are no such buckets. */
 	constructor(query: StatsQuery) {
@@ -26,33 +28,39 @@ export class Buckets {
 		if (!Number.isInteger(count) || count < 0 || count > MAX_BUCKETS || since % stepMs !== 0 || stepMs % MINUTE !== 0)
 			throw new RangeError(`From ${since} to ${until} by steps of ${stepMs} ms aren't buckets of the statistics.`);
 		this.#query = query;
-		this.#tallies = Array.from({ length: count }, () => new Tally());
+		this.#count = count;
 	}
 
 	/** When each begins, and when the last one ends. */
 	get times(): number[] {
 		const { since, until, stepMs } = this.#query;
-		return [...this.#tallies.map((_, i) => since + i * stepMs), until];
+		return [...Array.from({ length: this.#count }, (_, i) => since + i * stepMs), until];
 	}
 
 	/** @param at a time within the query's bounds */
 	add(at: number, count: Count): void {
 		const { since, stepMs } = this.#query;
-		this.#tallies[Math.floor((at - since) / stepMs)]!.add(count);
+		const bucket = Math.floor((at - since) / stepMs);
+		const tally = this.#tallies.get(bucket) ?? new Tally();
+		tally.add(count);
+		this.#tallies.set(bucket, tally);
 	}
 
 	/** @param seqs the first `seq` appended from each of {@link times}; null if events aren't counted */
 	stats(seqs: readonly number[] | null): Stats {
 		const events = (from: number, to: number) => (seqs === null ? 0 : seqs[to]! - seqs[from]!);
 		const total = new Tally();
-		for (const each of this.#tallies) total.addAll(each);
-		const { times } = this;
+		for (const each of this.#tallies.values()) total.addAll(each);
+		const counts = (bucket: number): AttemptCounts => this.#tallies.get(bucket)?.counts() ?? NOTHING;
+		const begins = this.times.slice(0, -1);
 		return {
-			buckets: this.#tallies.map((each, i) => ({ at: times[i]!, events: events(i, i + 1), ...each.counts() })),
-			total: { events: events(0, this.#tallies.length), ...total.counts() },
+			buckets: begins.map((at, i) => ({ at, events: events(i, i + 1), ...counts(i) })),
+			total: { events: events(0, begins.length), ...total.counts() },
 		};
 	}
 }
+
+const NOTHING: AttemptCounts = { delivered: 0, retrying: 0, failed: 0, closed: 0, p50Ms: null, p95Ms: null };
 
 class Tally {
 	readonly #ended = { delivered: 0, retrying: 0, failed: 0 };
