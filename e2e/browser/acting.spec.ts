@@ -149,7 +149,15 @@ test.describe("with short delays", () => {
 		await publish.click();
 		const { body } = await receiver.next();
 		expect(body).toMatchObject({ id: expect.stringMatching(/^evt_sample_/), data: { order_id: "ord_sample" } });
-		await expect(page.getByRole("table", { name: "Deliveries" }).getByText("Sample", { exact: true })).toBeVisible();
+		const sampled = page.getByRole("table", { name: "Deliveries" }).getByText("Sample", { exact: true });
+		await expect(sampled).toBeVisible();
+		await page.goto(dashboard.project("/audit"));
+		await page
+			.getByText(/published the sample event/)
+			.getByRole("link", { name: body.id })
+			.click();
+		await expect(page).toHaveURL(new RegExp(`event_id=${body.id}`));
+		await expect(sampled).toBeVisible();
 	});
 
 	test("what the log's filter shows is downloaded as a file", async ({ dashboard, page }) => {

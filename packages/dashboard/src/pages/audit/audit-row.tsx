@@ -33,11 +33,17 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 	);
 }
 
-/** The target's name; a webhook that still exists is linked. Ids are only shown on hover: most lead nowhere. */
+/** The target's name, linked if it is an event, or a webhook that still exists. Other ids are only shown on hover. */
 function Target({ name, target }: { name: string; target: AuditEntry["target"] }) {
 	const projectId = useProjectId();
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const { kind, id } = target ?? { kind: "", id: null };
+	if (kind === "event" && id !== null)
+		return (
+			<AnchorLink inherit fw={600} to="/p/$projectId/logs" params={{ projectId }} search={{ event_id: id }}>
+				{name}
+			</AnchorLink>
+		);
 	const exists = kind === "webhook" && webhooks?.some((webhook) => webhook.id === id) === true;
 	if (!exists || id === null) return <strong title={id ?? undefined}>{name}</strong>;
 	return (

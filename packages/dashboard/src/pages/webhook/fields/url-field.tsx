@@ -42,7 +42,12 @@ export function UrlField({ value, onChange, error, readOnly = false }: UrlFieldP
 		<div>
 			<TextInput
 				label="URL"
-				description="Where events are sent: a public https URL. To test on your own machine, run posthorn listen there, or use a tunnel."
+				description={
+					<>
+						Where events are sent: a public https URL. To test on your own machine, run <code>posthorn listen</code>{" "}
+						there, or use a tunnel.
+					</>
+				}
 				placeholder="https://example.com/webhooks"
 				type="url"
 				inputMode="url"
