@@ -91,6 +91,20 @@ test.describe("with short delays", () => {
 		await expect(dialog).toContainText("a second time");
 		await dialog.getByRole("button", { name: "Cancel" }).click();
 
+		// Above 100, the number must be typed.
+		const replays = shop.path("/replays");
+		await page.route(`**${replays}`, async (route) => {
+			const response = await route.fetch();
+			await route.fulfill({ response, json: { ...(await response.json()), count: 101 } });
+		});
+		await page.getByRole("button", { name: "Replay all matching" }).click();
+		const replay = dialog.getByRole("button", { name: "Replay 101 deliveries" });
+		await expect(replay).toBeDisabled();
+		await dialog.getByRole("textbox", { name: "Type 101 to confirm" }).fill("101");
+		await expect(replay).toBeEnabled();
+		await dialog.getByRole("button", { name: "Cancel" }).click();
+		await page.unroute(`**${replays}`);
+
 		// It once offered the failed ones here, too.
 		await page.goto(dashboard.project("/logs?state=delivered"));
 		await page.getByRole("button", { name: "Replay all matching" }).click();
