@@ -1,24 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { type Health, type Incident, incidentsQuery } from "../../api/health.ts";
+import { type Health, incidentsQuery } from "../../api/health.ts";
+import { marksOf, refreshIn } from "../../lib/health/incident-refresh.ts";
 
 /**
- * What changes an incident's words immediately: a webhook's state, whether it delivers again although its incident is
- * still listed as ongoing, and whether anything is pending or needs a decision.
- */
-function marksOf(healths: readonly Health[] | undefined, incidents: readonly Incident[]) {
-	const ongoing = new Set(incidents.filter(({ state }) => state === "ongoing").map(({ webhook_id }) => webhook_id));
-	return healths
-		?.map(({ webhook_id, state, failing_since, waiting, dead_letters }) => {
-			const hasRecovered = failing_since === null && ongoing.has(webhook_id);
-			return [webhook_id, state, hasRecovered, waiting.count === 0, dead_letters === 0].join();
-		})
-		.join();
-}
-
-/**
- * The incidents of the last 48 hours, of a webhook or of the project. They follow slowly, but never contradict the health
- * next to them.
+ * The incidents of the last 48 hours, of a webhook or of the project. They follow slowly, but don't contradict the health
+ * next to them for long.
  *
  * @param healths of these webhooks, undefined until they are known
  */
@@ -28,12 +15,17 @@ export function useIncidents(
 	healths: readonly Health[] | undefined,
 ) {
 	const query = useQuery(incidentsQuery(projectId, options));
-	const { data = [], refetch } = query;
-	const marks = marksOf(healths, data);
-	const before = useRef(marks);
+	const { data = [], dataUpdatedAt, refetch } = query;
+	const before = useRef<ReturnType<typeof marksOf>>(null);
+	const timer = useRef<number>(undefined);
 	useEffect(() => {
-		if (before.current !== undefined && before.current !== marks) void refetch();
+		const marks = marksOf(healths, data);
+		const wait = refreshIn(before.current, marks, Date.now() - dataUpdatedAt);
 		before.current = marks;
-	}, [marks, refetch]);
+		if (wait === null) return;
+		window.clearTimeout(timer.current);
+		timer.current = window.setTimeout(refetch, wait);
+	});
+	useEffect(() => () => window.clearTimeout(timer.current), []);
 	return query;
 }

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { marksOf, refreshIn } from "./incident-refresh.ts";
+
+const deliveries = { count: 6, capped: false, delivered: 0, waiting: 6, failed: 0, dismissed: 0 };
+const ONGOING = [{ webhook_id: "wh_1", state: "ongoing" as const, deliveries }];
+
+const marks = (health: object, incidents: Parameters<typeof marksOf>[1] = ONGOING) =>
+	marksOf(
+		[{ webhook_id: "wh_1", state: "failing", failing_since: {}, waiting: { count: 6 }, dead_letters: 0, ...health }],
+		incidents,
+	);
+
+it("requests incidents immediately if their words have changed", () => {
+	for (const health of [{ state: "unstable" }, { failing_since: null }, { waiting: { count: 0 } }, { dead_letters: 1 }])
+		expect(refreshIn(marks({}), marks(health), 1_000)).toBe(0);
+	expect(refreshIn(marks({}), marks({}), 1_000)).toBeNull();
+	expect(refreshIn(marksOf(undefined, []), marks({}), 1_000)).toBeNull();
+});
+
+// "6 deliveries held up" was next to "30 deliveries wait" for up to half a minute.
+it("requests incidents that aren't closed soon if only numbers have changed, but not too often", () => {
+	const more = { waiting: { count: 30 } };
+	expect(refreshIn(marks({}), marks(more), 1_000)).toBe(4_000);
+	expect(refreshIn(marks({}), marks(more), 20_000)).toBe(0);
+	const isOver = (waiting: number) => [
+		{ ...ONGOING[0]!, state: "over" as const, deliveries: { ...deliveries, waiting } },
+	];
+	expect(refreshIn(marks({}, isOver(6)), marks(more, isOver(6)), 20_000)).toBe(0);
+	expect(refreshIn(marks({}, isOver(0)), marks(more, isOver(0)), 20_000)).toBeNull();
+});

@@ -1,0 +1,52 @@
+import type { IncidentFacts } from "./incident-words.ts";
+
+/** The fields of a webhook's health that incidents depend on. */
+interface HealthFacts {
+	readonly webhook_id: string;
+	readonly state: string;
+	readonly failing_since: unknown;
+	readonly waiting: { readonly count: number };
+	readonly dead_letters: number;
+}
+
+type Incident = Pick<IncidentFacts, "state" | "deliveries"> & { readonly webhook_id: string };
+
+/** What health says about incidents, as texts to compare. */
+export interface Marks {
+	/** Changes an incident's words: a webhook's state, and whether it delivers again, or anything is pending or failed. */
+	readonly words: string;
+	/** Changes the numbers of incidents that aren't closed. */
+	readonly numbers: string;
+}
+
+/** At least this long between two requests because of numbers, in milliseconds. */
+const NUMBERS_MS = 5_000;
+
+/** @param healths undefined until they are known */
+export function marksOf(healths: readonly HealthFacts[] | undefined, incidents: readonly Incident[]): Marks | null {
+	if (healths === undefined) return null;
+	const idsOf = (matches: (incident: Incident) => boolean) =>
+		new Set(incidents.filter(matches).map(({ webhook_id }) => webhook_id));
+	const ongoing = idsOf(({ state }) => state === "ongoing");
+	const open = idsOf(({ state, deliveries }) => state === "ongoing" || deliveries.waiting + deliveries.failed > 0);
+	const words = healths.map(({ webhook_id, state, failing_since, waiting, dead_letters }) => {
+		const hasRecovered = failing_since === null && ongoing.has(webhook_id);
+		return [webhook_id, state, hasRecovered, waiting.count === 0, dead_letters === 0];
+	});
+	const numbers = healths
+		.filter(({ webhook_id }) => open.has(webhook_id))
+		.map(({ webhook_id, waiting, dead_letters }) => [webhook_id, waiting.count, dead_letters]);
+	return { words: words.join(), numbers: numbers.join() };
+}
+
+/**
+ * In how many milliseconds to request the incidents again, so that they don't contradict the health next to them.
+ *
+ * @param age of those that are shown, in milliseconds
+ * @returns null if they may stay
+ */
+export function refreshIn(before: Marks | null, after: Marks | null, age: number): number | null {
+	if (before === null || after === null) return null;
+	if (before.words !== after.words) return 0;
+	return before.numbers === after.numbers ? null : Math.max(0, NUMBERS_MS - age);
+}
