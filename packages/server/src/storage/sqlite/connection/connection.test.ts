@@ -68,3 +68,16 @@ test("without space, operations that don't fit fail as full, others succeed, and
 	connection.db.exec("PRAGMA max_page_count = 1000000");
 	expect(commitTogether(connection, [set("large", "x".repeat(100_000))])[0]!.ok).toBe(true);
 });
+
+test("a reader's rows have the statement's columns, as those of the statement itself do", () => {
+	set("a", "1")();
+	set("b", "2")();
+	const text = "SELECT name, value, NULL AS missing FROM settings WHERE name IN (?, ?) ORDER BY name LIMIT ?";
+	const rows = connection.reader(text).all("a", "b", 5);
+	expect(rows.map((row) => ({ ...row }))).toEqual([
+		{ name: "a", value: "1", missing: null },
+		{ name: "b", value: "2", missing: null },
+	]);
+	expect(connection.sql(text).all("a", "b", 5)).toEqual(rows);
+	expect(connection.reader(text).all("c", "d", 5)).toEqual([]);
+});

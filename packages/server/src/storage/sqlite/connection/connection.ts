@@ -74,7 +74,7 @@ export class Connection {
 		return statement;
 	}
 
-	/** The same for one that is read row by row, all of them. */
+	/** The same for one whose rows are all read. */
 	reader(text: string): RowReader {
 		const known = this.#readers.get(text);
 		if (known !== undefined) return known;
