@@ -3872,7 +3872,7 @@ export interface components {
             readonly error_code: string | null;
             /** @description What has become of the deliveries that it held up. */
             readonly deliveries: {
-                /** @description How many had a failed attempt in the incident. The counts below add up to it. */
+                /** @description How many had a failed attempt in the incident, or in the minute before or after it. The counts below add up to it. */
                 readonly count: number;
                 /** @description Whether there are more: only the newest 200 deliveries of an incident are examined. */
                 readonly capped: boolean;

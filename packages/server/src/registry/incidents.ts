@@ -24,6 +24,12 @@ export interface Span {
 	readonly isOngoing: boolean;
 	readonly failed: number;
 	readonly delivered: number;
+	/**
+	 * Where its failed attempts are. An outage seldom begins and ends with a minute, so the one before it and the one after
+	 * it belong to this, even though more was delivered in them.
+	 */
+	readonly failedFrom: number;
+	readonly failedUntil: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -41,14 +47,16 @@ export const INCIDENT = {
 export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 	const all: Incident[] = [];
 	let open: Incident | null = null;
+	let before: StepCounts | undefined;
 	for (const step of steps) {
 		const isBad = step.failed > step.delivered;
 		if (!isBad) open?.pass(step);
 		else if (open?.continuesWith(step)) open.extend(step);
 		else {
-			open = new Incident(step);
+			open = new Incident(step, before);
 			all.push(open);
 		}
+		before = step;
 	}
 	return all.map((incident) => incident.span).filter(({ failed }) => failed >= INCIDENT.failedAttempts);
 }
@@ -56,19 +64,31 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 class Incident {
 	readonly #from: number;
 	#until = 0;
+	readonly #failedFrom: number;
+	#failedUntil = 0;
 	#failed = 0;
 	#delivered = 0;
 	/** Attempts after the last bad minute. They belong to it if it fails again soon. */
 	#since = { failed: 0, delivered: 0 };
 
-	constructor(first: StepCounts) {
+	constructor(first: StepCounts, before: StepCounts | undefined) {
 		this.#from = first.at;
+		const beganBefore = before !== undefined && before.failed > 0 && before.at === first.at - MINUTE_MS;
+		this.#failedFrom = beganBefore ? before.at : first.at;
 		this.extend(first);
 	}
 
 	get span(): Span {
 		const isOngoing = this.#since.delivered === 0;
-		return { from: this.#from, until: this.#until, isOngoing, failed: this.#failed, delivered: this.#delivered };
+		return {
+			from: this.#from,
+			until: this.#until,
+			isOngoing,
+			failed: this.#failed,
+			delivered: this.#delivered,
+			failedFrom: this.#failedFrom,
+			failedUntil: this.#failedUntil,
+		};
 	}
 
 	/** A receiver that only fails now and then has no outage: most attempts since must have failed, too. */
@@ -80,12 +100,14 @@ class Incident {
 
 	extend({ at, failed, delivered }: StepCounts): void {
 		this.#until = at + MINUTE_MS;
+		this.#failedUntil = this.#until;
 		this.#failed += this.#since.failed + failed;
 		this.#delivered += this.#since.delivered + delivered;
 		this.#since = { failed: 0, delivered: 0 };
 	}
 
-	pass({ failed, delivered }: StepCounts): void {
+	pass({ at, failed, delivered }: StepCounts): void {
+		if (failed > 0 && at === this.#until) this.#failedUntil = at + MINUTE_MS;
 		this.#since.failed += failed;
 		this.#since.delivered += delivered;
 	}
@@ -93,7 +115,7 @@ class Incident {
 
 /** How an incident's deliveries have ended so far. */
 export interface Held {
-	/** How many had a failed attempt in the incident, or at least how many if `capped`; the others sum up to it. */
+	/** How many had a failed attempt in the outage, or at least how many if `capped`; the others sum up to it. */
 	readonly count: number;
 	readonly capped: boolean;
 	readonly delivered: number;
@@ -254,9 +276,9 @@ async function readFailures(
 	storage: SearchStorage,
 	projectId: string,
 	webhookId: string,
-	{ from, until, isOngoing }: Span,
+	{ failedFrom, failedUntil, isOngoing }: Span,
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
-	const range = { since: from, ...(!isOngoing && { until }) };
+	const range = { since: failedFrom, ...(!isOngoing && { until: failedUntil }) };
 	const read = await Promise.all(
 		(["retrying", "failed"] as const).map((status) =>
 			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),

@@ -91,6 +91,8 @@ export function describeIncidents(harness: StorageHarness): void {
 					// One was delivered within the five minutes before it failed again.
 					failed: 8,
 					delivered: 1,
+					failedFrom: NOW - 200 * MINUTE,
+					failedUntil: NOW - 145 * MINUTE,
 					response: { statusCode: 500, errorCode: null },
 					held: { count: 5, capped: false, delivered: 2, waiting: 1, failed: 1, dismissed: 1 },
 					lastDeliveredAt: NOW - 144 * MINUTE + 250,

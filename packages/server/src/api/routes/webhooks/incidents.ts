@@ -34,7 +34,9 @@ const Incident = component("Incident")({
 	error_code: orNull(Type.String(), "The most frequent reason for no response."),
 	deliveries: Type.Object(
 		{
-			count: count("How many had a failed attempt in the incident. The counts below add up to it."),
+			count: count(
+				"How many had a failed attempt in the incident, or in the minute before or after it. The counts below add up to it.",
+			),
 			capped: Type.Boolean({
 				description: `Whether there are more: only the newest ${LIMITS.deliveries} deliveries of an incident are examined.`,
 			}),
