@@ -153,6 +153,11 @@ test.describe("with short delays", () => {
 		const publish = dialog.getByRole("button", { name: "Publish to 1 webhook" });
 		await expect(publish).toBeDisabled();
 		await expectAccessible(page);
+		// On a small window its end was out of sight.
+		const window = page.viewportSize()!;
+		await page.setViewportSize({ width: 1024, height: 600 });
+		await expect(publish).toBeInViewport({ ratio: 1 });
+		await page.setViewportSize(window);
 		await dialog.getByRole("textbox", { name: /to confirm/ }).fill(name);
 		const data = dialog.getByRole("textbox", { name: "Data" });
 		const sample = JSON.parse(await data.inputValue());

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import type { ReactNode } from "react";
 import { useSubmit } from "./hooks/use-submit.ts";
 import { ErrorState } from "./page/states.tsx";
+import classes from "./submit-form.module.css";
 
 interface FormButtonsProps {
 	/** The verb on the button. */
@@ -29,7 +30,7 @@ export function FormButtons(props: FormButtonsProps) {
 	return (
 		<>
 			{problem === null ? null : <ErrorState error={problem} />}
-			<Group justify="flex-end" gap="xs">
+			<Group className={classes.buttons} justify="flex-end" gap="xs">
 				{onCancel === undefined ? null : (
 					<Button variant="default" onClick={onCancel} data-autofocus={focus === "cancel" || undefined}>
 						{cancel}

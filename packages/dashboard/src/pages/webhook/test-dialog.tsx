@@ -66,7 +66,7 @@ function TestBody({ projectId, webhook, retries, failed, onReplay, onClose }: Om
 			</Text>
 			<Group align="flex-end" gap="sm">
 				<Select
-					flex={1}
+					flex="1 1 220px"
 					label="Event type"
 					allowDeselect={false}
 					value={type}

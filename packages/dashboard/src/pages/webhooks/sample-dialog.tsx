@@ -121,7 +121,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 					}
 					autosize
 					minRows={6}
-					maxRows={10}
+					maxRows={8}
 					spellCheck={false}
 				/>
 				<Receivers subscribers={subscribers} />
