@@ -19,12 +19,13 @@ export function readHealth(node: MemoryNode, { projectId, since, webhookIds }: P
 	const project = node.database.project(projectId);
 	if (project === undefined) return [];
 	const wanted = liveWebhooks(node, project.no).filter(({ id }) => webhookIds?.includes(id) ?? true);
+	const recent = countSince(node, project.no, since);
 	return wanted.map(({ no, id }) => {
 		const { retriesWaiting, deadLetters } = node.tables.lanes.get(no)!;
 		const due = queueHeads(node, no).map(({ dueAt }) => dueAt);
 		const nextAt = due.length === 0 ? null : node.offset.toNode(Math.min(...due));
 		const waiting = { count: retriesWaiting, nextAt };
-		return { webhookId: id, ...readOutcomes(node, no), recent: countSince(node, no, since), waiting, deadLetters };
+		return { webhookId: id, ...readOutcomes(node, no), recent: recent.get(no) ?? NONE, waiting, deadLetters };
 	});
 }
 
@@ -56,13 +57,23 @@ function readOutcomes(
 	};
 }
 
-function countSince(node: MemoryNode, webhookNo: number, since: number): WebhookHealth["recent"] {
-	const recent = { delivered: 0, failed: 0 };
-	for (const row of node.tables.stats.values()) {
-		if (row.webhookNo !== webhookNo || row.grain !== MINUTE || row.at * MINUTE < since) continue;
-		if (row.responseClass !== CLOSED) recent[row.status === STATUS_CODE.delivered ? "delivered" : "failed"] += row.n;
+type Recent = WebhookHealth["recent"];
+
+const NONE: Recent = { delivered: 0, failed: 0 };
+
+/** By webhook. */
+function countSince({ tables }: MemoryNode, projectNo: number, since: number): ReadonlyMap<number, Recent> {
+	const all = new Map<number, Recent>();
+	const from = { webhookNo: 0, status: 0, responseClass: Number.NEGATIVE_INFINITY };
+	const keyAt = (at: number) => ({ projectNo, grain: MINUTE, at, ...from });
+	for (const row of tables.stats.by.key.ascending(keyAt(since / MINUTE), keyAt(Number.POSITIVE_INFINITY))) {
+		if (row.responseClass === CLOSED) continue;
+		const { delivered, failed } = all.get(row.webhookNo) ?? NONE;
+		const isDelivered = row.status === STATUS_CODE.delivered;
+		const more = isDelivered ? { delivered: delivered + row.n, failed } : { delivered, failed: failed + row.n };
+		all.set(row.webhookNo, more);
 	}
-	return recent;
+	return all;
 }
 
 /** In one page. */
