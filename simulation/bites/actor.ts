@@ -9,7 +9,7 @@ export const ACTOR: readonly Bite[] = [
 		replace: 'lane.turn = CLASSES.indexOf("retry");\n\t\tfor (let idle = 0; idle < CLASSES.length; ) {',
 		breaks: "A webhook with many retries gets no new events while slots are scarce.",
 		style: "scarce",
-		firstSeed: 1,
+		firstSeed: 4,
 		worlds: 6,
 	},
 	{
@@ -19,7 +19,7 @@ export const ACTOR: readonly Bite[] = [
 		replace: "const projectId = undefined;",
 		breaks: "Beyond the projects that a node works at once, the others starve.",
 		style: "crowd",
-		firstSeed: 2,
+		firstSeed: 14,
 		worlds: 6,
 	},
 	{
@@ -40,7 +40,7 @@ export const ACTOR: readonly Bite[] = [
 			"await storage.releaseLease({ lease: actor.lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
 		breaks: "Retries of a project that was given back are not made until something is published.",
 		style: "shared",
-		firstSeed: 3,
+		firstSeed: 5,
 		worlds: 6,
 	},
 	{

@@ -120,7 +120,7 @@ export const LANES: readonly Bite[] = [
 		replace: "rows.length > limit && last",
 		breaks: "Retries beyond the first window are never read.",
 		style: "scarce",
-		firstSeed: 2,
+		firstSeed: 3,
 		worlds: 6,
 	},
 	{

@@ -29,7 +29,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "if (!target.active) {",
 		breaks: "A request that waited to connect leaves after the lease has passed on.",
 		style: "shared",
-		firstSeed: 4,
+		firstSeed: 13,
 		worlds: 6,
 	},
 	{
@@ -59,7 +59,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "",
 		breaks: "Attempts of a node that died after handing them over are never made again.",
 		style: "churn",
-		firstSeed: 6,
+		firstSeed: 3,
 		worlds: 6,
 	},
 	{
@@ -79,7 +79,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "",
 		breaks: "A pause returns while another node keeps sending.",
 		style: "churn",
-		firstSeed: 23,
+		firstSeed: 5,
 		worlds: 6,
 	},
 	{

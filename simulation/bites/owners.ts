@@ -9,7 +9,7 @@ export const OWNERS: readonly Bite[] = [
 		replace: "const webhook = engine && (await storage.updateWebhook({ projectId, webhookId, patch, by }));",
 		breaks: "The engine doesn't learn of a pause.",
 		style: "shared",
-		firstSeed: 3,
+		firstSeed: 12,
 		worlds: 6,
 	},
 	{
@@ -79,7 +79,7 @@ export const OWNERS: readonly Bite[] = [
 		replace: "const chosen = chosenOf(node, rows).slice(0, -1);",
 		breaks: "Replaying failures leaves out the last one of each page.",
 		style: "shop",
-		firstSeed: 3,
+		firstSeed: 9,
 		worlds: 6,
 	},
 	{

@@ -20,7 +20,7 @@ export const PUBLISH: readonly Bite[] = [
 		replace: "false",
 		breaks: "After a failover, a reader that has read lost events skips the ones that got their numbers.",
 		style: "shared",
-		firstSeed: 10,
+		firstSeed: 20,
 		worlds: 6,
 	},
 	{
