@@ -185,6 +185,34 @@ test("replays many deliveries in steps, each once, and skips new failures", asyn
 	]);
 }, 60_000);
 
+test("if a later step of a replay by filter fails, those before it are sent, and the next call continues after them", async () => {
+	const project = await api.project();
+	await api.webhook(project, { url: "https://localhost:1/", max_in_flight: 10 });
+	const total = 260;
+	const events = Array.from({ length: total }, (_, n) => ({ type: "delivery.success", data: { n } }));
+	await api.call("POST", `${project}/events`, { body: { events } });
+	await api.attempted(total);
+	const real = api.storage.replayMatching.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "replayMatching");
+	try {
+		spy.mockRejectedValueOnce(new Error("The database is down."));
+		const body = { filter: { status: "failed" } };
+		expect((await api.call("POST", `${project}/replays`, { body })).status).toBe(500);
+		spy.mockImplementationOnce(real).mockRejectedValueOnce(new Error("The database is down."));
+		const { count, next_cursor: cursor, before } = await replay(project, body);
+		await api.attempted(count);
+		expect(count).toBeLessThan(total);
+		const rest = await replay(project, { ...body, cursor, before });
+		await api.attempted(rest.count);
+		expect(count + rest.count).toBe(total);
+		expect(rest.next_cursor).toBeNull();
+		const { data } = (await api.call("GET", `${project}/audit`)).json;
+		expect(data.slice(0, 2)).toMatchObject([{ detail: { count: rest.count } }, { detail: { count } }]);
+	} finally {
+		spy.mockRestore();
+	}
+}, 60_000);
+
 test.each([
 	[{}, ""],
 	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" }], filter: {} }, ""],

@@ -30,8 +30,10 @@ import { auditedFilter, bodyFilters, cursorOf, logFilter, positionOf } from "./l
 const route = routeIn("Delivery log");
 
 const MAX_NAMED = 200;
-/** Rows per step, so that transactions stay short and progress shows. Named deliveries are looked up one by one. */
-const STEP = { replays: 1_000, retries: 500, namedRetries: 50, dismissals: 50 };
+/** Rows per transaction, for which everyone's events wait. Named deliveries are looked up one by one. */
+const STEP = { replays: 250, retries: 500, namedRetries: 50, dismissals: 50 };
+/** Transactions of a call that replays by filter: few, so that progress shows. */
+const REPLAY_STEPS = 4;
 /** Pages of dead letters that a call by filter reads. */
 const DISMISSED_PAGES = 5;
 
@@ -181,13 +183,14 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
 		const after = positionOf(cursor, "/cursor");
 		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
-		const matching = { projectId, selection, at, limit: STEP.replays, after };
+		const matching = { projectId, selection, at, after };
 		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
 		if (!dry_run) {
-			const { count, next } = await storage.replayMatching(matching);
+			const { count, next } = await replaySteps(matching);
 			return { count, ...rest(next) };
 		}
-		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching(matching);
+		const limit = REPLAY_STEPS * STEP.replays;
+		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching({ ...matching, limit });
 		return {
 			count,
 			groups: groups.map((of) => ({ webhook_id: of.webhookId, type: of.eventType as EventType, count: of.count })),
@@ -195,6 +198,28 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			newest_at: isoTimeOrNull(newestAt),
 			...rest(next),
 		};
+	}
+
+	/** If a step fails, those before it stay replayed, and the next call continues after them. */
+	async function replaySteps(matching: Omit<Parameters<typeof storage.replayMatching>[0], "limit">) {
+		let [count, next] = [0, matching.after ?? null];
+		for (let step = 0; step < REPLAY_STEPS; step++) {
+			try {
+				const after = next ?? undefined;
+				const replayed = await storage.replayMatching({ ...matching, after, limit: STEP.replays });
+				count += replayed.count;
+				next = replayed.next;
+			} catch (error) {
+				if (step === 0) throw error;
+				logger.warn(
+					{ err: error, projectId: matching.projectId, count },
+					"failed to replay all of a call's deliveries",
+				);
+				break;
+			}
+			if (next === null) break;
+		}
+		return { count, next };
 	}
 
 	/** Calls `dismissed` after each step with how many it dismissed. */
