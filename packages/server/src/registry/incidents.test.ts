@@ -14,25 +14,10 @@ const BAD = [0, 9] as const;
 test("from the first minute in which most attempts fail to the last", () => {
 	const steps = minutes(GOOD, [9, 3], [2, 7], BAD, QUIET, BAD, GOOD, GOOD);
 	expect(incidentsOf(steps)).toEqual([
-		{
-			...{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
-			...{ failedFrom: MINUTE, failedUntil: 6 * MINUTE },
-		},
+		{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
 	]);
 	expect(incidentsOf(minutes(GOOD, [9, 8], [5, 5]))).toEqual([]);
 	expect(incidentsOf([])).toEqual([]);
-});
-
-// Deliveries that failed in the minute in which the receiver recovered were no longer among those that were held up.
-test("attempts in the minutes in which it began and ended belong to it", () => {
-	const failures = (...counts: readonly (readonly [d: number, f: number])[]) =>
-		incidentsOf(minutes(...counts)).map(({ failedFrom, failedUntil }) => [failedFrom / MINUTE, failedUntil / MINUTE]);
-	expect(failures([9, 2], BAD, [9, 2], [9, 2])).toEqual([[0, 3]]);
-	expect(failures([9, 2], GOOD, BAD, GOOD, [9, 2])).toEqual([[2, 3]]);
-	expect(failures(BAD, [9, 2], GOOD, GOOD, BAD)).toEqual([
-		[0, 2],
-		[4, 5],
-	]);
 });
 
 test("it is ongoing until something is delivered", () => {

@@ -24,12 +24,6 @@ export interface Span {
 	readonly isOngoing: boolean;
 	readonly failed: number;
 	readonly delivered: number;
-	/**
-	 * Where its failed attempts are. An outage seldom begins and ends with a minute, so the one before it and the one after
-	 * it belong to this, even though more was delivered in them.
-	 */
-	readonly failedFrom: number;
-	readonly failedUntil: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -47,16 +41,14 @@ export const INCIDENT = {
 export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 	const all: Incident[] = [];
 	let open: Incident | null = null;
-	let before: StepCounts | undefined;
 	for (const step of steps) {
 		const isBad = step.failed > step.delivered;
 		if (!isBad) open?.pass(step);
 		else if (open?.continuesWith(step)) open.extend(step);
 		else {
-			open = new Incident(step, before);
+			open = new Incident(step);
 			all.push(open);
 		}
-		before = step;
 	}
 	return all.map((incident) => incident.span).filter(({ failed }) => failed >= INCIDENT.failedAttempts);
 }
@@ -64,31 +56,19 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 class Incident {
 	readonly #from: number;
 	#until = 0;
-	readonly #failedFrom: number;
-	#failedUntil = 0;
 	#failed = 0;
 	#delivered = 0;
 	/** Attempts after the last bad minute. They belong to it if it fails again soon. */
 	#since = { failed: 0, delivered: 0 };
 
-	constructor(first: StepCounts, before: StepCounts | undefined) {
+	constructor(first: StepCounts) {
 		this.#from = first.at;
-		const beganBefore = before !== undefined && before.failed > 0 && before.at === first.at - MINUTE_MS;
-		this.#failedFrom = beganBefore ? before.at : first.at;
 		this.extend(first);
 	}
 
 	get span(): Span {
 		const isOngoing = this.#since.delivered === 0;
-		return {
-			from: this.#from,
-			until: this.#until,
-			isOngoing,
-			failed: this.#failed,
-			delivered: this.#delivered,
-			failedFrom: this.#failedFrom,
-			failedUntil: this.#failedUntil,
-		};
+		return { from: this.#from, until: this.#until, isOngoing, failed: this.#failed, delivered: this.#delivered };
 	}
 
 	/** A receiver that only fails now and then has no outage: most attempts since must have failed, too. */
@@ -100,14 +80,12 @@ class Incident {
 
 	extend({ at, failed, delivered }: StepCounts): void {
 		this.#until = at + MINUTE_MS;
-		this.#failedUntil = this.#until;
 		this.#failed += this.#since.failed + failed;
 		this.#delivered += this.#since.delivered + delivered;
 		this.#since = { failed: 0, delivered: 0 };
 	}
 
-	pass({ at, failed, delivered }: StepCounts): void {
-		if (failed > 0 && at === this.#until) this.#failedUntil = at + MINUTE_MS;
+	pass({ failed, delivered }: StepCounts): void {
 		this.#since.failed += failed;
 		this.#since.delivered += delivered;
 	}
@@ -115,7 +93,7 @@ class Incident {
 
 /** How an incident's deliveries have ended so far. */
 export interface Held {
-	/** How many had a failed attempt in the outage, or at least how many if `capped`; the others sum up to it. */
+	/** How many had a failed attempt in it, or at least how many if `capped`; the others add up to this. */
 	readonly count: number;
 	readonly capped: boolean;
 	readonly delivered: number;
@@ -271,14 +249,17 @@ async function hasDeliveredSince(
 /** Neither of a test event nor of a delivery closed without a request. */
 const isReal = ({ seq, errorCode }: AttemptSummary): boolean => seq > 0 && !isClosing(errorCode);
 
-/** Its failed attempts, newest first, without those of tests and closed deliveries. */
+/**
+ * Its failed attempts, newest first, without those of tests and closed deliveries. An outage seldom begins or ends on the
+ * minute, so failures in the minute before it and in the one after it belong to it, although more was delivered in them.
+ */
 async function readFailures(
 	storage: SearchStorage,
 	projectId: string,
 	webhookId: string,
-	{ failedFrom, failedUntil, isOngoing }: Span,
+	{ from, until, isOngoing }: Span,
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
-	const range = { since: failedFrom, ...(!isOngoing && { until: failedUntil }) };
+	const range = { since: from - MINUTE_MS, ...(!isOngoing && { until: until + MINUTE_MS }) };
 	const read = await Promise.all(
 		(["retrying", "failed"] as const).map((status) =>
 			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),

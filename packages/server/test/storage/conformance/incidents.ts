@@ -91,13 +91,25 @@ export function describeIncidents(harness: StorageHarness): void {
 					// One was delivered within the five minutes before it failed again.
 					failed: 8,
 					delivered: 1,
-					failedFrom: NOW - 200 * MINUTE,
-					failedUntil: NOW - 145 * MINUTE,
 					response: { statusCode: 500, errorCode: null },
 					held: { count: 5, capped: false, delivered: 2, waiting: 1, failed: 1, dismissed: 1 },
 					lastDeliveredAt: NOW - 144 * MINUTE + 250,
 					nextRetryAt: NOW + 4 * MINUTE,
 				},
+			]);
+		});
+
+		// Deliveries that failed in the minute in which the receiver recovered were no longer among those that it held up.
+		test("failures in the minutes in which an outage began and ended belong to it", async () => {
+			const { project, webhook, course } = await begin(11);
+			course.add(0, 14, "delivered").add(1, 14, "retrying");
+			course.add(2, 13, "delivered").add(3, 13, "retrying");
+			for (const nth of [4, 5, 6]) course.add(nth, 12, "retrying");
+			course.add(7, 11, "delivered").add(8, 11, "retrying");
+			course.add(9, 10, "delivered").add(10, 10, "retrying");
+			await course.settle(await world.lease(project));
+			expect(await list(project, [webhook])).toMatchObject([
+				{ from: NOW - 12 * MINUTE, until: NOW - 11 * MINUTE, failed: 3, held: { count: 5 } },
 			]);
 		});
 
