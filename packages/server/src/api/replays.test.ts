@@ -185,7 +185,7 @@ test("replays many deliveries in steps, each once, and skips new failures", asyn
 	]);
 }, 60_000);
 
-test("if a later step of a replay by filter fails, those before it are sent, and the next call continues after them", async () => {
+test("if a later transaction of a replay by filter fails, those before it are sent, and the next call continues after them", async () => {
 	const project = await api.project();
 	await api.webhook(project, { url: "https://localhost:1/", max_in_flight: 10 });
 	const total = 260;

@@ -30,10 +30,10 @@ import { auditedFilter, bodyFilters, cursorOf, logFilter, positionOf } from "./l
 const route = routeIn("Delivery log");
 
 const MAX_NAMED = 200;
-/** Rows per transaction, for which everyone's events wait. Named deliveries are looked up one by one. */
-const STEP = { replays: 250, retries: 500, namedRetries: 50, dismissals: 50 };
-/** Transactions of a call that replays by filter: few, so that progress shows. */
-const REPLAY_STEPS = 4;
+/** Rows per transaction. Everyone's events wait for it. Named deliveries are looked up one by one. */
+const PER_TRANSACTION = { replays: 250, retries: 500, namedRetries: 50, dismissals: 50 };
+/** Transactions in a step of a replay by filter: few, so that progress shows. */
+const REPLAY_TRANSACTIONS = 4;
 /** Pages of dead letters that a call by filter reads. */
 const DISMISSED_PAGES = 5;
 
@@ -186,10 +186,10 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		const matching = { projectId, selection, at, after };
 		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
 		if (!dry_run) {
-			const { count, next } = await replaySteps(matching);
+			const { count, next } = await replayStep(matching);
 			return { count, ...rest(next) };
 		}
-		const limit = REPLAY_STEPS * STEP.replays;
+		const limit = REPLAY_TRANSACTIONS * PER_TRANSACTION.replays;
 		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching({ ...matching, limit });
 		return {
 			count,
@@ -200,26 +200,22 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		};
 	}
 
-	/** If a step fails, those before it stay replayed, and the next call continues after them. */
-	async function replaySteps(matching: Omit<Parameters<typeof storage.replayMatching>[0], "limit">) {
-		let [count, next] = [0, matching.after ?? null];
-		for (let step = 0; step < REPLAY_STEPS; step++) {
+	/** If a transaction fails, those before it stay replayed, and the next step continues after them. */
+	async function replayStep(matching: Omit<Parameters<typeof storage.replayMatching>[0], "limit">) {
+		let [count, after] = [0, matching.after];
+		for (let transaction = 0; transaction < REPLAY_TRANSACTIONS; transaction++) {
 			try {
-				const after = next ?? undefined;
-				const replayed = await storage.replayMatching({ ...matching, after, limit: STEP.replays });
+				const replayed = await storage.replayMatching({ ...matching, after, limit: PER_TRANSACTION.replays });
 				count += replayed.count;
-				next = replayed.next;
+				if (replayed.next === null) return { count, next: null };
+				after = replayed.next;
 			} catch (error) {
-				if (step === 0) throw error;
-				logger.warn(
-					{ err: error, projectId: matching.projectId, count },
-					"failed to replay all of a call's deliveries",
-				);
+				if (transaction === 0) throw error;
+				logger.warn({ err: error, projectId: matching.projectId, count }, "failed to replay all of a step");
 				break;
 			}
-			if (next === null) break;
 		}
-		return { count, next };
+		return { count, next: after ?? null };
 	}
 
 	/** Calls `dismissed` after each step with how many it dismissed. */
@@ -229,8 +225,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		dismissed: (count: number) => void,
 	): Promise<void> {
 		const at = clock.now();
-		for (let from = 0; from < deliveries.length; from += STEP.dismissals) {
-			const these = deliveries.slice(from, from + STEP.dismissals);
+		for (let from = 0; from < deliveries.length; from += PER_TRANSACTION.dismissals) {
+			const these = deliveries.slice(from, from + PER_TRANSACTION.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
 			dismissed(results.filter(Boolean).length);
 		}
@@ -255,7 +251,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 					// Attempts that fail again meanwhile are left alone, so that this ends.
 					const step = await engine.wakeAfter(
 						projectId,
-						storage.replayMatching({ projectId, selection, at, limit: STEP.replays, after }),
+						storage.replayMatching({ projectId, selection, at, limit: PER_TRANSACTION.replays, after }),
 						({ count }) => count > 0,
 					);
 					count += step.count;
@@ -298,7 +294,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				let after: RetriedPosition | undefined;
 				try {
 					do {
-						const call = storage.retryWaiting({ projectId, webhookId, at, limit: STEP.retries, after });
+						const call = storage.retryWaiting({ projectId, webhookId, at, limit: PER_TRANSACTION.retries, after });
 						const step = await engine.wakeAfter(projectId, call, ({ seqs }) => seqs.length > 0);
 						count += step.seqs.length;
 						after = step.next ?? undefined;
@@ -321,8 +317,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const at = clock.now();
 				let count = 0;
 				try {
-					for (let from = 0; from < keys.length; from += STEP.namedRetries) {
-						const these = keys.slice(from, from + STEP.namedRetries);
+					for (let from = 0; from < keys.length; from += PER_TRANSACTION.namedRetries) {
+						const these = keys.slice(from, from + PER_TRANSACTION.namedRetries);
 						const call = storage.retryDeliveries({ projectId, deliveries: these, at });
 						const queued = (results: Awaited<typeof call>) => results.filter(({ kind }) => kind === "queued").length;
 						count += queued(await engine.wakeAfter(projectId, call, (results) => queued(results) > 0));
