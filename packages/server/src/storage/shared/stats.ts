@@ -51,7 +51,7 @@ export class Buckets {
 		const events = (from: number, to: number) => (seqs === null ? 0 : seqs[to]! - seqs[from]!);
 		const total = new Tally();
 		for (const each of this.#tallies.values()) total.addAll(each);
-		const counts = (bucket: number): AttemptCounts => this.#tallies.get(bucket)?.counts() ?? NOTHING;
+		const counts = (bucket: number) => (this.#tallies.get(bucket) ?? EMPTY).counts();
 		const begins = this.times.slice(0, -1);
 		return {
 			buckets: begins.map((at, i) => ({ at, events: events(i, i + 1), ...counts(i) })),
@@ -59,8 +59,6 @@ export class Buckets {
 		};
 	}
 }
-
-const NOTHING: AttemptCounts = { delivered: 0, retrying: 0, failed: 0, closed: 0, p50Ms: null, p95Ms: null };
 
 class Tally {
 	readonly #ended = { delivered: 0, retrying: 0, failed: 0 };
@@ -105,6 +103,8 @@ class Tally {
 		throw new Error("The percentile is beyond all attempts.");
 	}
 }
+
+const EMPTY = new Tally();
 
 /**
  * Response times are counted in buckets. Bucket 0 begins at 1 ms, bucket k at 2^(k/4) ms. Each begins 19% above the

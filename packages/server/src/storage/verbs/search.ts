@@ -52,10 +52,7 @@ const holdRange = (project: number): Query<Range> => sql`
 const newest = (project: number): Query<{ seq: number }> => sql`
 	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq DESC LIMIT 1`;
 
-const oldest = (project: number): Query<{ seq: number }> => sql`
-	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1`;
-
-/** Both at once. */
+/** The numbers of the oldest and the newest event. */
 const endsOf = (project: number): Query<{ first: number | null; last: number | null }> => sql`
 	SELECT (SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1) AS first,
 		(SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq DESC LIMIT 1) AS last`;
@@ -152,7 +149,7 @@ export function* indexReferences({
 	return true;
 }
 
-/** The numbers of these events, a JSON array: a row for each takes longer to receive than to find. */
+/** Their numbers as a JSON array: a row for each takes longer to receive than to find. */
 const SEQS = new Fragment({
 	postgres: "CAST(json_agg(seq) AS text)",
 	sqlite: "json_group_array(seq)",
@@ -180,7 +177,7 @@ const newestOf = (project: number, ref: number, limit: number): Query<Range & { 
 
 const ENTRIES_OF = joinByKey("event_references e", "e.project_no = b.project_no AND e.bucket = b.no AND e.ref = b.ref");
 
-/** Whole buckets one after the other, as the recursion gives them, but the last may be cut. */
+/** Entries of one bucket after the other, in the order of the recursion; those of the last one may be cut off. */
 const entriesIn = (project: number, ref: number, from: number, to: number, limit: number) => sql<{
 	seqs: string | null;
 }>`
@@ -293,15 +290,15 @@ function* coverageOf(project: number, { after, through }: Range, last: number, f
 export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
 	const project = yield* findProject(projectId);
 	if (project === null) return false;
-	const [[range], [first], [entry]] = yield* together(
+	const [[range], [ends], [entry]] = yield* together(
 		holdRange(project),
-		oldest(project),
+		endsOf(project),
 		sql<{ bucket: number }>`
 			SELECT bucket FROM posthorn.event_references WHERE project_no = ${project}
 			ORDER BY project_no, bucket, ref, seq LIMIT 1`,
 	);
 	if (range === undefined) return false;
-	const from = first?.seq ?? range.through + 1;
+	const from = ends!.first ?? range.through + 1;
 	if (from === range.kept) return false;
 	const isOver = entry === undefined || entry.bucket >= bucketOf(from);
 	if (entry !== undefined)

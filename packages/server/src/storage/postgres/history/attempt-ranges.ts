@@ -83,7 +83,10 @@ const inKinds = (order: Order, owners: string, more: string, columns: string) =>
 	WITH ${KINDS}
 	SELECT kind.status, kind.type, a.* FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, columns, more)}) a`;
 
-/** The same, but rows are read only of the first $6 of all, in a second pass through the ranges up to the last of these. */
+/**
+ * The same, but columns outside the index are read only for the first $6 of all: a first pass finds the last of these,
+ * and a second one reads up to it.
+ */
 const rowsInKinds = (order: Order, owners: string, more: string, columns: string) => `
 	WITH ${KINDS}, last AS MATERIALIZED (
 		SELECT ${order === "ASC" ? "max" : "min"}(id) AS id FROM (
@@ -113,7 +116,7 @@ const ofEvents = (seqs: string, webhooks: string, columns: string) => `
  * statement's own parameters, `own` of them, start at $7, and the scope's after them.
  *
  * @param more what `build` needs of their rows in addition
- * @param find which of them are read
+ * @param find {@link inKinds} or {@link rowsInKinds}
  */
 function matchingStatement(
 	order: Order,
@@ -144,24 +147,26 @@ const FIRST = { ASC: first("ASC"), DESC: first("DESC") };
 /**
  * The first $6 rows of a filter without `response`, newest first. `build` gets a SELECT of their status, type, id and these
  * columns; the statement's own parameters, `own` of them, start at $7.
+ *
+ * @param find see {@link matchingStatement}
  */
-export const rowsStatement = (columns: string, own: number, build: (attempts: string) => string): ScopedStatement =>
+export const rowsStatement = (
+	columns: string,
+	own: number,
+	build: (attempts: string) => string,
+	find = rowsInKinds,
+): ScopedStatement =>
 	matchingStatement(
 		"DESC",
 		own,
 		(attempts) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`),
 		columns,
-		rowsInKinds,
+		find,
 	);
 
-/** The same for a range in which no others match. */
-export const wholeStatement = (columns: string, own: number, build: (attempts: string) => string): ScopedStatement =>
-	matchingStatement(
-		"DESC",
-		own,
-		(attempts) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`),
-		columns,
-	);
+/** The same for a range that contains no other matches, so a single pass reads their rows. */
+export const wholeStatement: typeof rowsStatement = (columns, own, build) =>
+	rowsStatement(columns, own, build, inKinds);
 
 /** The first `limit` rows in this range, by a {@link rowsStatement} or a {@link wholeStatement}. */
 export async function readFirst(
