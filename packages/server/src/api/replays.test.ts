@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
+import { IdSource } from "../base/ids.ts";
 import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
 
 let api: TestApi;
@@ -212,6 +213,45 @@ test("if a later transaction of a replay by filter fails, those before it are se
 		spy.mockRestore();
 	}
 }, 60_000);
+
+test("a step of a replay by filter that was stored is sent, even if its answer was lost and none before it found any", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await deliver(project, 500);
+	const real = api.storage.replayMatching.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "replayMatching");
+	try {
+		const next = new IdSource({ now: () => 0 }).next("attempt");
+		spy.mockResolvedValueOnce({ count: 0, next }).mockImplementationOnce(async (p) => {
+			await real(p);
+			throw new Error("The connection was lost.");
+		});
+		expect(await replay(project, { filter: { status: "failed" } })).toMatchObject({ count: 0 });
+		await api.attempted(1);
+	} finally {
+		spy.mockRestore();
+	}
+});
+
+test("if replaying all failed deliveries of a webhook fails half way, the audit log has those that are replayed", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project, { max_in_flight: 10 });
+	await deliver(project, ...Array(3).fill(500));
+	const real = api.storage.replayMatching.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "replayMatching");
+	try {
+		spy
+			.mockImplementationOnce((p) => real({ ...p, limit: 2 }))
+			.mockRejectedValueOnce(new Error("The database is down."));
+		const failed = await api.call("POST", `${webhook}/replay`, { body: { status: "failed" } });
+		expect(failed.status).toBe(500);
+		await api.attempted(2);
+		const [entry] = (await api.call("GET", `${project}/audit`)).json.data;
+		expect(entry).toMatchObject({ action: "deliveries.replayed", detail: { count: 2 } });
+	} finally {
+		spy.mockRestore();
+	}
+});
 
 test.each([
 	[{}, ""],

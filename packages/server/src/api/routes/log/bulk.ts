@@ -3,7 +3,7 @@ import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
-import type { DeliveryKey, RetriedPosition } from "../../../storage/port.ts";
+import type { DeliveryKey, MatchingReplays, RetriedPosition } from "../../../storage/port.ts";
 import { found, notFound } from "../../http/problem.ts";
 import { parseTime, timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -154,6 +154,8 @@ function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): Deli
 	return keysOf(deliveries);
 }
 
+type Matching = Omit<MatchingReplays, "limit">;
+
 export function bulkRoutes({ storage, engine, clock, logger, references }: ApiParts): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
@@ -200,12 +202,20 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		};
 	}
 
+	/** One transaction, after which the replays are sent: also if it may have been stored, but failed. */
+	const replaySome = (matching: Matching) =>
+		engine.wakeAfter(
+			matching.projectId,
+			storage.replayMatching({ ...matching, limit: PER_TRANSACTION.replays }),
+			({ count }) => count > 0,
+		);
+
 	/** If a transaction fails, those before it stay replayed, and the next step continues after them. */
-	async function replayStep(matching: Omit<Parameters<typeof storage.replayMatching>[0], "limit">) {
+	async function replayStep(matching: Matching) {
 		let [count, after] = [0, matching.after];
 		for (let transaction = 0; transaction < REPLAY_TRANSACTIONS; transaction++) {
 			try {
-				const replayed = await storage.replayMatching({ ...matching, after, limit: PER_TRANSACTION.replays });
+				const replayed = await replaySome({ ...matching, after });
 				count += replayed.count;
 				if (replayed.next === null) return { count, next: null };
 				after = replayed.next;
@@ -247,17 +257,19 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
 				let count = 0;
 				let after: string | undefined;
-				do {
-					// Attempts that fail again meanwhile are left alone, so that this ends.
-					const step = await engine.wakeAfter(
-						projectId,
-						storage.replayMatching({ projectId, selection, at, limit: PER_TRANSACTION.replays, after }),
-						({ count }) => count > 0,
-					);
-					count += step.count;
-					after = step.next ?? undefined;
-				} while (after !== undefined);
-				audit(noteOf("deliveries.replayed", webhook, { filter: body, count }));
+				const note = () => audit(noteOf("deliveries.replayed", webhook, { filter: body, count }));
+				try {
+					do {
+						// Attempts that fail again meanwhile are left alone, so that this ends.
+						const step = await replaySome({ projectId, selection, at, after });
+						count += step.count;
+						after = step.next ?? undefined;
+					} while (after !== undefined);
+				} catch (error) {
+					if (count > 0) note();
+					throw error;
+				}
+				note();
 				return { count };
 			},
 		}),
@@ -271,12 +283,11 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
 			async handler({ params: { projectId }, body, audit }) {
 				const { deliveries, filter, dry_run = false } = body;
-				type Call = ReturnType<typeof replayThese | typeof replayMatching>;
-				const call: Call = deliveries ? replayThese(projectId, knownKeys(deliveries)) : replayMatching(projectId, body);
-				const hasReplayed = ({ count }: Awaited<Call>) => !dry_run && count > 0;
-				const result = await engine.wakeAfter(projectId, call, hasReplayed);
+				const result = deliveries
+					? await engine.wakeAfter(projectId, replayThese(projectId, knownKeys(deliveries)), ({ count }) => count > 0)
+					: await replayMatching(projectId, body);
 				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
-				if (hasReplayed(result)) audit({ projectId, action: "deliveries.replayed", detail });
+				if (!dry_run && result.count > 0) audit({ projectId, action: "deliveries.replayed", detail });
 				return result;
 			},
 		}),
