@@ -10,7 +10,7 @@ const marks = (health: object, incidents: Parameters<typeof marksOf>[1] = ONGOIN
 		incidents,
 	);
 
-it("requests incidents immediately if their words have changed", () => {
+it("requests incidents immediately if their words may have changed", () => {
 	for (const health of [{ state: "unstable" }, { failing_since: null }, { waiting: { count: 0 } }, { dead_letters: 1 }])
 		expect(refreshIn(marks({}), marks(health), 1_000)).toBe(0);
 	expect(refreshIn(marks({}), marks({}), 1_000)).toBeNull();
@@ -18,7 +18,7 @@ it("requests incidents immediately if their words have changed", () => {
 });
 
 // "6 deliveries held up" was next to "30 deliveries wait" for up to half a minute.
-it("requests incidents that aren't closed soon if only numbers have changed, but not too often", () => {
+it("requests open incidents within 5 seconds if only numbers have changed", () => {
 	const more = { waiting: { count: 30 } };
 	expect(refreshIn(marks({}), marks(more), 1_000)).toBe(4_000);
 	expect(refreshIn(marks({}), marks(more), 20_000)).toBe(0);

@@ -13,16 +13,19 @@ type Incident = Pick<IncidentFacts, "state" | "deliveries"> & { readonly webhook
 
 /** What health says about incidents, as texts to compare. */
 export interface Marks {
-	/** Changes an incident's words: a webhook's state, and whether it delivers again, or anything is pending or failed. */
+	/** What an incident's words depend on: its webhook's state, and whether it delivers again, has retries or failures. */
 	readonly words: string;
-	/** Changes the numbers of incidents that aren't closed. */
+	/** What the numbers of open incidents depend on. */
 	readonly numbers: string;
 }
 
-/** At least this long between two requests because of numbers, in milliseconds. */
+/** Incidents are requested again for their numbers only once they are this old, milliseconds. */
 const NUMBERS_MS = 5_000;
 
-/** @param healths undefined until they are known */
+/**
+ * @param healths undefined until they are known
+ * @returns null until then
+ */
 export function marksOf(healths: readonly HealthFacts[] | undefined, incidents: readonly Incident[]): Marks | null {
 	if (healths === undefined) return null;
 	const idsOf = (matches: (incident: Incident) => boolean) =>
@@ -40,10 +43,10 @@ export function marksOf(healths: readonly HealthFacts[] | undefined, incidents: 
 }
 
 /**
- * In how many milliseconds to request the incidents again, so that they don't contradict the health next to them.
+ * In how many milliseconds to request the incidents again, so that they agree with the health next to them.
  *
- * @param age of those that are shown, in milliseconds
- * @returns null if they may stay
+ * @param age of the shown incidents, in milliseconds
+ * @returns null if there's no need to
  */
 export function refreshIn(before: Marks | null, after: Marks | null, age: number): number | null {
 	if (before === null || after === null) return null;

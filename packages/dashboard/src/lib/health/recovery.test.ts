@@ -33,8 +33,8 @@ it("says nothing while the last attempt failed, or without attempts", () => {
 	expect(recoveryWords([], NOW)).toBeNull();
 });
 
-// After each success it read "There's nothing to fix unless it fails again", also next to "Failing".
-it("says when a webhook is healthy again, and of one that fails now and then what to do", () => {
+// After each success it said "There's nothing to fix unless it fails again", even next to "Failing".
+it("says when a webhook will be healthy, or what to do about one that fails now and then", () => {
 	const recent = { minutes: 15 };
 	const since = "It has been delivering since 14:28.";
 	expect(recoveryAdvice(recent, since)).toBe(`${since} Unless attempts fail again, it's healthy within 15 minutes.`);

@@ -9,7 +9,7 @@ export interface RecoveryAttempt {
 	readonly started_at: string;
 }
 
-/** Of a webhook that accepts some attempts and refuses others, after each of which it would seem to have recovered. */
+/** Said of a webhook whose failures came back: otherwise it would seem to have recovered after each success. */
 const NOW_AND_THEN = "It fails now and then.";
 
 /**
@@ -27,7 +27,7 @@ export function recoveryAdvice({ minutes }: { readonly minutes: number }, recove
 
 /**
  * Since when everything has been accepted: `It has been delivering since 14:21.` If no failure is among the attempts,
- * how many of them were. If failures have come back after a success, that it fails now and then. Null if the newest one
+ * how many of them were. If attempts failed again after a success, that it fails now and then. Null if the newest one
  * failed.
  *
  * @param attempts the newest ones, newest first

@@ -33,7 +33,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 	);
 }
 
-/** The target's name, linked if it is an event, or a webhook that still exists. Other ids are only shown on hover. */
+/** The target's name. Events and existing webhooks are linked; other ids are only shown on hover, as most lead nowhere. */
 function Target({ name, target }: { name: string; target: AuditEntry["target"] }) {
 	const projectId = useProjectId();
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));

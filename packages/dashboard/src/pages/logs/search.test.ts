@@ -117,7 +117,7 @@ describe("the list of deliveries", () => {
 	});
 });
 
-// Replaying all that matched sent failed deliveries from a list of delivered ones, and the other way around.
+// From a list of delivered ones, it replayed failed ones.
 it("acts on deliveries in the listed states only", () => {
 	expect(lastAttemptFilter({ state: "delivered,waiting", type: "purchase.completed" })).toEqual({
 		type: ["purchase.completed"],

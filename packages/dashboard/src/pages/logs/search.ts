@@ -131,10 +131,10 @@ export function attemptFilter(search: LogsSearch): LogFilter {
 	};
 }
 
-/** A delivery's last attempt has this status. */
+/** The status of the last attempt of a delivery in each state. */
 const LAST_STATUS = { delivered: "delivered", waiting: "retrying", failed: "failed" } as const;
 
-/** The filters of the last attempts of the deliveries that are listed, for actions on all of them. */
+/** For actions on all listed deliveries: a filter of their last attempts. */
 export function lastAttemptFilter(search: LogsSearch): LogFilter {
 	const states = search.unhandled ? (["failed"] as const) : (valuesOf(search, "state") as readonly State[]);
 	if (viewOf(search) !== "deliveries" || states.length === 0) return attemptFilter(search);

@@ -2,11 +2,12 @@ import { useEffect, useState } from "react";
 
 const OVERLAYS = "[role=dialog], [role=menu], [role=listbox]";
 
-/** An element that had the focus, and where: its ancestors, nearest first, each with the index of the child it was in. */
+/** A focused element and its position in the document. */
 interface Place {
 	readonly element: HTMLElement;
+	/** Its ancestors, nearest first, each with the index of the child that contains it. */
 	readonly path: readonly (readonly [parent: Element, index: number])[];
-	/** Whether a keyboard put the focus there. */
+	/** Whether the focus was visible, as it is for keyboard users. */
 	readonly byKey: boolean;
 }
 
@@ -26,21 +27,24 @@ document.addEventListener("focusin", ({ target }) => {
 const isLost = () => document.activeElement === document.body;
 const focus = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
-/** The closest remaining ancestor of a removed element that can have the focus: its row, its dialog or the page. */
-const around = ({ path }: Place): HTMLElement | null =>
-	path.find(([parent]) => parent.isConnected)?.[0].closest<HTMLElement>("[tabindex]") ?? null;
+/** The index in its path of a removed element's nearest remaining ancestor. */
+const remaining = ({ path }: Place): number => path.findIndex(([parent]) => parent.isConnected);
 
-/** What has moved to the place of a removed element, such as the button of the next row; null if nothing like it has. */
-function successor({ element, path }: Place): HTMLElement | null {
-	const from = path.findIndex(([parent]) => parent.isConnected);
-	const [parent] = path[from] ?? [];
-	let found: Element | undefined = parent;
-	for (const [, index] of path.slice(0, from + 1).reverse())
-		found = found?.children[found === parent ? Math.min(index, found.children.length - 1) : index];
-	return found instanceof HTMLElement && found.tagName === element.tagName && found !== parent ? found : null;
+/** The nearest remaining ancestor of a removed element that is focusable: its row, its dialog or the page. */
+const around = (place: Place): HTMLElement | null =>
+	place.path[remaining(place)]![0].closest<HTMLElement>("[tabindex]");
+
+/** What took the place of a removed element, such as the button of the next or the last row; null if nothing like it did. */
+function successor(place: Place): HTMLElement | null {
+	const { element, path } = place;
+	const top = remaining(place);
+	const [parent, index] = path[top]!;
+	let found = parent.children[Math.min(index, parent.children.length - 1)];
+	for (const [, nth] of path.slice(0, top).reverse()) found = found?.children[nth];
+	return found instanceof HTMLElement && found.tagName === element.tagName ? found : null;
 }
 
-// A keyboard's user would start over from the top if a button that was pressed is gone. Dialogs look after themselves.
+// Without it, keyboard users would start over at the top of the page. Dialogs return the focus themselves.
 new MutationObserver(() => {
 	const place = last;
 	if (place === null || !place.byKey || place.element.isConnected || !isLost()) return;
@@ -53,7 +57,7 @@ new MutationObserver(() => {
 /**
  * Returns the focus to where it was when this was mounted, if it would be lost: the dialog was opened from a menu that is
  * closed by now, or it is gone itself before it could return the focus. It may have been in a drawer, which is still open.
- * If it was in a row that the dialog has removed, the next row gets it, or what remains around.
+ * If the dialog has removed the row that it was in, the next row gets it, or what contained the row.
  */
 export function useFocusBack(): void {
 	// By the time of the effect, the dialog has taken the focus.

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { type Health, incidentsQuery } from "../../api/health.ts";
-import { marksOf, refreshIn } from "../../lib/health/incident-refresh.ts";
+import { type Marks, marksOf, refreshIn } from "../../lib/health/incident-refresh.ts";
 
 /**
- * The incidents of the last 48 hours, of a webhook or of the project. They follow slowly, but don't contradict the health
- * next to them for long.
+ * The incidents of the last 48 hours, of a webhook or of the project. They are refreshed less often than the health next
+ * to them, but soon enough that they don't contradict it for long.
  *
  * @param healths of these webhooks, undefined until they are known
  */
@@ -16,7 +16,7 @@ export function useIncidents(
 ) {
 	const query = useQuery(incidentsQuery(projectId, options));
 	const { data = [], dataUpdatedAt, refetch } = query;
-	const before = useRef<ReturnType<typeof marksOf>>(null);
+	const before = useRef<Marks | null>(null);
 	const timer = useRef<number>(undefined);
 	useEffect(() => {
 		const marks = marksOf(healths, data);

@@ -1,36 +1,30 @@
 import { Stack, Text } from "@mantine/core";
+import type { AttemptFilter } from "../../../api/attempts.ts";
 import { dismissMatching } from "../../../api/deliveries.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import type { MatchingRequest } from "./replay-all.tsx";
 
 interface DismissAllProps {
 	projectId: string;
 	/** Null while nothing is requested. */
-	request: MatchingRequest | null;
+	filter: AttemptFilter | null;
 	nameOf: (webhookId: string) => string;
 	onClose: () => void;
 }
 
 /** Marks all failed deliveries that match a filter as needing no decision. Counts first, and shows progress. */
-export function DismissAll({ projectId, request, nameOf, onClose }: DismissAllProps) {
+export function DismissAll({ projectId, filter, nameOf, onClose }: DismissAllProps) {
 	return (
-		<Dialog
-			opened={request !== null}
-			onClose={onClose}
-			title="Dismiss all failed"
-			size="lg"
-			closeOnClickOutside={false}
-		>
-			{request === null ? null : <Question projectId={projectId} request={request} nameOf={nameOf} onClose={onClose} />}
+		<Dialog opened={filter !== null} onClose={onClose} title="Dismiss all failed" size="lg" closeOnClickOutside={false}>
+			{filter === null ? null : <Question projectId={projectId} filter={filter} nameOf={nameOf} onClose={onClose} />}
 		</Dialog>
 	);
 }
 
-function Question({ projectId, request, nameOf, onClose }: DismissAllProps & { request: MatchingRequest }) {
-	const { status: _, ...filter } = request.filter;
+function Question({ projectId, filter: matching, nameOf, onClose }: DismissAllProps & { filter: AttemptFilter }) {
+	const { status: _, ...filter } = matching;
 	return (
 		<ActOnMatching
 			projectId={projectId}

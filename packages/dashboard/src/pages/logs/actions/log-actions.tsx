@@ -1,7 +1,7 @@
 import { ActionIcon, Box, Button, Group, Menu } from "@mantine/core";
 import { IconCheck, IconDots, IconDownload, IconReload } from "@tabler/icons-react";
 import { useState } from "react";
-import { attemptsExportUrl } from "../../../api/attempts.ts";
+import { type AttemptFilter, attemptsExportUrl } from "../../../api/attempts.ts";
 import { deliveriesExportUrl } from "../../../api/deliveries.ts";
 import { useRole } from "../../../api/session.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
@@ -9,7 +9,7 @@ import { ForRole } from "../../../ui/account/for-role.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import { attemptFilter, deliveryFilter, type LogsSearch, lastAttemptFilter, viewOf } from "../search.ts";
 import { DismissAll } from "./dismiss-all.tsx";
-import { type MatchingRequest, matchingOf, ReplayAll } from "./replay-all.tsx";
+import { matchingOf, ReplayAll } from "./replay-all.tsx";
 
 const EXPORTS = [
 	{ format: "csv", label: "Export as CSV" },
@@ -29,9 +29,9 @@ interface LogActionsProps {
 /** What can be done with everything that the log's filters match. */
 export function LogActions({ projectId, search, nameOf, offered, onClosed }: LogActionsProps) {
 	const [asked, setAsked] = useState<"replay" | "dismiss" | null>(null);
-	const [request, setRequest] = useState<MatchingRequest | null>(null);
+	const [filter, setFilter] = useState<AttemptFilter | null>(null);
 	const ask = (what: "replay" | "dismiss") => {
-		setRequest(matchingOf(search, serverNow()));
+		setFilter(matchingOf(search, serverNow()));
 		setAsked(what);
 	};
 	const close = () => {
@@ -41,13 +41,8 @@ export function LogActions({ projectId, search, nameOf, offered, onClosed }: Log
 	return (
 		<>
 			{offered ? <Buttons projectId={projectId} search={search} onAsk={ask} /> : null}
-			<ReplayAll projectId={projectId} request={asked === "replay" ? request : null} nameOf={nameOf} onClose={close} />
-			<DismissAll
-				projectId={projectId}
-				request={asked === "dismiss" ? request : null}
-				nameOf={nameOf}
-				onClose={close}
-			/>
+			<ReplayAll projectId={projectId} filter={asked === "replay" ? filter : null} nameOf={nameOf} onClose={close} />
+			<DismissAll projectId={projectId} filter={asked === "dismiss" ? filter : null} nameOf={nameOf} onClose={close} />
 		</>
 	);
 }

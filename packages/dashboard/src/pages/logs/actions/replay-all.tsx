@@ -8,38 +8,31 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import { type LogsSearch, lastAttemptFilter } from "../search.ts";
 
-/** A requested action on what the log's filters match, as of that moment. */
-export interface MatchingRequest {
-	readonly filter: AttemptFilter;
-}
-
-export function matchingOf(search: LogsSearch, at: number): MatchingRequest {
-	// Test events never match.
+/** The log's filters at a moment, for an action on all that they match. Test events never do. */
+export function matchingOf(search: LogsSearch, at: number): AttemptFilter {
 	const { test: _, ...filter } = fixedFilter<AttemptFilter>(lastAttemptFilter(search), at);
-	return { filter };
+	return filter;
 }
 
 interface ReplayAllProps {
 	projectId: string;
 	/** Null while nothing is requested. */
-	request: MatchingRequest | null;
+	filter: AttemptFilter | null;
 	nameOf: NameOf;
 	onClose: () => void;
 }
 
 /** Replays what matches the filters: failed deliveries unless something else is chosen. Counts first, and shows progress. */
-export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
+export function ReplayAll({ projectId, filter, nameOf, onClose }: ReplayAllProps) {
 	return (
 		<Dialog
-			opened={request !== null}
+			opened={filter !== null}
 			onClose={onClose}
 			title="Replay all matching"
 			size="lg"
 			closeOnClickOutside={false}
 		>
-			{request === null ? null : (
-				<Question projectId={projectId} filter={request.filter} nameOf={nameOf} onClose={onClose} />
-			)}
+			{filter === null ? null : <Question projectId={projectId} filter={filter} nameOf={nameOf} onClose={onClose} />}
 		</Dialog>
 	);
 }
@@ -47,10 +40,10 @@ export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProp
 const CHOICES = ["failed", "all"] as const;
 type Choice = (typeof CHOICES)[number];
 
-function Question({ projectId, filter, nameOf, onClose }: Omit<ReplayAllProps, "request"> & { filter: AttemptFilter }) {
+function Question({ projectId, filter, nameOf, onClose }: ReplayAllProps & { filter: AttemptFilter }) {
 	const [choice, setChoice] = useState<Choice>("failed");
 	const { status } = filter;
-	// Otherwise the list shows which are meant.
+	// Other filters by state already say which are meant.
 	const isChoice = status === undefined || (status.includes("failed") && status.includes("delivered"));
 	const chosen: AttemptFilter = isChoice && choice === "failed" ? { ...filter, status: ["failed"] } : filter;
 	return (
