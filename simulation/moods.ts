@@ -16,8 +16,8 @@ import type { Answer, Mood } from "./plan.ts";
 
 /** Draws what a receiver in this mood does with a request. */
 export function behaviourOf(mood: Mood, draw: Draw): Behaviour {
-	const lots = mood.reduce((sum, [weight]) => sum + weight, 0);
-	let left = draw.between(0, lots - 1);
+	const total = mood.reduce((sum, [weight]) => sum + weight, 0);
+	let left = draw.between(0, total - 1);
 	for (const [weight, kind] of mood) {
 		if (left < weight) return make(kind, draw);
 		left -= weight;
@@ -25,11 +25,11 @@ export function behaviourOf(mood: Mood, draw: Draw): Behaviour {
 	throw new Error("The mood has no answers.");
 }
 
-/** Success, with each of its statuses. */
-const OKS = [200, 201, 202, 203, 204].map((status) => answer(status, { body: "ok" }));
+/** Responses that count as delivered. */
+const ACCEPTED = [200, 201, 202, 203, 204].map((status) => answer(status, { body: "ok" }));
 
 function make(kind: Answer, draw: Draw): Behaviour {
-	const ok = OKS[draw.between(0, OKS.length - 1)]!;
+	const ok = ACCEPTED[draw.between(0, ACCEPTED.length - 1)]!;
 	switch (kind) {
 		case "ok":
 			return later(draw.between(0, 30), ok);

@@ -30,9 +30,9 @@ export function logged(witness: Witness): Check {
 		}
 		const { signature, timestamp } = attempt.sent;
 		const status = attempt.statusCode ?? 0;
-		const isIt = (one: Transfer): boolean => one.signature === signature && one.request.node === node;
+		const matches = (one: Transfer): boolean => one.signature === signature && one.request.node === node;
 		const transfers = witness.wire.of(webhook.id, event.id);
-		const transfer = transfers.findLast((one) => one.status === status && isIt(one)) ?? transfers.findLast(isIt);
+		const transfer = transfers.findLast((one) => one.status === status && matches(one)) ?? transfers.findLast(matches);
 		if (!transfer) {
 			witness.broken(about, `${name} is in the log, and no such request was sent by ${node}`);
 			return;

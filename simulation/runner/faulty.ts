@@ -1,32 +1,32 @@
 /**
- * Worlds of a product with a deliberate fault. The changed file and all modules that lead to it are loaded once more for
- * each fault; the process shares the others, and what it has compiled of them.
+ * Runs worlds with a deliberate fault. For each fault, the process loads the changed file and all modules that lead to it
+ * once more. It shares all other modules, already compiled, among faults.
  */
 import { registerHooks } from "node:module";
 import type { Fault } from "./fault.ts";
 
 type TaskModule = typeof import("./task.ts");
 
-/** What is loaded for a fault. */
+/** A fault, and the modules that are loaded once more for it. */
 interface Faulty {
 	readonly fault: Fault;
 	/** The changed file. */
 	readonly url: string;
-	/** It, and what leads to it. */
+	/** The changed file, and all modules that import it, directly or not. */
 	readonly affected: ReadonlySet<string>;
-	/** It has been loaded. */
+	/** Whether the changed file has been loaded. */
 	applied: boolean;
 }
 
 const ROOT = new URL("../..", import.meta.url);
 const TASK = new URL("task.ts", import.meta.url).href;
-/** The address of a module with a fault: its file's, this, and the number of the fault. */
+/** In the URL of a module that is loaded for a fault: follows its file's URL, and precedes the fault's index. */
 const MARK = "?fault=";
 
-/** By module, those that import it, in the product without a fault. */
+/** For each module, those that import it, in the product without a fault. */
 const importers = new Map<string, Set<string>>();
 const faulties: Faulty[] = [];
-/** By fault as JSON. */
+/** By the fault as JSON. */
 const loaded = new Map<string, Promise<TaskModule>>();
 
 registerHooks({
@@ -55,7 +55,7 @@ registerHooks({
 	},
 });
 
-/** What runs tasks, with this fault. */
+/** Imports the module that runs tasks, with this fault. Rejects if the fault doesn't apply, or worlds don't load its file. */
 export function importFaulty(fault: Fault): Promise<TaskModule> {
 	const key = JSON.stringify(fault);
 	const known = loaded.get(key) ?? load(fault);
@@ -64,7 +64,7 @@ export function importFaulty(fault: Fault): Promise<TaskModule> {
 }
 
 async function load(fault: Fault): Promise<TaskModule> {
-	// Shows which module imports which.
+	// Fills `importers`.
 	await import("./task.ts");
 	const url = new URL(fault.file, ROOT).href;
 	const faulty: Faulty = { fault, url, affected: leadingTo(url), applied: false };

@@ -81,7 +81,7 @@ export async function run(options: RunOptions): Promise<Run> {
 /** How long a process may take to end when it is told to, milliseconds. */
 const END_MS = 5_000;
 
-/** A process that runs worlds, and another one after it if it dies. */
+/** Runs worlds in a process of its own, and in a new one if that dies. */
 export class Worker implements Disposable {
 	static readonly #live = new Set<ChildProcess>();
 	static #ending = false;

@@ -1,3 +1,4 @@
+/** Runs one world, and says how it ended. */
 import type { Plan } from "../plan.ts";
 import { makePlan } from "../plans/make.ts";
 import type { Nodes } from "../plans/shapes.ts";

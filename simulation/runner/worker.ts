@@ -6,7 +6,7 @@ import type { Result, Task } from "./task.ts";
 /** @param fault what is wrong with the product, on purpose */
 async function run(task: Task, fault: Fault | null): Promise<Result> {
 	try {
-		// Not imported above: how modules are loaded must be decided before.
+		// Imported only here: the hooks of faulty.ts must see which module imports which.
 		const { runTask } = fault === null ? await import("./task.ts") : await importFaulty(fault);
 		return await runTask(task);
 	} catch (error) {

@@ -82,7 +82,7 @@ async function checkLog(witness: Witness, storage: Storage, project: LedgerProje
 	return listed;
 }
 
-/** What of a log entry was settled. */
+/** The fields of a log entry that must be as they were settled. */
 const SETTLED = [
 	...(["id", "webhookId", "seq", "attempt", "replay", "status", "statusCode", "errorCode"] as const),
 	...(["startedAt", "responseMs", "url", "nextRetryAt"] as const),
@@ -210,13 +210,13 @@ async function checkStats(witness: Witness, storage: Storage, project: LedgerPro
 		const stats: Stats = await storage.readStats({ projectId: project.id, query: { since, until, stepMs, ...of } });
 		for (const bucket of stats.buckets) {
 			const attempts = expected.get(bucket.at) ?? [];
-			// Most are: worlds are shorter than what is shown.
+			// Most buckets are empty: worlds are shorter than what the statistics show.
 			if (attempts.length === 0 && isEmpty(bucket)) continue;
-			checkCounts(witness, project, () => `of ${new Date(bucket.at).toISOString()}`, bucket, attempts);
+			checkCounts(witness, project, `of ${new Date(bucket.at).toISOString()}`, bucket, attempts);
 		}
 		equal(witness, { projectId: project.id }, "the number of buckets", stats.buckets.length, (until - since) / stepMs);
 		const all = stats.buckets.flatMap(({ at }) => expected.get(at) ?? []);
-		checkCounts(witness, project, () => "in all", stats.total, all);
+		checkCounts(witness, project, "in all", stats.total, all);
 	}
 }
 
@@ -237,7 +237,7 @@ function isEmpty({ delivered, retrying, failed, p50Ms, p95Ms }: AttemptCounts): 
 function checkCounts(
 	witness: Witness,
 	{ id }: LedgerProject,
-	what: () => string,
+	what: string,
 	told: AttemptCounts,
 	attempts: readonly NewAttempt[],
 ): void {
@@ -246,7 +246,7 @@ function checkCounts(
 	const ended = { delivered: 0, retrying: 0, failed: 0 };
 	for (const { status } of attempts) ended[status] += 1;
 	if (delivered !== ended.delivered || retrying !== ended.retrying || failed !== ended.failed)
-		equal(witness, about, `the statistics ${what()}`, { delivered, retrying, failed }, ended);
+		equal(witness, about, `the statistics ${what}`, { delivered, retrying, failed }, ended);
 	const times = attempts
 		.flatMap(({ sent, responseMs }) => (sent === null ? [] : [Math.max(responseMs, 1)]))
 		.sort((a, b) => a - b);
@@ -255,7 +255,7 @@ function checkCounts(
 		const value = told[name];
 		const isRight =
 			right === null || value === null ? right === value : value >= right / CLASS - 1 && value <= right * CLASS + 1;
-		if (!isRight) witness.broken(about, `${name} ${what()}: got ${value}, expected about ${right}`);
+		if (!isRight) witness.broken(about, `${name} ${what}: got ${value}, expected about ${right}`);
 	}
 }
 

@@ -2,7 +2,7 @@ import { createDecipheriv, createHash, createHmac } from "node:crypto";
 import type { Check, Witness } from "../check.ts";
 
 interface Secret {
-	/** As it is stored. */
+	/** As stored. */
 	readonly sealed: Uint8Array;
 	readonly digest: Buffer;
 	/** A rotation that came after it was answered. */
@@ -47,6 +47,7 @@ export function secrets(witness: Witness): Check {
 				else if (signer.retired)
 					witness.broken(about, "it was signed with the old secret after the rotation was answered");
 				else if (
+					// Usually the same object, which needn't be opened.
 					webhook.sealedDigest !== signer.sealed &&
 					witness.isInForce(webhook) &&
 					!open(witness.facts.sealKey, webhook.sealedDigest, webhook.id).equals(signer.digest)
