@@ -15,7 +15,7 @@ const MANY = 1_000;
 const FEW = 100;
 /** In a request. As many as each of the many projects gets, so that their requests aren't smaller. */
 const EVENTS = 10;
-/** A round's ratio varies by a third, which the median of five rounds still shows. */
+/** A round's ratio varies by up to a third, too much for the median of five rounds. */
 const ROUNDS = 15;
 /** The goal: at least this share of the rate with few. */
 export const MANY_LEAST_SHARE = 0.95;

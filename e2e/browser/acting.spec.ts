@@ -105,7 +105,7 @@ test.describe("with short delays", () => {
 		await dialog.getByRole("button", { name: "Cancel" }).click();
 		await page.unroute(`**${replays}`);
 
-		// It once offered the failed ones here, too.
+		// It once offered failed ones here.
 		await page.goto(dashboard.project("/logs?state=delivered"));
 		await page.getByRole("button", { name: "Replay all matching" }).click();
 		await expect(groups.getByRole("row")).toHaveText([/Event type/, /purchase\.completed\s*Sound\s*3/]);
@@ -153,7 +153,7 @@ test.describe("with short delays", () => {
 		const publish = dialog.getByRole("button", { name: "Publish to 1 webhook" });
 		await expect(publish).toBeDisabled();
 		await expectAccessible(page);
-		// On a small window its end was out of sight.
+		// In a small window the button was out of sight.
 		const window = page.viewportSize()!;
 		await page.setViewportSize({ width: 1024, height: 600 });
 		await expect(publish).toBeInViewport({ ratio: 1 });

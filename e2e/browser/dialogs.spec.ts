@@ -77,8 +77,12 @@ test("dialogs are opened and closed by keyboard, keep the focus, return it, and 
 	}
 });
 
-// It was nowhere, so the next Tab began at the top of the page.
-test("once what had the focus is gone, the next row has it, or the page", async ({ dashboard, page, browser }) => {
+// Focus was lost, so the next Tab began at the top of the page.
+test("when the focused element disappears, focus moves to the next row or to the page", async ({
+	dashboard,
+	page,
+	browser,
+}) => {
 	const webhook = await furnish(dashboard);
 	await dashboard.shop.post(dashboard.shop.path("/api-keys"), { name: "Laptop" });
 	await dashboard.enter(page);

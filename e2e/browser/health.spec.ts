@@ -118,7 +118,7 @@ test("facts are in columns: those of an attempt on phones, and those of pending 
 test.describe("with retries that come fast", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 
-	test("a webhook that has recovered says since when it delivers, and when it is healthy", async ({
+	test("a webhook that has recovered says since when it delivers, and when it will be healthy", async ({
 		dashboard,
 		page,
 	}) => {
@@ -150,7 +150,7 @@ test.describe("with retries that come fast", () => {
 		await expectAccessible(page);
 	});
 
-	test("the banner of a webhook that is still failing after its first success says when it is healthy", async ({
+	test("the banner of a webhook that is still failing after its first success says when it will be healthy", async ({
 		dashboard,
 		page,
 	}) => {

@@ -277,7 +277,7 @@ test("keys are kept if the last owner can't leave, and revoked if another member
 	await expect(laptop).toHaveCount(1);
 	await expect(laptop).toContainText("by The owner");
 
-	// Another owner on a later page of the members didn't count, so the keys were only listed once that was too late.
+	// Another owner on a later page of members was overlooked, so the keys couldn't be revoked any more.
 	await invite(dashboard, browser, page, "owner", dashboard.address("olaf"));
 	const sizes = /\blimit=\d+/;
 	await owner.route("**/members?*", (route, request) =>

@@ -202,7 +202,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		};
 	}
 
-	/** One transaction, after which the replays are sent: also if it may have been stored, but failed. */
+	/** Replays some in one transaction, and has them sent, even if it failed: it may have been committed. */
 	const replaySome = (matching: Matching) =>
 		engine.wakeAfter(
 			matching.projectId,
