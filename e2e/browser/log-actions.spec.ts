@@ -48,6 +48,32 @@ test("a bulk replay continues, and says what it did, while it empties the list",
 	}
 });
 
+// It counted 1, and the dialog said that there was none.
+test("an incident's replay includes deliveries that failed in the minute before it", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 503 }));
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.enter(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(3);
+	const failed = async () => (await shop.get(shop.path("/attempts?status=failed"))).body.data;
+	await expect.poll(async () => (await failed()).length).toBe(1);
+	const [{ started_at }] = await failed();
+	const later = (ms: number) => new Date(Date.parse(started_at) + ms).toISOString();
+	const deliveries = { count: 1, capped: false, delivered: 0, waiting: 0, failed: 1, dismissed: 0 };
+	const incident = {
+		...{ webhook_id: id, state: "over", started_at: later(30_000), ended_at: later(90_000) },
+		...{ failed_attempts: 3, delivered_attempts: 0, status_code: 503, error_code: null },
+		...{ deliveries, last_delivered_at: null, next_retry_at: null },
+	};
+	await page.route("**/incidents*", (route) => route.fulfill({ json: { data: [incident] } }));
+	await page.goto(dashboard.project());
+	const incidents = page.getByRole("list", { name: "Incidents" });
+	await incidents.getByRole("button", { name: "Replay 1 failed delivery" }).click();
+	await expect(page.getByRole("dialog").getByRole("button", { name: "Replay 1 delivery" })).toBeVisible();
+});
+
 test("a failed row is replayed in place", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

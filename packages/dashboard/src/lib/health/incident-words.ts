@@ -75,3 +75,9 @@ export function incidentAction({ state, deliveries }: IncidentFacts): "retry" | 
 	if (deliveries.waiting > 0) return "retry";
 	return deliveries.failed > 0 ? "replay" : null;
 }
+
+const MINUTE_MS = 60_000;
+
+/** From when on its deliveries failed, in ISO 8601: those that failed in the minute before it count, too. */
+export const failedSince = ({ started_at }: IncidentFacts): string =>
+	new Date(Date.parse(started_at) - MINUTE_MS).toISOString();

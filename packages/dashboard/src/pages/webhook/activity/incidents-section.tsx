@@ -5,7 +5,13 @@ import { useState } from "react";
 import type { Health, Incident } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { webhookName } from "../../../lib/health/health.ts";
-import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
+import {
+	failedSince,
+	incidentAction,
+	incidentCause,
+	incidentResult,
+	incidentSpan,
+} from "../../../lib/health/incident-words.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
@@ -89,7 +95,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 					projectId={projectId}
 					webhookId={chosen.id}
 					name={webhookName(chosen)}
-					since={replayed.started_at}
+					since={failedSince(replayed)}
 					opened
 					onClose={() => setReplayed(null)}
 				/>
