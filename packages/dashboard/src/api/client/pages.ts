@@ -14,7 +14,7 @@ type ListPath = {
 type ItemOf<P extends ListPath> =
 	ResponseOf<P, "get"> extends { readonly data: readonly (infer Item)[] } ? Item : never;
 
-/** The most rows that the API returns at once. */
+/** The largest `limit` that the API accepts. */
 const LARGEST_PAGE = 200;
 
 interface Page<Item> {
@@ -23,7 +23,7 @@ interface Page<Item> {
 	readonly searched?: Searched;
 }
 
-/** All rows of a project's list. */
+/** All rows of a project's list, page by page. Rejects with the signal's reason once that is aborted. */
 export async function allRows<P extends ListPath>(
 	template: P,
 	projectId: string,

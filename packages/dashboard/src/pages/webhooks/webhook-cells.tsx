@@ -75,7 +75,7 @@ export function DayCell({ health }: { health: Health | undefined }) {
 	);
 }
 
-/** How many events wait, for their first attempt or a retry, and for how long the oldest first attempt has. */
+/** How many deliveries wait, for their first attempt or a retry, and for how long the oldest first attempt has. */
 export function WaitingCell({ webhook, health }: WebhookRow) {
 	const pending = pendingOf(webhook, health);
 	const { oldest_at } = webhook.backlog;

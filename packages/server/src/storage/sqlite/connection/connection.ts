@@ -24,13 +24,13 @@ const MAX_STATEMENTS = 300;
 const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g, "$& + 0");
 
 /** A row by the names of its columns. */
-export type Row = Record<string, SQLOutputValue>;
+type Row = Record<string, SQLOutputValue>;
 
 /**
  * A statement whose rows are objects of one class. Creating Node's own rows, and reading their members, takes twice as
  * long: they are dictionaries to V8.
  */
-export class RowReader {
+class RowReader {
 	readonly statement: StatementSync;
 	readonly #Row: new (
 		values: readonly SQLOutputValue[],

@@ -262,13 +262,7 @@ export function walkAttempts(
 const codesIn = ({ from, to }: CodeRange): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 /** How many attempts match, counted up to `max`; for a filter without `response`. */
-export function countInRanges(
-	c: Connection,
-	projectNo: number,
-	kind: AttemptKind,
-	range: IdRange,
-	max: number,
-): number {
+function countInRanges(c: Connection, projectNo: number, kind: AttemptKind, range: IdRange, max: number): number {
 	const ranges = rangesOf(c, projectNo, kind);
 	if (ranges === null) return 0;
 	const all = ranges.selections.map((selection) => `SELECT 1 ${selection}`).join(" UNION ALL ");
