@@ -180,6 +180,35 @@ test("nothing on a failing webhook's page moves while it loads slowly", async ({
 	await expect(page.getByRole("tab", { name: "Activity" })).toBeVisible();
 });
 
+// Each new number cancelled the request and sent another, so while figures changed quickly, none ended.
+test("incidents that load slowly aren't requested again for each new number", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await dashboard.failing("Accounting", 3);
+	await dashboard.enter(page);
+	const [{ id }] = (await shop.get(shop.path("/webhooks"))).body.data;
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	const incidents = page.getByRole("list", { name: "Incidents" });
+	await expect(incidents).toContainText("3 deliveries held up, all waiting.");
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	let requests = 0;
+	await page.route("**/incidents*", async (route) => {
+		requests++;
+		asked.resolve();
+		await held.promise;
+		await route.continue();
+	});
+	await shop.post(shop.path("/events"), purchase(4));
+	await asked.promise;
+	for (const n of [5, 6]) {
+		await shop.post(shop.path("/events"), purchase(n));
+		await expect(page.getByRole("button", { name: `Retry all ${n} deliveries now` })).toBeVisible();
+	}
+	expect(requests).toBe(1);
+	held.resolve();
+	await expect(incidents).toContainText("6 deliveries held up, all waiting.");
+});
+
 test("nothing on the overview moves while what is above loads slowly", async ({ dashboard, page }) => {
 	await dashboard.failing("Accounting", 1);
 	await dashboard.setUp();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { marksOf, refreshIn } from "./incident-refresh.ts";
+import { type Marks, marksOf, refreshOf } from "./incident-refresh.ts";
 
 const deliveries = { count: 6, capped: false, delivered: 0, waiting: 6, failed: 0, dismissed: 0 };
 const ONGOING = [{ webhook_id: "wh_1", state: "ongoing" as const, deliveries }];
@@ -9,6 +9,8 @@ const marks = (health: object, incidents: Parameters<typeof marksOf>[1] = ONGOIN
 		[{ webhook_id: "wh_1", state: "failing", failing_since: {}, waiting: { count: 6 }, dead_letters: 0, ...health }],
 		incidents,
 	);
+
+const refreshIn = (before: Marks | null, after: Marks | null, age: number) => refreshOf(before, after, age, false).wait;
 
 it("requests incidents immediately if their words may have changed", () => {
 	for (const health of [{ state: "unstable" }, { failing_since: null }, { waiting: { count: 0 } }, { dead_letters: 1 }])
@@ -27,4 +29,13 @@ it("requests open incidents within 5 seconds if only numbers have changed", () =
 	];
 	expect(refreshIn(marks({}, isOver(6)), marks(more, isOver(6)), 20_000)).toBe(0);
 	expect(refreshIn(marks({}, isOver(0)), marks(more, isOver(0)), 20_000)).toBeNull();
+});
+
+// While figures changed faster than incidents could be loaded, each change cancelled the request and started another.
+it("doesn't start a request over if only numbers have changed, but compares them once it has ended", () => {
+	const [shown, more] = [marks({}), marks({ waiting: { count: 30 } })];
+	const held = refreshOf(shown, more, 20_000, true);
+	expect(held).toEqual({ marks: shown, wait: null });
+	expect(refreshOf(held.marks, more, 0, false)).toEqual({ marks: more, wait: 5_000 });
+	expect(refreshOf(shown, marks({ dead_letters: 1 }), 1_000, true).wait).toBe(0);
 });

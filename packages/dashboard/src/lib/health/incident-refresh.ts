@@ -42,14 +42,23 @@ export function marksOf(healths: readonly HealthFacts[] | undefined, incidents: 
 	return { words: words.join(), numbers: numbers.join() };
 }
 
+/** What the shown incidents are known to agree with, and in how many milliseconds to request them again, if at all. */
+interface Refresh {
+	readonly marks: Marks | null;
+	readonly wait: number | null;
+}
+
 /**
- * In how many milliseconds to request the incidents again, so that they agree with the health next to them.
+ * So that incidents agree with the health next to them.
  *
- * @param age of the shown incidents, in milliseconds
- * @returns null if there's no need to
+ * @param age since they were last loaded, or failed to load, in milliseconds
+ * @param isLoading whether they are being requested. Numbers that change constantly don't start it over, since it would
+ * never end: they are compared once it has ended.
  */
-export function refreshIn(before: Marks | null, after: Marks | null, age: number): number | null {
-	if (before === null || after === null) return null;
-	if (before.words !== after.words) return 0;
-	return before.numbers === after.numbers ? null : Math.max(0, NUMBERS_MS - age);
+export function refreshOf(before: Marks | null, after: Marks | null, age: number, isLoading: boolean): Refresh {
+	const over = { marks: after, wait: null };
+	if (before === null || after === null) return over;
+	if (before.words !== after.words) return { marks: after, wait: 0 };
+	if (before.numbers === after.numbers) return over;
+	return isLoading ? { marks: before, wait: null } : { marks: after, wait: Math.max(0, NUMBERS_MS - age) };
 }

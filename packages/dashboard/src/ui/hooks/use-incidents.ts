@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { type Health, incidentsQuery } from "../../api/health.ts";
-import { type Marks, marksOf, refreshIn } from "../../lib/health/incident-refresh.ts";
+import { type Marks, marksOf, refreshOf } from "../../lib/health/incident-refresh.ts";
 
 /**
  * The incidents of the last 48 hours, of a webhook or of the project. They are refreshed less often than the health next
@@ -15,12 +15,12 @@ export function useIncidents(
 	healths: readonly Health[] | undefined,
 ) {
 	const query = useQuery(incidentsQuery(projectId, options));
-	const { data = [], dataUpdatedAt, refetch } = query;
+	const { data = [], dataUpdatedAt, errorUpdatedAt, isFetching, refetch } = query;
 	const before = useRef<Marks | null>(null);
 	const timer = useRef<number>(undefined);
 	useEffect(() => {
-		const marks = marksOf(healths, data);
-		const wait = refreshIn(before.current, marks, Date.now() - dataUpdatedAt);
+		const age = Date.now() - Math.max(dataUpdatedAt, errorUpdatedAt);
+		const { marks, wait } = refreshOf(before.current, marksOf(healths, data), age, isFetching);
 		before.current = marks;
 		if (wait === null) return;
 		window.clearTimeout(timer.current);
