@@ -92,7 +92,7 @@ const columnsOf = (
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
 		width: selects ? 94 : 104,
 	},
-	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 110 },
+	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 118 },
 	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 180 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
