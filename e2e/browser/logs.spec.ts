@@ -272,6 +272,8 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 	await expect(dismissed).toHaveCount(1);
 	// It was cut off, with an ellipsis next to it.
 	expect(await dismissed.evaluate((one) => one.closest("td")!.scrollWidth - one.closest("td")!.clientWidth)).toBe(0);
+	await page.getByRole("button", { name: "Clear", exact: true }).click();
+	await expect(table.getByRole("row")).toHaveCount(1 + 4);
 	await page.getByLabel("Only what needs a decision").check();
 	await expect(table.getByRole("row")).toHaveCount(1 + 1);
 	await expectAccessible(page);

@@ -94,11 +94,7 @@ export function NothingMatches({ search, onClear }: NothingMatchesProps) {
 	const names = order_id.length + customer_email.length > 0;
 	return (
 		<>
-			<NoDelivery
-				isDecided={search.unhandled === true && search.state === "failed"}
-				isOfOrder={order_id.length > 0}
-				onClear={onClear}
-			/>
+			<NoDelivery isDecided={search.unhandled === true} isOfOrder={order_id.length > 0} onClear={onClear} />
 			{names ? <UndeliveredEvents filter={{ order_id, customer_email }} /> : null}
 		</>
 	);

@@ -10,6 +10,7 @@ import {
 	valuesOf,
 	viewOf,
 	withoutTime,
+	withUnhandled,
 	withValue,
 	withValues,
 } from "./search.ts";
@@ -104,7 +105,8 @@ describe("the list of deliveries", () => {
 
 	it("asks the API for one value or several", () => {
 		expect(deliveryFilter({ webhook_id: "wh_1", response: "5xx,timeout", unhandled: true, span: "hour" })).toEqual({
-			...{ webhook_id: ["wh_1"], status_code: ["5xx"], error: ["timeout"], unhandled: "true", span: "hour" },
+			...{ webhook_id: ["wh_1"], status_code: ["5xx"], error: ["timeout"], span: "hour" },
+			...{ state: ["failed"], unhandled: "true" },
 		});
 		expect(deliveryFilter({ webhook_id: "wh_1,wh_2", state: "failed" })).toEqual({
 			...{ webhook_id: ["wh_1", "wh_2"], state: ["failed"] },
@@ -115,6 +117,19 @@ describe("the list of deliveries", () => {
 		expect(attemptFilter({ test: false })).toEqual({ test: "false" });
 		expect(deliveryFilter({ test: false })).toEqual({ test: "false" });
 	});
+});
+
+// The list of what needs a decision had delivered ones, too.
+it("lists failed deliveries only if they need a decision", () => {
+	expect(deliveryFilter({ unhandled: true })).toEqual({ state: ["failed"], unhandled: "true" });
+	expect(withUnhandled({ type: "a.b", state: "delivered" }, true)).toEqual({
+		...{ type: "a.b", state: "failed", unhandled: true },
+	});
+	expect(withUnhandled({ state: "failed", unhandled: true }, false)).toEqual({ state: "failed" });
+	expect(withValues({ state: "failed", unhandled: true }, "state", ["failed", "waiting"])).toEqual({
+		state: "failed,waiting",
+	});
+	expect(withValues({ unhandled: true }, "webhook_id", ["wh_1"])).toEqual({ webhook_id: "wh_1", unhandled: true });
 });
 
 // From a list of delivered ones, it replayed failed ones.

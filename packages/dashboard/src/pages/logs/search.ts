@@ -92,10 +92,16 @@ export const valuesOf = (search: LogsSearch, name: ListName): readonly string[] 
 	return list === undefined ? [] : split(list);
 };
 
-/** The search with other values of one filter. */
+/** The search with other values of one filter. Other states end the search for what needs a decision. */
 export function withValues(search: LogsSearch, name: ListName, values: readonly string[]): LogsSearch {
-	const { [name]: _, ...rest } = search;
-	return values.length === 0 ? rest : { ...rest, [name]: joined(values) };
+	const { [name]: _, unhandled, ...rest } = search;
+	const kept = unhandled && name !== "state" ? { ...rest, unhandled } : rest;
+	return values.length === 0 ? kept : { ...kept, [name]: joined(values) };
+}
+
+/** The search for only what needs a decision, or for all failed deliveries again. */
+export function withUnhandled({ unhandled: _, ...rest }: LogsSearch, only: boolean): LogsSearch {
+	return only ? { ...rest, state: "failed", unhandled: true } : rest;
 }
 
 /** The search with one more value of a filter. */
@@ -134,16 +140,20 @@ export function attemptFilter(search: LogsSearch): LogFilter {
 /** The status of the last attempt of a delivery in each state. */
 const LAST_STATUS = { delivered: "delivered", waiting: "retrying", failed: "failed" } as const;
 
+/** The states that are listed; all if there are none. Only failed deliveries need a decision. */
+const statesOf = (search: LogsSearch): readonly State[] =>
+	search.unhandled ? ["failed"] : (valuesOf(search, "state") as readonly State[]);
+
 /** For actions on all listed deliveries: a filter of their last attempts. */
 export function lastAttemptFilter(search: LogsSearch): LogFilter {
-	const states = search.unhandled ? (["failed"] as const) : (valuesOf(search, "state") as readonly State[]);
+	const states = statesOf(search);
 	if (viewOf(search) !== "deliveries" || states.length === 0) return attemptFilter(search);
 	return { ...attemptFilter(search), status: states.map((state) => LAST_STATUS[state]) };
 }
 
 /** The filters of the list of deliveries, as the API expects them. */
 export function deliveryFilter(search: LogsSearch): Moving<DeliveryFilter> {
-	const state = valuesOf(search, "state") as readonly State[];
+	const state = statesOf(search);
 	return {
 		...commonFilter(search),
 		...(state.length === 0 ? {} : { state }),

@@ -6,7 +6,16 @@ import { eventTypesQuery } from "../../../api/event-types.ts";
 import type { DeletedWebhook, Webhook } from "../../../api/webhooks.ts";
 import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { deletedName, webhookName } from "../../../lib/health/health.ts";
-import { isFiltered, type ListName, type LogsSearch, STATES, valuesOf, viewOf, withValues } from "../search.ts";
+import {
+	isFiltered,
+	type ListName,
+	type LogsSearch,
+	STATES,
+	valuesOf,
+	viewOf,
+	withUnhandled,
+	withValues,
+} from "../search.ts";
 import { filterChips, type NameOf, STATUS_LABELS } from "./filter-words.ts";
 import classes from "./log-filters.module.css";
 import { SearchField } from "./search-field.tsx";
@@ -97,10 +106,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 					size="xs"
 					label="Only what needs a decision"
 					checked={search.unhandled === true}
-					onChange={(event) => {
-						const { unhandled: _, ...rest } = search;
-						onChange(event.currentTarget.checked ? { ...rest, unhandled: true } : rest);
-					}}
+					onChange={(event) => onChange(withUnhandled(search, event.currentTarget.checked))}
 				/>
 			)}
 			<Chips search={search} onChange={onChange} />
