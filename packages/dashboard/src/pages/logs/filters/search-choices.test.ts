@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { choicesOf } from "./search-choices.ts";
+import { choicesOf, searchFor } from "./search-choices.ts";
 
 it.each([
 	["evt_01kb", ["event evt_01kb"]],
@@ -20,4 +20,16 @@ it.each([
 	["  ", []],
 ])("offers what %j may mean", (typed, choices) => {
 	expect(choicesOf(typed).map(({ kind, value }) => `${kind} ${value}`)).toEqual(choices);
+});
+
+// The next search kept the event of the last one, and found nothing.
+it("replaces an event by an order, and orders and customers by an event", () => {
+	const choice = (typed: string) => choicesOf(typed)[0]!;
+	const search = searchFor(choice("1103"), { state: "failed", text: "sold out" });
+	expect(search).toEqual({ state: "failed", order_id: "1103" });
+	expect(searchFor(choice("1104"), search)).toEqual({ state: "failed", order_id: "1103,1104" });
+	expect(searchFor(choice("ann@example.com"), search)).toEqual({ ...search, customer_email: "ann@example.com" });
+	expect(searchFor(choice("evt_1"), search)).toEqual({ state: "failed", event_id: "evt_1" });
+	expect(searchFor(choice("wh_1"), { event_id: "evt_1" })).toEqual({ event_id: "evt_1", webhook_id: "wh_1" });
+	expect(searchFor(choice("1103"), { event_id: "evt_1" })).toEqual({ order_id: "1103" });
 });

@@ -33,14 +33,19 @@ export function choicesOf(typed: string): readonly Choice[] {
 
 const orderChoice = (value: string): Choice => ({ kind: "order", value, label: `Order id: ${isolated(value)}` });
 
-/** The log's filters with this choice added. Attempts and projects have pages of their own. */
+/**
+ * The log's filters with this choice added. It replaces an event of an earlier search, and an event replaces orders and
+ * customers, because both together rarely match anything. Attempts and projects have pages of their own.
+ */
 export function searchFor({ kind, value }: Choice, search: LogsSearch = {}): LogsSearch {
-	const { text: _, ...rest } = search;
+	const { text: _, ...others } = search;
+	if (kind === "webhook") return withValue(others, "webhook_id", value);
+	const { event_id: __, ...rest } = others;
 	switch (kind) {
-		case "event":
-			return { ...rest, event_id: value };
-		case "webhook":
-			return withValue(rest, "webhook_id", value);
+		case "event": {
+			const { order_id: _order, customer_email: _customer, ...more } = rest;
+			return { ...more, event_id: value };
+		}
 		case "order":
 			return withValue(rest, "order_id", value);
 		case "customer":
@@ -49,6 +54,6 @@ export function searchFor({ kind, value }: Choice, search: LogsSearch = {}): Log
 			return { text: value };
 		case "attempt":
 		case "project":
-			return rest;
+			return others;
 	}
 }
