@@ -23,6 +23,7 @@ test("a bulk replay continues, and says what it did, while it empties the list",
 		await page.getByRole("button", { name: "Replay all matching" }).click();
 		const dialog = page.getByRole("dialog");
 		await expect(dialog).toContainText("This sends 2 deliveries again");
+		await expect(dialog).toContainText("Dismissed deliveries and test events are left out.");
 		// The list is empty before the last step ends.
 		const [empty, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 		await page.route(/\/(deliveries|attempts\/summaries)\?/, async (route) => {

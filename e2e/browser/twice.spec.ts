@@ -47,7 +47,7 @@ test("a double click acts once, even if something else is under the pointer by t
 	// By then, the dialog's backdrop has appeared.
 	const dialog = page.getByRole("dialog");
 	await doubleClick(page, page.getByRole("button", { name: "Replay all matching" }), () => dialog.waitFor());
-	await expect(dialog.getByText("Nothing that matches can be replayed.")).toBeVisible();
+	await expect(dialog.getByText("No failed delivery that matches can be replayed.")).toBeVisible();
 });
 
 test("a held key acts once", async ({ dashboard, page }) => {

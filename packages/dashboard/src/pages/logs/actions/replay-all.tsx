@@ -1,4 +1,4 @@
-import { Radio, Stack } from "@mantine/core";
+import { Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { type AttemptFilter, fixedFilter } from "../../../api/attempts.ts";
 import { replayMatching } from "../../../api/deliveries.ts";
@@ -37,6 +37,9 @@ export function ReplayAll({ projectId, filter, nameOf, onClose }: ReplayAllProps
 	);
 }
 
+const LEFT_OUT =
+	"Deliveries that are still being attempted continue automatically. Dismissed ones and test events are replayed one by one.";
+
 const CHOICES = ["failed", "all"] as const;
 type Choice = (typeof CHOICES)[number];
 
@@ -45,7 +48,8 @@ function Question({ projectId, filter, nameOf, onClose }: ReplayAllProps & { fil
 	const { status } = filter;
 	// Other filters by state already say which are meant.
 	const isChoice = status === undefined || (status.includes("failed") && status.includes("delivered"));
-	const chosen: AttemptFilter = isChoice && choice === "failed" ? { ...filter, status: ["failed"] } : filter;
+	const isOfFailed = isChoice && choice === "failed";
+	const chosen: AttemptFilter = isOfFailed ? { ...filter, status: ["failed"] } : filter;
 	return (
 		<ActOnMatching
 			key={choice}
@@ -53,9 +57,12 @@ function Question({ projectId, filter, nameOf, onClose }: ReplayAllProps & { fil
 			filter={chosen}
 			action={replayAction((options) => replayMatching(projectId, chosen, options))}
 			preview={(counted) => (
-				<ReplayPreview counted={counted} nameOf={nameOf} isSentTwice={chosen.status?.join() !== "failed"} />
+				<Stack gap="sm">
+					<ReplayPreview counted={counted} nameOf={nameOf} isSentTwice={chosen.status?.join() !== "failed"} />
+					<Text size="sm">Dismissed deliveries and test events are left out.</Text>
+				</Stack>
 			)}
-			none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically, and test events are replayed one by one."
+			none={`${isOfFailed ? "No failed delivery" : "Nothing"} that matches can be replayed. ${LEFT_OUT}`}
 			onClose={onClose}
 		>
 			{isChoice ? (
