@@ -63,6 +63,8 @@ test("a held key acts once", async ({ dashboard, page }) => {
 	await expect(dialog.getByRole("button", { name: "Send another" })).toBeVisible();
 	await page.keyboard.down("Enter");
 	await page.keyboard.up("Enter");
+	// The button lost the focus while the test was being sent.
+	await expect(dialog.getByRole("button", { name: "Send another" })).toBeFocused();
 	await dialog.getByRole("button", { name: "Cancel test" }).click();
 	await expect(dialog.getByText("Cancelled", { exact: true })).toBeVisible();
 	await expect.poll(() => calls).toEqual(["POST test", "POST cancel"]);

@@ -54,6 +54,12 @@ new MutationObserver(() => {
 	});
 }).observe(document, { childList: true, subtree: true });
 
+// A button that is busy is disabled, so it loses the focus. It keeps it instead, as other buttons do.
+new MutationObserver((changes) => {
+	const place = last;
+	if (place !== null && isLost() && changes.some(({ target }) => target === place.element)) focus(place.element);
+}).observe(document, { attributes: true, attributeFilter: ["disabled"], subtree: true });
+
 /**
  * Returns the focus to where it was when this was mounted, if it would be lost: the dialog was opened from a menu that is
  * closed by now, or it is gone itself before it could return the focus. It may have been in a drawer, which is still open.
