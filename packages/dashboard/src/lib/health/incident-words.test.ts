@@ -5,7 +5,7 @@ const NOW = new Date(2026, 10, 21, 14, 30).getTime();
 const at = (hour: number, minute: number, day = 21) => new Date(2026, 10, day, hour, minute).toISOString();
 const DELIVERIES = { count: 80, capped: false, delivered: 80, waiting: 0, failed: 0, dismissed: 0 };
 const OVER: IncidentFacts = {
-	...{ state: "over", started_at: at(10, 34), ended_at: at(11, 20), status_code: 500, error_code: null },
+	...{ state: "over", started_at: at(10, 34), ended_at: at(11, 21), status_code: 500, error_code: null },
 	...{ deliveries: DELIVERIES, last_delivered_at: at(11, 31) },
 };
 const ONGOING: IncidentFacts = {
@@ -22,10 +22,13 @@ describe("an incident", () => {
 	it("has a time, with days where they matter", () => {
 		expect(incidentSpan(OVER, NOW)).toBe("10:34–11:20");
 		expect(incidentSpan(ONGOING, NOW)).toBe("Since 10:34");
-		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 10) }, NOW)).toBe("20 Nov, 23:50–00:10");
-		expect(incidentSpan({ ...OVER, started_at: at(9, 0, 20), ended_at: at(9, 5, 20) }, NOW)).toBe(
+		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 11) }, NOW)).toBe("20 Nov, 23:50–00:10");
+		expect(incidentSpan({ ...OVER, started_at: at(9, 0, 20), ended_at: at(9, 6, 20) }, NOW)).toBe(
 			"20 Nov, 09:00–09:05",
 		);
+		// It said 12:31 at 12:30:10, of one that was over.
+		expect(incidentSpan({ ...OVER, started_at: at(12, 30), ended_at: at(12, 31) }, NOW)).toBe("12:30");
+		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 0) }, NOW)).toBe("20 Nov, 23:50–23:59");
 	});
 
 	it("has a cause", () => {

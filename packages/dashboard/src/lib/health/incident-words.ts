@@ -21,12 +21,17 @@ export interface IncidentFacts {
 	readonly last_delivered_at: string | null;
 }
 
-/** `10:34–11:20`, with days unless it is today; `Since 10:34` while it is ongoing, `From 10:34` if that is paused. */
+/**
+ * `10:34–11:20`, its first and last minute, with days unless it is today; `Since 10:34` while it is ongoing, `From 10:34`
+ * if that is paused.
+ */
 export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now: number, paused = false): string {
 	const from = Date.parse(started_at);
 	if (state === "ongoing" || ended_at === null) return `${paused ? "From" : "Since"} ${shortTime(from, now)}`;
-	const until = Date.parse(ended_at);
+	// It ends with that minute, so its end may not have come yet.
+	const until = Date.parse(ended_at) - 1;
 	const isSameDay = new Date(from).toDateString() === new Date(until).toDateString();
+	if (until - from < 60_000) return shortTime(from, now);
 	return `${shortTime(from, now)}–${isSameDay ? timeOfDay(until) : shortTime(until, now)}`;
 }
 
