@@ -58,6 +58,12 @@ describe("auditSentence", () => {
 			entry("deliveries.dismissed", { target: null, detail: { count: 3 } }),
 			"Anna dismissed 3 failed deliveries of the project.",
 		],
+		[
+			entry("deliveries.dismissed", { target: null, detail: { count: 1 } }),
+			"Anna dismissed 1 failed delivery of the project.",
+		],
+		[entry("deliveries.replayed", { target: null, detail: { count: 1 } }), "Anna replayed 1 delivery of the project."],
+		[entry("deliveries.retried", { detail: { count: 1 } }), "Anna retried 1 delivery early: Accounting."],
 		[entry("webhook.deleted", { target: null }), "Anna deleted the webhook."],
 	])("reads %o", (of, sentence) => {
 		expect(read(of)).toBe(sentence);

@@ -1,5 +1,5 @@
 import { isolated } from "../text/names.ts";
-import { formatCount } from "../text/numbers.ts";
+import { plural } from "../text/numbers.ts";
 import { aRole, isRole } from "./roles.ts";
 
 /** Who acted: a person, a program with a key, or the holder of the operator's key. */
@@ -51,7 +51,8 @@ function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
 	return isShort(before) && isShort(after) ? `, from ${isolated(String(before))} to ${isolated(String(after))}` : "";
 }
 
-const countOf = ({ count }: AuditEntry["detail"]) => (typeof count === "number" ? formatCount(count) : "several");
+const deliveriesOf = ({ count }: AuditEntry["detail"], kind = "") =>
+	typeof count === "number" ? plural(count, `${kind}delivery`) : `several ${kind}deliveries`;
 
 /** The action, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
 type Phrase = readonly [before: string, after?: string];
@@ -96,10 +97,10 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	],
 	"test.cancelled": () => ["cancelled the test event "],
 	"delivery.dismissed": () => ["dismissed the failed delivery of "],
-	"deliveries.dismissed": (detail) => [`dismissed ${countOf(detail)} failed deliveries of `],
+	"deliveries.dismissed": (detail) => [`dismissed ${deliveriesOf(detail, "failed ")} of `],
 	"delivery.retried": () => ["retried a delivery early: "],
-	"deliveries.retried": (detail) => [`retried ${countOf(detail)} deliveries early: `],
-	"deliveries.replayed": (detail) => [`replayed ${countOf(detail)} deliveries of `],
+	"deliveries.retried": (detail) => [`retried ${deliveriesOf(detail)} early: `],
+	"deliveries.replayed": (detail) => [`replayed ${deliveriesOf(detail)} of `],
 };
 
 /** Phrases for invitations that name no one, because they are for anyone who has the link. */

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { isStatus } from "../../api/client/error.ts";
 import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
-import { ROLE_WORDS } from "../../lib/account/roles.ts";
+import { aRole, ROLE_WORDS } from "../../lib/account/roles.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
@@ -47,8 +47,8 @@ function Invited({ token }: { token: string }) {
 			title={`Join ${isolated(project.name)}`}
 			lead={
 				<>
-					{isolated(invited_by_name ?? "The operator")} invites you as{" "}
-					<strong>{ROLE_WORDS[role].label.toLowerCase()}</strong>. {ROLE_WORDS[role].may}
+					{isolated(invited_by_name ?? "The operator")} invited you to join as <strong>{aRole(role)}</strong>.{" "}
+					{ROLE_WORDS[role].may}
 				</>
 			}
 		>

@@ -84,7 +84,7 @@ export function WebhooksPage() {
 					preview={narrow ? undefined : <WebhooksTable projectId={projectId} rows={EXAMPLE_ROWS} />}
 				>
 					A webhook sends your store's events to a URL of yours, such as orders to accounting or refunds to a chat,
-					signed and retried until they arrive.
+					signed, and retried if a receiver fails.
 				</EmptyState>
 			) : error !== null && rows === undefined ? null : webhooks.data === undefined ? (
 				// Whether filters will be above the table isn't known yet.
