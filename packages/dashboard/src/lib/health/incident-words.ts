@@ -83,6 +83,10 @@ export function incidentAction({ state, deliveries }: IncidentFacts): "retry" | 
 
 const MINUTE_MS = 60_000;
 
-/** From when on its deliveries failed, in ISO 8601: those that failed in the minute before it count, too. */
-export const failedSince = ({ started_at }: IncidentFacts): string =>
-	new Date(Date.parse(started_at) - MINUTE_MS).toISOString();
+const shifted = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
+
+/** When attempts of its deliveries failed: those that failed in the minute before it, or in the one after it, count, too. */
+export const failedWithin = ({ started_at, ended_at }: IncidentFacts): { since: string; until?: string } => ({
+	since: shifted(started_at, -MINUTE_MS),
+	...(ended_at !== null && { until: shifted(ended_at, MINUTE_MS) }),
+});

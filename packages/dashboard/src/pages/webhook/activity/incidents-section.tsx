@@ -6,7 +6,7 @@ import type { Health, Incident } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { webhookName } from "../../../lib/health/health.ts";
 import {
-	failedSince,
+	failedWithin,
 	incidentAction,
 	incidentCause,
 	incidentResult,
@@ -61,12 +61,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 										<Link
 											to="/p/$projectId/logs"
 											params={{ projectId }}
-											search={{
-												webhook_id: webhook.id,
-												since: incident.started_at,
-												...(incident.ended_at !== null && { until: incident.ended_at }),
-												view: "attempts",
-											}}
+											search={{ webhook_id: webhook.id, ...failedWithin(incident), view: "attempts" }}
 										>
 											{incidentSpan(incident, now, paused)}
 										</Link>
@@ -95,7 +90,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 					projectId={projectId}
 					webhookId={chosen.id}
 					name={webhookName(chosen)}
-					since={failedSince(replayed)}
+					since={failedWithin(replayed).since}
 					opened
 					onClose={() => setReplayed(null)}
 				/>
