@@ -147,7 +147,8 @@ const statesOf = (search: LogsSearch): readonly State[] =>
 /** For actions on all listed deliveries: a filter of their last attempts. */
 export function lastAttemptFilter(search: LogsSearch): LogFilter {
 	const states = statesOf(search);
-	if (viewOf(search) !== "deliveries" || states.length === 0) return attemptFilter(search);
+	const isAnyState = states.length === 0 || states.length === STATES.length;
+	if (viewOf(search) !== "deliveries" || isAnyState) return attemptFilter(search);
 	return { ...attemptFilter(search), status: states.map((state) => LAST_STATUS[state]) };
 }
 
