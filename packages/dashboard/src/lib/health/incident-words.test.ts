@@ -40,7 +40,7 @@ describe("an incident", () => {
 
 	// Its log had fewer deliveries than it said were held up.
 	it("has attempts that failed in the minutes before and after it", () => {
-		expect(failedWithin(OVER)).toEqual({ since: at(10, 33), until: at(11, 21) });
+		expect(failedWithin(OVER)).toEqual({ since: at(10, 33), until: at(11, 22) });
 		expect(failedWithin(ONGOING)).toEqual({ since: at(10, 33) });
 	});
 
