@@ -63,7 +63,7 @@ test.describe("after the last attempt", () => {
 		await page.getByRole("button", { name: "Send test event" }).click();
 		const dialog = page.getByRole("dialog");
 		await dialog.getByRole("button", { name: "Send", exact: true }).click();
-		await expect(dialog).toContainText("It works again. 3 deliveries failed for good.");
+		await expect(dialog).toContainText("It works now. 3 deliveries failed for good.");
 		await expectAccessible(page);
 		await dialog.getByRole("button", { name: "Replay 3 failed deliveries" }).click();
 		await dialog.getByRole("button", { name: "Replay 3 deliveries" }).click();

@@ -135,7 +135,7 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 			{last?.status !== "delivered" || retries === 0 ? null : (
 				<Group gap="sm">
 					<Text size="sm">
-						It works again. {plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"} for a retry.
+						It works now. {plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"} for a retry.
 					</Text>
 					<RetryAllNow projectId={projectId} webhookId={webhookId} count={retries} variant="filled" />
 				</Group>
@@ -143,7 +143,7 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 			{last?.status !== "delivered" || failed === 0 ? null : (
 				<Group gap="sm">
 					<Text size="sm">
-						{retries === 0 ? "It works again. " : ""}
+						{retries === 0 ? "It works now. " : ""}
 						{plural(failed, "delivery")} failed for good.
 					</Text>
 					<ForRole needs="developer">
