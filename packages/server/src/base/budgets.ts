@@ -272,6 +272,16 @@ export const PROJECT_WRITES = {
 	lockedRemembered: 1_000,
 } as const;
 
+/** Rows per transaction of bulk actions. Everyone's events wait for it. Named deliveries are looked up one by one. */
+export const BULK_ACTIONS = {
+	replays: 250,
+	/** Transactions in a step of a replay by filter: few, so that progress shows. */
+	replayTransactions: 4,
+	retries: 500,
+	namedRetries: 50,
+	dismissals: 50,
+} as const;
+
 /**
  * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` and
  * `lookups` apply to each principal.

@@ -52,13 +52,13 @@ interface Refresh {
  * So that incidents agree with the health next to them.
  *
  * @param age since they were last loaded, or failed to load, in milliseconds
- * @param isLoading whether they are being requested. Numbers that change constantly don't start it over, since it would
+ * @param isLoading whether they are being requested. Changes don't start that over, since with constant ones it would
  * never end: they are compared once it has ended.
  */
 export function refreshOf(before: Marks | null, after: Marks | null, age: number, isLoading: boolean): Refresh {
 	const over = { marks: after, wait: null };
 	if (before === null || after === null) return over;
+	if (isLoading) return { marks: before, wait: null };
 	if (before.words !== after.words) return { marks: after, wait: 0 };
-	if (before.numbers === after.numbers) return over;
-	return isLoading ? { marks: before, wait: null } : { marks: after, wait: Math.max(0, NUMBERS_MS - age) };
+	return before.numbers === after.numbers ? over : { marks: after, wait: Math.max(0, NUMBERS_MS - age) };
 }

@@ -9,20 +9,23 @@ export interface RecoveryAttempt {
 	readonly started_at: string;
 }
 
-/** Said of a webhook whose failures came back: otherwise it would seem to have recovered after each success. */
-const NOW_AND_THEN = "It fails now and then.";
+/** How a webhook has been since attempts were accepted again. */
+export interface Recovery {
+	readonly words: string;
+	/** Whether failures came back after a success, so that the last success says little. */
+	readonly isRecurring: boolean;
+}
 
 /**
  * What to do about a webhook whose last attempt was accepted: its earlier failures still make it failing or unstable.
  *
- * @param recovery see {@link recoveryWords}
+ * @param recovery see {@link recoveryOf}
  */
-export function recoveryAdvice({ minutes }: { readonly minutes: number }, recovery: string | null): string {
-	const outlook =
-		recovery === NOW_AND_THEN
-			? "To find out why, compare failed attempts with accepted ones."
-			: `Unless attempts fail again, it's healthy within ${minutes} minutes.`;
-	return `${recovery ?? "Its last attempt was accepted."} ${outlook}`;
+export function recoveryAdvice({ minutes }: { readonly minutes: number }, recovery: Recovery | null): string {
+	const outlook = recovery?.isRecurring
+		? "To find out why, compare failed attempts with accepted ones."
+		: `Unless attempts fail again, it's healthy within ${minutes} minutes.`;
+	return `${recovery?.words ?? "Its last attempt was accepted."} ${outlook}`;
 }
 
 /**
@@ -32,15 +35,15 @@ export function recoveryAdvice({ minutes }: { readonly minutes: number }, recove
  *
  * @param attempts the newest ones, newest first
  */
-export function recoveryWords(attempts: readonly RecoveryAttempt[], now: number): string | null {
+export function recoveryOf(attempts: readonly RecoveryAttempt[], now: number): Recovery | null {
 	const made = attempts.filter(wasSent);
 	const isFailed = ({ status }: RecoveryAttempt) => status !== "delivered";
 	const failed = made.findIndex(isFailed);
 	const first = failed === -1 ? made.at(-1) : made[failed - 1];
 	if (first === undefined) return null;
-	if (made.filter((one, i) => i > 0 && isFailed(one) && !isFailed(made[i - 1]!)).length > 1) return NOW_AND_THEN;
-	if (failed !== -1) return `It has been delivering since ${shortTime(Date.parse(first.started_at), now)}.`;
-	return made.length === 1
-		? "Its last attempt was accepted."
-		: `Its last ${plural(made.length, "attempt")} were accepted.`;
+	const outages = made.filter((one, i) => i > 0 && isFailed(one) && !isFailed(made[i - 1]!)).length;
+	if (outages > 1) return { words: "It fails now and then.", isRecurring: true };
+	const since = `It has been delivering since ${shortTime(Date.parse(first.started_at), now)}.`;
+	const all = made.length === 1 ? "Its last attempt was" : `Its last ${plural(made.length, "attempt")} were`;
+	return { words: failed === -1 ? `${all} accepted.` : since, isRecurring: false };
 }

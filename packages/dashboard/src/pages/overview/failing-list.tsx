@@ -104,7 +104,7 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 				</div>
 				<p>
 					{health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}
-					{recovery === null ? null : `${recovery} `}
+					{recovery === null ? null : `${recovery.words} `}
 					{outlook(health, incident, now)}
 				</p>
 			</div>

@@ -98,9 +98,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				</Text>
 				<Progress value={stopped ? share(count, total) : 100} color={stopped ? "gray" : "teal"} aria-label="Progress" />
 				<Group justify="flex-end">
-					<Button onClick={onClose} data-autofocus>
-						Done
-					</Button>
+					<Button onClick={onClose}>Done</Button>
 				</Group>
 			</Stack>
 		);
@@ -125,7 +123,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 					{counted.data !== undefined && total === 0 ? "Close" : "Cancel"}
 				</Button>
 				{total === 0 ? null : (
-					<Button onClick={() => void run()} data-autofocus disabled={!isConfirmed}>
+					<Button onClick={() => void run()} disabled={!isConfirmed}>
 						{action.verb} {plural(total, "delivery")}
 					</Button>
 				)}

@@ -24,7 +24,7 @@ export function useIncidents(
 		before.current = marks;
 		if (wait === null) return;
 		window.clearTimeout(timer.current);
-		timer.current = window.setTimeout(refetch, wait);
+		timer.current = window.setTimeout(() => void refetch({ cancelRefetch: false }), wait);
 	});
 	useEffect(() => () => window.clearTimeout(timer.current), []);
 	return query;

@@ -1,6 +1,7 @@
 /** Bulk replays, retries and dismissals: of a webhook's deliveries, of named ones, or of those that match a filter. */
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
+import { BULK_ACTIONS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import type { DeliveryKey, MatchingReplays, RetriedPosition } from "../../../storage/port.ts";
@@ -30,10 +31,6 @@ import { auditedFilter, bodyFilters, cursorOf, logFilter, positionOf } from "./l
 const route = routeIn("Delivery log");
 
 const MAX_NAMED = 200;
-/** Rows per transaction. Everyone's events wait for it. Named deliveries are looked up one by one. */
-const PER_TRANSACTION = { replays: 250, retries: 500, namedRetries: 50, dismissals: 50 };
-/** Transactions in a step of a replay by filter: few, so that progress shows. */
-const REPLAY_TRANSACTIONS = 4;
 /** Pages of dead letters that a call by filter reads. */
 const DISMISSED_PAGES = 5;
 
@@ -191,7 +188,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			const { count, next } = await replayStep(matching);
 			return { count, ...rest(next) };
 		}
-		const limit = REPLAY_TRANSACTIONS * PER_TRANSACTION.replays;
+		const limit = BULK_ACTIONS.replayTransactions * BULK_ACTIONS.replays;
 		const { count, next, groups, oldestAt, newestAt } = await storage.countMatching({ ...matching, limit });
 		return {
 			count,
@@ -206,14 +203,14 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	const replaySome = (matching: Matching) =>
 		engine.wakeAfter(
 			matching.projectId,
-			storage.replayMatching({ ...matching, limit: PER_TRANSACTION.replays }),
+			storage.replayMatching({ ...matching, limit: BULK_ACTIONS.replays }),
 			({ count }) => count > 0,
 		);
 
 	/** If a transaction fails, those before it stay replayed, and the next step continues after them. */
 	async function replayStep(matching: Matching) {
 		let [count, after] = [0, matching.after];
-		for (let transaction = 0; transaction < REPLAY_TRANSACTIONS; transaction++) {
+		for (let transaction = 0; transaction < BULK_ACTIONS.replayTransactions; transaction++) {
 			try {
 				const replayed = await replaySome({ ...matching, after });
 				count += replayed.count;
@@ -235,8 +232,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		dismissed: (count: number) => void,
 	): Promise<void> {
 		const at = clock.now();
-		for (let from = 0; from < deliveries.length; from += PER_TRANSACTION.dismissals) {
-			const these = deliveries.slice(from, from + PER_TRANSACTION.dismissals);
+		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
+			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
 			dismissed(results.filter(Boolean).length);
 		}
@@ -305,7 +302,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				let after: RetriedPosition | undefined;
 				try {
 					do {
-						const call = storage.retryWaiting({ projectId, webhookId, at, limit: PER_TRANSACTION.retries, after });
+						const call = storage.retryWaiting({ projectId, webhookId, at, limit: BULK_ACTIONS.retries, after });
 						const step = await engine.wakeAfter(projectId, call, ({ seqs }) => seqs.length > 0);
 						count += step.seqs.length;
 						after = step.next ?? undefined;
@@ -328,8 +325,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const at = clock.now();
 				let count = 0;
 				try {
-					for (let from = 0; from < keys.length; from += PER_TRANSACTION.namedRetries) {
-						const these = keys.slice(from, from + PER_TRANSACTION.namedRetries);
+					for (let from = 0; from < keys.length; from += BULK_ACTIONS.namedRetries) {
+						const these = keys.slice(from, from + BULK_ACTIONS.namedRetries);
 						const call = storage.retryDeliveries({ projectId, deliveries: these, at });
 						const queued = (results: Awaited<typeof call>) => results.filter(({ kind }) => kind === "queued").length;
 						count += queued(await engine.wakeAfter(projectId, call, (results) => queued(results) > 0));

@@ -27,8 +27,8 @@ const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g,
 type Row = Record<string, SQLOutputValue>;
 
 /**
- * A statement whose rows are objects of one class. Creating Node's own rows, and reading their members, takes twice as
- * long: they are dictionaries to V8.
+ * A statement whose rows are objects of one class. Creating Node's own rows, and reading their members, takes longer:
+ * they are dictionaries to V8.
  */
 class RowReader {
 	readonly statement: StatementSync;
