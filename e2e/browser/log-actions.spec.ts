@@ -65,12 +65,16 @@ test("an incident's replay includes deliveries that failed in the minute before 
 	const deliveries = { count: 1, capped: false, delivered: 0, waiting: 0, failed: 1, dismissed: 0 };
 	const incident = {
 		...{ webhook_id: id, state: "over", started_at: later(30_000), ended_at: later(90_000) },
+		...{ failures_since: later(-30_000), failures_until: later(150_000) },
 		...{ failed_attempts: 3, delivered_attempts: 0, status_code: 503, error_code: null },
 		...{ deliveries, last_delivered_at: null, next_retry_at: null },
 	};
 	await page.route("**/incidents*", (route) => route.fulfill({ json: { data: [incident] } }));
 	await page.goto(dashboard.project());
 	const incidents = page.getByRole("list", { name: "Incidents" });
+	// Its log had fewer deliveries than it said were held up.
+	const log = new URL((await incidents.getByRole("link").getAttribute("href")) ?? "", page.url()).searchParams;
+	expect(Object.fromEntries(log)).toMatchObject({ since: later(-30_000), until: later(150_000), view: "attempts" });
 	await incidents.getByRole("button", { name: "Replay 1 failed delivery" }).click();
 	await expect(page.getByRole("dialog").getByRole("button", { name: "Replay 1 delivery" })).toBeVisible();
 });

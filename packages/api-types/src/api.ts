@@ -3862,6 +3862,10 @@ export interface components {
             readonly started_at: string;
             /** @description The end of the last such minute; null if ongoing. */
             readonly ended_at: string | null;
+            /** @description Its deliveries are those with a failed attempt that started from then on: at the beginning of the minute before it, unless that belongs to the incident before … */
+            readonly failures_since: string;
+            /** @description … and before this time, the end of the minute after it; null if there is no end yet. */
+            readonly failures_until: string | null;
             /** @description Attempts that failed meanwhile. */
             readonly failed_attempts: number;
             /** @description Attempts that were delivered meanwhile. */
@@ -3872,7 +3876,7 @@ export interface components {
             readonly error_code: string | null;
             /** @description What has become of the deliveries that it held up. */
             readonly deliveries: {
-                /** @description How many had a failed attempt in the incident, or in the minute before or after it. The counts below add up to it. */
+                /** @description How many had a failed attempt between `failures_since` and `failures_until`. The counts below add up to it. */
                 readonly count: number;
                 /** @description Whether there are more: only the newest 200 deliveries of an incident are examined. */
                 readonly capped: boolean;

@@ -244,6 +244,8 @@ test("an outage is one incident, with what has become of its deliveries", async 
 			state: "ongoing",
 			started_at: expect.stringMatching(/T\d\d:\d\d:00\.000Z$/),
 			ended_at: null,
+			failures_since: expect.stringMatching(/T\d\d:\d\d:00\.000Z$/),
+			failures_until: null,
 			failed_attempts: 3,
 			delivered_attempts: 0,
 			status_code: 503,
@@ -254,6 +256,9 @@ test("an outage is one incident, with what has become of its deliveries", async 
 		},
 	]);
 	expect(await list(`?webhook_id=${idOf(webhook)}&limit=1`)).toHaveLength(1);
+	// The bounds are what lists its failures.
+	const [{ failures_since: since }] = (await list()) as unknown as [{ failures_since: string }];
+	expect(await get(`${project}/attempts?since=${since}&status=failed`)).toMatchObject({ data: { length: 3 } });
 	// Within the same minute. A test says nothing.
 	await deliver(project, 200);
 	expect(await list()).toMatchObject([{ state: "over", ended_at: expect.any(String), deliveries: { failed: 3 } }]);

@@ -14,7 +14,10 @@ const BAD = [0, 9] as const;
 test("from the first minute in which most attempts fail to the last", () => {
 	const steps = minutes(GOOD, [9, 3], [2, 7], BAD, QUIET, BAD, GOOD, GOOD);
 	expect(incidentsOf(steps)).toEqual([
-		{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
+		{
+			...{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
+			failures: { since: MINUTE, until: 7 * MINUTE },
+		},
 	]);
 	expect(incidentsOf(minutes(GOOD, [9, 8], [5, 5]))).toEqual([]);
 	expect(incidentsOf([])).toEqual([]);
@@ -48,4 +51,27 @@ test("a receiver that fails now and then has no incidents", () => {
 test("fewer than three failed attempts aren't an incident", () => {
 	expect(incidentsOf(minutes([0, 1], QUIET, [0, 1], GOOD))).toEqual([]);
 	expect(incidentsOf(minutes([0, 1], QUIET, [0, 1], [0, 1], GOOD))).toMatchObject([{ failed: 3 }]);
+});
+
+// Both counted the failures of the minute between them.
+test("each failure belongs to one incident only, the minute between two to the earlier one", () => {
+	const gap = (...between: readonly (readonly [number, number])[]) =>
+		incidentsOf(minutes(GOOD, BAD, ...between, BAD)).map(({ failures: { since, until } }) => [
+			since / MINUTE,
+			until === null ? null : until / MINUTE,
+		]);
+	expect(gap([30, 3])).toEqual([
+		[0, 3],
+		[3, null],
+	]);
+	expect(gap([30, 3], GOOD)).toEqual([
+		[0, 3],
+		[3, null],
+	]);
+	expect(gap([30, 3], GOOD, GOOD)).toEqual([
+		[0, 3],
+		[4, null],
+	]);
+	// Too few failures for an incident take none from the next one.
+	expect(incidentsOf(minutes([0, 1], [30, 3], BAD))).toMatchObject([{ failures: { since: MINUTE, until: null } }]);
 });

@@ -24,6 +24,8 @@ export interface Span {
 	readonly isOngoing: boolean;
 	readonly failed: number;
 	readonly delivered: number;
+	/** Failed attempts that started from `since`, before `until`, belong to it; null: all since. */
+	readonly failures: { readonly since: number; readonly until: number | null };
 }
 
 const MINUTE_MS = 60_000;
@@ -50,8 +52,21 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 			all.push(open);
 		}
 	}
-	return all.map((incident) => incident.span).filter(({ failed }) => failed >= INCIDENT.failedAttempts);
+	return withFailures(all.map((incident) => incident.span).filter(({ failed }) => failed >= INCIDENT.failedAttempts));
 }
+
+/**
+ * An outage seldom begins or ends on the minute, so failures in the minute before it and in the one after it belong to it,
+ * although more was delivered in them. A minute between two belongs to the earlier one.
+ */
+const withFailures = (spans: readonly Omit<Span, "failures">[]): Span[] =>
+	spans.map((span, i) => ({
+		...span,
+		failures: {
+			since: Math.max(span.from - MINUTE_MS, (spans[i - 1]?.until ?? Number.NEGATIVE_INFINITY) + MINUTE_MS),
+			until: span.isOngoing ? null : span.until + MINUTE_MS,
+		},
+	}));
 
 class Incident {
 	readonly #from: number;
@@ -66,7 +81,7 @@ class Incident {
 		this.extend(first);
 	}
 
-	get span(): Span {
+	get span(): Omit<Span, "failures"> {
 		const isOngoing = this.#since.delivered === 0;
 		return { from: this.#from, until: this.#until, isOngoing, failed: this.#failed, delivered: this.#delivered };
 	}
@@ -249,17 +264,14 @@ async function hasDeliveredSince(
 /** Neither of a test event nor of a delivery closed without a request. */
 const isReal = ({ seq, errorCode }: AttemptSummary): boolean => seq > 0 && !isClosing(errorCode);
 
-/**
- * Its failed attempts, newest first, without those of tests and closed deliveries. An outage seldom begins or ends on the
- * minute, so failures in the minute before it and in the one after it belong to it, although more was delivered in them.
- */
+/** Its failed attempts, newest first, without those of tests and closed deliveries. */
 async function readFailures(
 	storage: SearchStorage,
 	projectId: string,
 	webhookId: string,
-	{ from, until, isOngoing }: Span,
+	{ failures: { since, until } }: Span,
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
-	const range = { since: from - MINUTE_MS, ...(!isOngoing && { until: until + MINUTE_MS }) };
+	const range = { since, ...(until !== null && { until }) };
 	const read = await Promise.all(
 		(["retrying", "failed"] as const).map((status) =>
 			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),

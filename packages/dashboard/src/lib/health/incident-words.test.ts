@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-	failedWithin,
-	type IncidentFacts,
-	incidentAction,
-	incidentCause,
-	incidentResult,
-	incidentSpan,
-} from "./incident-words.ts";
+import { type IncidentFacts, incidentAction, incidentCause, incidentResult, incidentSpan } from "./incident-words.ts";
 
 const NOW = new Date(2026, 10, 21, 14, 30).getTime();
 const at = (hour: number, minute: number, day = 21) => new Date(2026, 10, day, hour, minute).toISOString();
@@ -36,12 +29,6 @@ describe("an incident", () => {
 		// It said 12:31 at 12:30:10, of one that was over.
 		expect(incidentSpan({ ...OVER, started_at: at(12, 30), ended_at: at(12, 31) }, NOW)).toBe("12:30");
 		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 0) }, NOW)).toBe("20 Nov, 23:50–23:59");
-	});
-
-	// Its log had fewer deliveries than it said were held up.
-	it("has attempts that failed in the minutes before and after it", () => {
-		expect(failedWithin(OVER)).toEqual({ since: at(10, 33), until: at(11, 22) });
-		expect(failedWithin(ONGOING)).toEqual({ since: at(10, 33) });
 	});
 
 	it("has a cause", () => {

@@ -80,13 +80,3 @@ export function incidentAction({ state, deliveries }: IncidentFacts): "retry" | 
 	if (deliveries.waiting > 0) return "retry";
 	return deliveries.failed > 0 ? "replay" : null;
 }
-
-const MINUTE_MS = 60_000;
-
-const shifted = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
-
-/** When attempts of its deliveries failed: those that failed in the minute before it, or in the one after it, count, too. */
-export const failedWithin = ({ started_at, ended_at }: IncidentFacts): { since: string; until?: string } => ({
-	since: shifted(started_at, -MINUTE_MS),
-	...(ended_at !== null && { until: shifted(ended_at, MINUTE_MS) }),
-});

@@ -88,6 +88,7 @@ export function describeIncidents(harness: StorageHarness): void {
 					from: NOW - 200 * MINUTE,
 					until: NOW - 145 * MINUTE,
 					isOngoing: false,
+					failures: { since: NOW - 201 * MINUTE, until: NOW - 144 * MINUTE },
 					// One was delivered within the five minutes before it failed again.
 					failed: 8,
 					delivered: 1,
@@ -110,6 +111,29 @@ export function describeIncidents(harness: StorageHarness): void {
 			await course.settle(await world.lease(project));
 			expect(await list(project, [webhook])).toMatchObject([
 				{ from: NOW - 12 * MINUTE, until: NOW - 11 * MINUTE, failed: 3, held: { count: 5 } },
+			]);
+		});
+
+		// Both counted those that failed in the minute between them.
+		test("of two outages a minute apart, each failure belongs to one", async () => {
+			const { project, webhook, course } = await begin(20);
+			for (const nth of [0, 1, 2]) course.add(nth, 12, "failed");
+			for (const nth of [3, 4, 5, 6, 7, 8, 9]) course.add(nth, 11, "delivered");
+			course.add(10, 11, "failed");
+			for (const nth of [11, 12, 13]) course.add(nth, 10, "failed");
+			course.add(14, 9, "delivered").add(15, 9, "failed").add(16, 9, "delivered");
+			await course.settle(await world.lease(project));
+			expect(await list(project, [webhook])).toMatchObject([
+				{
+					from: NOW - 10 * MINUTE,
+					failures: { since: NOW - 10 * MINUTE, until: NOW - 8 * MINUTE },
+					held: { count: 4 },
+				},
+				{
+					from: NOW - 12 * MINUTE,
+					failures: { since: NOW - 13 * MINUTE, until: NOW - 10 * MINUTE },
+					held: { count: 4 },
+				},
 			]);
 		});
 

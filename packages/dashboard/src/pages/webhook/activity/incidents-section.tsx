@@ -5,13 +5,7 @@ import { useState } from "react";
 import type { Health, Incident } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { webhookName } from "../../../lib/health/health.ts";
-import {
-	failedWithin,
-	incidentAction,
-	incidentCause,
-	incidentResult,
-	incidentSpan,
-} from "../../../lib/health/incident-words.ts";
+import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
@@ -61,7 +55,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 										<Link
 											to="/p/$projectId/logs"
 											params={{ projectId }}
-											search={{ webhook_id: webhook.id, ...failedWithin(incident), view: "attempts" }}
+											search={{ webhook_id: webhook.id, ...failuresOf(incident), view: "attempts" }}
 										>
 											{incidentSpan(incident, now, paused)}
 										</Link>
@@ -90,7 +84,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 					projectId={projectId}
 					webhookId={chosen.id}
 					name={webhookName(chosen)}
-					since={failedWithin(replayed).since}
+					since={replayed.failures_since}
 					opened
 					onClose={() => setReplayed(null)}
 				/>
@@ -98,6 +92,12 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 		</>
 	);
 }
+
+/** When attempts of its deliveries failed, as the log's filter has it. */
+const failuresOf = ({ failures_since, failures_until }: Incident) => ({
+	since: failures_since,
+	...(failures_until !== null && { until: failures_until }),
+});
 
 interface ClosingProps {
 	page: IncidentsSectionProps["page"];

@@ -28,6 +28,11 @@ const Incident = component("Incident")({
 		description: "The beginning of the first minute in which more attempts failed than were delivered.",
 	}),
 	ended_at: orNull(Time, "The end of the last such minute; null if ongoing."),
+	failures_since: Type.Union([Time], {
+		description:
+			"Its deliveries are those with a failed attempt that started from then on: at the beginning of the minute before it, unless that belongs to the incident before …",
+	}),
+	failures_until: orNull(Time, "… and before this time, the end of the minute after it; null if there is no end yet."),
 	failed_attempts: count("Attempts that failed meanwhile."),
 	delivered_attempts: count("Attempts that were delivered meanwhile."),
 	status_code: orNull(Type.Integer(), "The status code of the most frequent response."),
@@ -35,7 +40,7 @@ const Incident = component("Incident")({
 	deliveries: Type.Object(
 		{
 			count: count(
-				"How many had a failed attempt in the incident, or in the minute before or after it. The counts below add up to it.",
+				"How many had a failed attempt between `failures_since` and `failures_until`. The counts below add up to it.",
 			),
 			capped: Type.Boolean({
 				description: `Whether there are more: only the newest ${LIMITS.deliveries} deliveries of an incident are examined.`,
@@ -63,6 +68,8 @@ function presentIncident(found: FoundIncident): Static<typeof Incident> {
 		state: isOngoing ? "ongoing" : "over",
 		started_at: isoTime(found.from),
 		ended_at: isOngoing ? null : isoTime(found.until),
+		failures_since: isoTime(found.failures.since),
+		failures_until: isoTimeOrNull(found.failures.until),
 		failed_attempts: found.failed,
 		delivered_attempts: found.delivered,
 		status_code: response?.statusCode ?? null,
