@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { member, setUp } from "../../test/api/browser.ts";
 import { RESPONSES } from "../base/budgets.ts";
@@ -192,6 +192,55 @@ test.each([
 	for (const verb of held) verb.mockRestore();
 	expect((await api.call("GET", webhooks)).json.data).toEqual([before]);
 	expect((await api.call("PATCH", one, { body: { description: "kept" } })).status).toBe(200);
+});
+
+// A removed member's replay by filter continued for up to three transactions, and that of a webhook until its end.
+describe.each([
+	["removed", 404],
+	["demoted", 403],
+])("a member who is %s during a bulk action", (how, status) => {
+	const NAMED = Array.from({ length: 60 }, (_, i) => ({ webhook_id: "", event_id: `evt_${i}` }));
+	test.each([
+		["replays by filter", "replayMatching", "replays", { filter: {} }, 202],
+		["replays by webhook", "replayMatching", "replay", { status: "failed" }, status],
+		["replays by name", "replayDelivery", "replays", { deliveries: NAMED }, 202],
+		["retries by webhook", "retryWaiting", "retry", undefined, status],
+		["retries by name", "retryDeliveries", "retries", { deliveries: NAMED }, status],
+		["dismissals by name", "dismissDeliveries", "dismissals", { deliveries: NAMED }, status],
+	] as const)("%s no more", async (_what, verb, action, body, answer) => {
+		await setUp(api);
+		const ada = await member(api, project, "developer", "ada");
+		const { id } = (
+			await api.call("POST", `${project}/webhooks`, {
+				body: { url: "https://receiver.example/", events: ["purchase.completed"] },
+			})
+		).json;
+		const changed = vi.spyOn(api.parts.storage, verb).mockImplementation((async (given: {
+			deliveries?: readonly unknown[];
+		}) => {
+			const path = `${project}/members/${ada.accountId}`;
+			if (how === "removed") await api.call("DELETE", path);
+			else await api.call("PATCH", path, { body: { role: "viewer" } });
+			if (verb === "replayDelivery") return { kind: "queued" };
+			const isSecond = changed.mock.calls.length > 1;
+			if (verb === "retryWaiting") return { seqs: [1], next: isSecond ? null : { dueAt: 1, seq: 1, queue: "retry" } };
+			if (verb === "replayMatching") return { count: 1, next: isSecond ? null : "att_01kbjh6mrxe3q8z1v2t4w5y6a7" };
+			return given.deliveries?.map(() => (verb === "dismissDeliveries" ? true : { kind: "queued" }));
+		}) as never);
+		const path = action === "replay" || action === "retry" ? `webhooks/${id}/${action}` : action;
+		const named =
+			body && "deliveries" in body ? { deliveries: NAMED.map((one) => ({ ...one, webhook_id: id })) } : body;
+		const { status: got, json } = await ada.call("POST", `${project}/${path}`, { body: named });
+		const done = named && "deliveries" in named ? 50 : 1;
+		expect(got).toBe(answer);
+		expect(changed).toHaveBeenCalledTimes(verb === "replayDelivery" ? 50 : 1);
+		// What was done is recorded, and said if the response can.
+		if (got === 202) expect(json.count).toBe(done);
+		const [entry] = (await api.call("GET", `${project}/audit`)).json.data.filter(
+			({ action: did }: { action: string }) => did.startsWith("deliveries."),
+		);
+		expect(entry).toMatchObject({ detail: { count: done } });
+	});
 });
 
 test("a key that is deleted while a read waits for others reads nothing", async () => {

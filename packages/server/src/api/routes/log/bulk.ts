@@ -7,7 +7,7 @@ import { listDeliveries } from "../../../search/deliveries.ts";
 import type { DeliveryKey, MatchingReplays, RetriedPosition } from "../../../storage/port.ts";
 import { found, notFound } from "../../http/problem.ts";
 import { parseTime, timeRange } from "../../http/validate.ts";
-import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { type ApiParts, type Call, type Route, routeIn } from "../../route.ts";
 import {
 	component,
 	count,
@@ -152,16 +152,19 @@ function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): Deli
 }
 
 type Matching = Omit<MatchingReplays, "limit">;
+/** Throws if the caller has lost the right to continue: called before each piece of a long action. */
+type Authorize = Call<unknown, unknown>["authorizeAgain"];
 
 export function bulkRoutes({ storage, engine, clock, logger, references }: ApiParts): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
 	/** One after the other, each in its own transaction. If one fails, those before it stay replayed. */
-	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[]) {
+	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[], authorize: Authorize) {
 		const at = clock.now();
 		let [count, skipped] = [0, 0];
-		for (const key of deliveries) {
+		for (const [i, key] of deliveries.entries()) {
 			try {
+				if (i % BULK_ACTIONS.namedReplays === 0) await authorize();
 				const { kind } = await storage.replayDelivery({ projectId, ...key, at });
 				if (kind === "queued") count++;
 				else skipped++;
@@ -177,6 +180,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	async function replayMatching(
 		projectId: string,
 		{ filter = {}, dry_run = false, cursor, before }: Static<typeof ReplaysRequest>,
+		authorize: Authorize,
 	) {
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
@@ -185,7 +189,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		const matching = { projectId, selection, at, after };
 		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
 		if (!dry_run) {
-			const { count, next } = await replayStep(matching);
+			const { count, next } = await replayStep(matching, authorize);
 			return { count, ...rest(next) };
 		}
 		const limit = BULK_ACTIONS.replayTransactions * BULK_ACTIONS.replays;
@@ -208,10 +212,11 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		);
 
 	/** If a transaction fails, those before it stay replayed, and the next step continues after them. */
-	async function replayStep(matching: Matching) {
+	async function replayStep(matching: Matching, authorize: Authorize) {
 		let [count, after] = [0, matching.after];
 		for (let transaction = 0; transaction < BULK_ACTIONS.replayTransactions; transaction++) {
 			try {
+				await authorize();
 				const replayed = await replaySome({ ...matching, after });
 				count += replayed.count;
 				if (replayed.next === null) return { count, next: null };
@@ -229,10 +234,12 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	async function dismissThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
+		authorize: Authorize,
 		dismissed: (count: number) => void,
 	): Promise<void> {
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
+			await authorize();
 			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
 			dismissed(results.filter(Boolean).length);
@@ -248,7 +255,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: ReplayRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
-			async handler({ params: { projectId, webhookId }, body, audit }) {
+			async handler({ params: { projectId, webhookId }, body, audit, authorizeAgain }) {
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
 				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
@@ -257,6 +264,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const note = () => audit(noteOf("deliveries.replayed", webhook, { filter: body, count }));
 				try {
 					do {
+						await authorizeAgain();
 						// Attempts that fail again meanwhile are left alone, so that this ends.
 						const step = await replaySome({ projectId, selection, at, after });
 						count += step.count;
@@ -278,11 +286,12 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: ReplaysRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
-			async handler({ params: { projectId }, body, audit }) {
+			async handler({ params: { projectId }, body, audit, authorizeAgain }) {
 				const { deliveries, filter, dry_run = false } = body;
+				const these = () => replayThese(projectId, knownKeys(deliveries ?? []), authorizeAgain);
 				const result = deliveries
-					? await engine.wakeAfter(projectId, replayThese(projectId, knownKeys(deliveries)), ({ count }) => count > 0)
-					: await replayMatching(projectId, body);
+					? await engine.wakeAfter(projectId, these(), ({ count }) => count > 0)
+					: await replayMatching(projectId, body, authorizeAgain);
 				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
 				if (!dry_run && result.count > 0) audit({ projectId, action: "deliveries.replayed", detail });
 				return result;
@@ -295,13 +304,14 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			access: "developer",
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
-			async handler({ params: { projectId, webhookId }, audit }) {
+			async handler({ params: { projectId, webhookId }, audit, authorizeAgain }) {
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
 				let count = 0;
 				let after: RetriedPosition | undefined;
 				try {
 					do {
+						await authorizeAgain();
 						const call = storage.retryWaiting({ projectId, webhookId, at, limit: BULK_ACTIONS.retries, after });
 						const step = await engine.wakeAfter(projectId, call, ({ seqs }) => seqs.length > 0);
 						count += step.seqs.length;
@@ -320,12 +330,13 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: RetriesRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
-			async handler({ params: { projectId }, body: { deliveries }, audit }) {
+			async handler({ params: { projectId }, body: { deliveries }, audit, authorizeAgain }) {
 				const keys = knownKeys(deliveries);
 				const at = clock.now();
 				let count = 0;
 				try {
 					for (let from = 0; from < keys.length; from += BULK_ACTIONS.namedRetries) {
+						await authorizeAgain();
 						const these = keys.slice(from, from + BULK_ACTIONS.namedRetries);
 						const call = storage.retryDeliveries({ projectId, deliveries: these, at });
 						const queued = (results: Awaited<typeof call>) => results.filter(({ kind }) => kind === "queued").length;
@@ -345,7 +356,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: DismissalsRequest,
 			rate: "bulkReplays",
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
-			async handler({ params: { projectId }, body, audit }) {
+			async handler({ params: { projectId }, body, audit, authorizeAgain }) {
 				const { deliveries, filter = {} } = body;
 				let count = 0;
 				const dismissed = (more: number) => {
@@ -353,7 +364,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				};
 				try {
 					if (deliveries) {
-						await dismissThese(projectId, keysOf(deliveries), dismissed);
+						await dismissThese(projectId, keysOf(deliveries), authorizeAgain, dismissed);
 						return { count, skipped: deliveries.length - count };
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
@@ -361,7 +372,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 					let before = positionOf(body.cursor, "/cursor");
 					for (let page = 0; page < DISMISSED_PAGES; page++) {
 						const { rows, next } = await listDeliveries(storage, projectId, failed, { limit: MAX_NAMED, before });
-						await dismissThese(projectId, rows, dismissed);
+						await dismissThese(projectId, rows, authorizeAgain, dismissed);
 						before = next ?? undefined;
 						if (next === null) break;
 					}
