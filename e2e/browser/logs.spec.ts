@@ -128,7 +128,7 @@ test("filters are part of the URL, and matching deliveries are counted, then rep
 		.getByRole("checkbox", { name: /Select purchase/ })
 		.nth(1)
 		.check();
-	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	await page.getByRole("button", { name: "Replay 2", exact: true }).click();
 	const dialog = page.getByRole("dialog");
 	await expect(dialog).toContainText("2 deliveries");
 	await dialog.getByRole("button", { name: /^Replay/ }).click();
@@ -267,9 +267,19 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 		.getByRole("checkbox", { name: /Select purchase/ })
 		.first()
 		.check();
-	await page.getByRole("button", { name: "Dismiss" }).click();
+	// It was done without a question, unlike that of all that match.
+	await page.getByRole("button", { name: "Dismiss 1", exact: true }).click();
+	const question = page.getByRole("dialog");
+	await expect(question).toContainText("This marks 1 failed delivery as needing no decision.");
+	await expectAccessible(page);
+	await question.getByRole("button", { name: "Cancel" }).click();
+	await expect(question).toHaveCount(0);
 	const dismissed = table.getByText("Dismissed");
+	await expect(dismissed).toHaveCount(0);
+	await page.getByRole("button", { name: "Dismiss 1", exact: true }).click();
+	await question.getByRole("button", { name: "Dismiss" }).click();
 	await expect(dismissed).toHaveCount(1);
+	await expect(question).toHaveCount(0);
 	// It was cut off, with an ellipsis next to it.
 	expect(await dismissed.evaluate((one) => one.closest("td")!.scrollWidth - one.closest("td")!.clientWidth)).toBe(0);
 	await page.getByRole("button", { name: "Clear", exact: true }).click();

@@ -193,8 +193,11 @@ test.describe("with retries that wait for an hour", () => {
 		await expect(page.getByText("Nothing is waiting.")).toBeVisible();
 	});
 
-	// Replay, which skips pending deliveries, was the highlighted one.
-	test("the highlighted action suits the selected deliveries", async ({ dashboard, page }) => {
+	// All actions were offered, of which some could do nothing.
+	test("a selection offers the actions that suit it, with how many deliveries they change", async ({
+		dashboard,
+		page,
+	}) => {
 		const { shop } = dashboard;
 		const [broken, sound] = [await shop.receiver(), await shop.receiver()];
 		broken.respondWith(() => ({ status: 500 }));
@@ -206,13 +209,25 @@ test.describe("with retries that wait for an hour", () => {
 		await page.goto(dashboard.project("/logs"));
 		const row = (name: string) => page.getByRole("row", { name: new RegExp(name) }).getByRole("checkbox");
 		const button = (name: string) => page.getByRole("button", { name, exact: true });
-		const toolbar = page.getByText("1 selected").locator("..");
+		const actions = page
+			.getByText(/\d selected/)
+			.locator("..")
+			.getByRole("button");
 		await row("Accounting").check();
-		await expect(toolbar.getByRole("button", { name: "Retry now" })).toHaveAttribute("data-variant", "filled");
-		await expect(button("Replay")).toHaveAttribute("data-variant", "default");
+		await expect(actions).toHaveText(["Retry 1 now", "Unselect"]);
+		await expect(button("Retry 1 now")).toHaveAttribute("data-variant", "filled");
 		await row("Chat").check();
 		await expect(page.getByText("2 selected")).toBeVisible();
-		await expect(button("Replay")).toHaveAttribute("data-variant", "filled");
+		await expect(actions).toHaveText(["Retry 1 now", "Replay 1", "Unselect"]);
+		await expect(button("Retry 1 now")).toHaveAttribute("data-variant", "default");
+		await expect(button("Replay 1")).toHaveAttribute("data-variant", "filled");
+		await row("Accounting").uncheck();
+		await expect(actions).toHaveText(["Replay 1", "Unselect"]);
+		await page.getByRole("radiogroup", { name: "Show" }).getByText("Attempts").click();
+		await row("Accounting").check();
+		await expect(actions).toHaveText(["Retry 1 now", "Unselect"]);
+		await row("Chat").check();
+		await expect(actions).toHaveText(["Retry 1 now", "Replay 1", "Unselect"]);
 	});
 
 	test("a retry is made from the drawer, and keeps its number", async ({ dashboard, page }) => {

@@ -16,7 +16,7 @@ import { EXAMPLE_ATTEMPTS, EXAMPLE_DELIVERIES, EXAMPLE_WEBHOOK_NAME } from "./ex
 import { type LogsSearch, type LogView, valuesOf } from "./search.ts";
 import { EventList } from "./text/event-list.tsx";
 
-const NO_SELECTION = { size: 0, deliveries: [], has: () => false, set: () => {}, setAll: () => {} };
+const NO_SELECTION = { size: 0, deliveries: 0, has: () => false, set: () => {}, setAll: () => {} };
 
 /** What both example tables have in common. */
 const EXAMPLE = {

@@ -9,17 +9,18 @@ import classes from "./log-toolbar.module.css";
 import type { Selection } from "./use-selection.ts";
 
 interface Action {
-	label: string;
+	label: (count: string) => string;
 	Icon: typeof IconReload;
+	/** The selected deliveries that it can be done to. Without any, it isn't offered. */
+	deliveries: readonly DeliveryId[];
 	act: (deliveries: readonly DeliveryId[]) => void;
 }
 
 interface LogToolbarProps {
 	selection: Selection;
 	still: boolean;
+	/** The last one that is offered suits the selection best. */
 	actions: readonly Action[];
-	/** The label of the action that suits the selection best; the last one by default. */
-	main?: string;
 	/** What the actions do with several, such as "sent". */
 	done: string;
 	/** In place of the selection, if nothing is selected. */
@@ -27,16 +28,10 @@ interface LogToolbarProps {
 }
 
 /** Above the rows: the selection and its actions, or whether the list updates live. */
-export function LogToolbar({
-	selection,
-	still,
-	actions,
-	main = actions.at(-1)?.label,
-	done,
-	children,
-}: LogToolbarProps) {
+export function LogToolbar({ selection, still, actions, done, children }: LogToolbarProps) {
 	const { size, deliveries } = selection;
-	const tooMany = deliveries.length > MAX_NAMED;
+	const offered = actions.filter((action) => action.deliveries.length > 0);
+	const isTooMany = (action: Action) => action.deliveries.length > MAX_NAMED;
 	return (
 		<div className={classes.toolbar} data-selected={size > 0 || undefined}>
 			<div className={classes.words} aria-live="polite">
@@ -45,25 +40,26 @@ export function LogToolbar({
 				) : (
 					<>
 						{formatCount(size)} selected
-						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery")}`}
-						{tooMany ? `: at most ${MAX_NAMED} can be ${done} at once` : ""}
+						{deliveries === size ? "" : `, of ${plural(deliveries, "delivery")}`}
+						{offered.length === 0 ? `: ${size === 1 ? "it" : "none"} can't be ${done} now` : ""}
+						{offered.some(isTooMany) ? `: at most ${MAX_NAMED} can be ${done} at once` : ""}
 					</>
 				)}
 			</div>
 			{size === 0 ? (
 				<TailButton still={still} />
 			) : (
-				<Group gap={6} wrap="nowrap">
-					{actions.map(({ label, Icon, act }) => (
+				<Group gap={6}>
+					{offered.map((action) => (
 						<Button
-							key={label}
+							key={action.label("")}
 							size="compact-sm"
-							variant={label === main ? "filled" : "default"}
-							leftSection={<Icon size={14} aria-hidden />}
-							disabled={tooMany}
-							onClick={() => act(deliveries)}
+							variant={action === offered.at(-1) ? "filled" : "default"}
+							leftSection={<action.Icon size={14} aria-hidden />}
+							disabled={isTooMany(action)}
+							onClick={() => action.act(action.deliveries)}
 						>
-							{label}
+							{action.label(formatCount(action.deliveries.length))}
 						</Button>
 					))}
 					<Button size="compact-sm" variant="default" onClick={() => selection.setAll([])}>

@@ -1,12 +1,12 @@
 import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
-import type { DeliveryId } from "../../api/deliveries.ts";
+import { deliveriesOf } from "./sendable.ts";
 
 export interface Selection {
 	/** Selected attempts. */
 	readonly size: number;
-	/** The deliveries that they belong to, each once. */
-	readonly deliveries: readonly DeliveryId[];
+	/** The deliveries that they belong to. */
+	readonly deliveries: number;
 	readonly has: (attemptId: string) => boolean;
 	readonly set: (row: AttemptSummary, selected: boolean) => void;
 	readonly setAll: (rows: readonly AttemptSummary[]) => void;
@@ -33,16 +33,14 @@ export function useSelection(view: string): Selection {
 			}),
 		[view],
 	);
-	return useMemo(() => {
-		const byDelivery = new Map(
-			[...rows.values()].map(({ webhook_id, event_id }) => [`${webhook_id} ${event_id}`, { webhook_id, event_id }]),
-		);
-		return {
+	return useMemo(
+		() => ({
 			size: rows.size,
-			deliveries: [...byDelivery.values()],
+			deliveries: deliveriesOf([...rows.values()]).length,
 			has: (attemptId) => rows.has(attemptId),
 			set,
 			setAll: (all) => setChosen({ view, rows: new Map(all.map((row) => [row.id, row])) }),
-		};
-	}, [rows, set, view]);
+		}),
+		[rows, set, view],
+	);
 }

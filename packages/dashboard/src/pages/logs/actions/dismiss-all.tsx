@@ -1,10 +1,19 @@
 import { Stack, Text } from "@mantine/core";
 import type { AttemptFilter } from "../../../api/attempts.ts";
 import { dismissMatching } from "../../../api/deliveries.ts";
-import { formatCount } from "../../../lib/text/numbers.ts";
+import { plural } from "../../../lib/text/numbers.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+
+/** What dismissing failed deliveries does, without a period, and what that means. */
+export const dismissalWords = (count: number) => ({
+	does: `This marks ${plural(count, "failed delivery")} as needing no decision`,
+	means:
+		count === 1
+			? "Nothing is sent or deleted. It stays in the log, no longer counts as failed, and bulk replays leave it out. It can't be undone, but you can still replay it."
+			: "Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them out. It can't be undone, but you can still replay each one.",
+});
 
 interface DismissAllProps {
 	projectId: string;
@@ -38,16 +47,9 @@ function Question({ projectId, filter: matching, nameOf, onClose }: DismissAllPr
 			}}
 			preview={(counted) => (
 				<Stack gap="sm">
-					<Text size="sm">
-						{counted.count === 1
-							? "This marks 1 failed delivery as needing no decision:"
-							: `This marks ${formatCount(counted.count)} failed deliveries as needing no decision:`}
-					</Text>
+					<Text size="sm">{dismissalWords(counted.count).does}:</Text>
 					<Groups counted={counted} nameOf={nameOf} />
-					<Text size="sm">
-						Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them
-						out. You can still replay each one. There's no bulk undo.
-					</Text>
+					<Text size="sm">{dismissalWords(counted.count).means}</Text>
 				</Stack>
 			)}
 			none="No failed delivery that matches needs a decision."

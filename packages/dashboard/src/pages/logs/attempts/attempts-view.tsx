@@ -11,8 +11,10 @@ import { copyCurl } from "../actions/copy-curl.ts";
 import { logSentence } from "../filters/filter-words.ts";
 import { type Asked, LogFrame, whatWords } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
+import { sendableOf } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
+import { isPending } from "./attempt-cells.tsx";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
 import { useLog } from "./use-log.ts";
 
@@ -53,6 +55,8 @@ export function AttemptsView() {
 	const replaySelected = (deliveries: readonly DeliveryId[]) =>
 		setAsked({ deliveries, what: plural(deliveries.length, "delivery"), isSentTwice: true });
 
+	const selected = rows?.filter(({ id }) => selection.has(id)) ?? [];
+	const sendable = sendableOf(selected, isPending, stateOf);
 	const attempts: AttemptsProps = {
 		rows,
 		nameOf,
@@ -80,8 +84,11 @@ export function AttemptsView() {
 					selection={selection}
 					still={log.still}
 					actions={[
-						{ label: "Retry now", Icon: IconPlayerTrackNext, act: (chosen) => void retry(chosen) },
-						{ label: "Replay", Icon: IconReload, act: replaySelected },
+						{
+							...{ label: (n) => `Retry ${n} now`, Icon: IconPlayerTrackNext },
+							...{ deliveries: sendable.retry, act: (chosen) => void retry(chosen) },
+						},
+						{ label: (n) => `Replay ${n}`, Icon: IconReload, deliveries: sendable.replay, act: replaySelected },
 					]}
 					done="sent"
 				>

@@ -1,20 +1,16 @@
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import {
-	type DeliveryId,
-	type DeliverySummary,
-	dismissDeliveries,
-	type Replayed,
-	retryDeliveries,
-} from "../../../api/deliveries.ts";
+import { type DeliveryId, type DeliverySummary, retryDeliveries } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
+import { DismissSelected } from "../actions/dismiss-selected.tsx";
 import { type Asked, LogFrame, whatWords } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
 import { isFiltered } from "../search.ts";
+import { deliveriesOf, sendableOf } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
-import { type DeliveriesProps, DeliveriesTable } from "./deliveries-table.tsx";
+import { type DeliveriesProps, DeliveriesTable, isOpen } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
 import { deliveryKey, useDeliveries } from "./use-deliveries.ts";
 
@@ -25,6 +21,7 @@ export function DeliveriesView() {
 	const [following, follow] = useFollowing();
 	const list = useDeliveries(projectId, search, (page.isRead && !following) || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
+	const [dismissed, setDismissed] = useState<readonly DeliveryId[] | null>(null);
 	const { rows, loadMore } = list;
 	const context = useMemo(
 		() => ({
@@ -40,33 +37,25 @@ export function DeliveriesView() {
 	const { nameOf, stateOf } = useNames(page, urlOf);
 
 	const isRunning = useRef(false);
-	const run = async (act: () => Promise<Replayed>, said: (count: number) => string, none: string) => {
+	const finish = () => {
+		selection.setAll([]);
+		follow();
+	};
+	const retry = async (deliveries: readonly DeliveryId[]) => {
 		if (isRunning.current) return;
 		isRunning.current = true;
 		try {
-			const { count, skipped } = await act();
-			if (count === 0) return notifyUndone(none);
-			notifyDone(skipped === 0 ? said(count) : `${said(count)} ${plural(skipped, "other")} skipped.`);
-			selection.setAll([]);
-			follow();
+			const { count, skipped } = await retryDeliveries(projectId, deliveries);
+			if (count === 0) return notifyUndone("None of them waits for a retry. Replay finished deliveries instead.");
+			const others = skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped.`;
+			notifyDone(`Retrying ${plural(count, "delivery")} now.${others}`);
+			finish();
 		} catch (error) {
 			notifyProblem(error);
 		} finally {
 			isRunning.current = false;
 		}
 	};
-	const retry = (deliveries: readonly DeliveryId[]) =>
-		run(
-			() => retryDeliveries(projectId, deliveries),
-			(count) => `Retrying ${plural(count, "delivery")} now.`,
-			"None of them waits for a retry. Replay finished deliveries instead.",
-		);
-	const dismiss = (deliveries: readonly DeliveryId[]) =>
-		run(
-			() => dismissDeliveries(projectId, deliveries),
-			(count) => `${plural(count, "failed delivery")} dismissed.`,
-			"None of them is a failed delivery.",
-		);
 	const askToReplay = useCallback(
 		({ webhook_id, event_id, event_type, order_id, state }: DeliverySummary) =>
 			setAsked({
@@ -92,7 +81,8 @@ export function DeliveriesView() {
 	};
 
 	const selected = rows?.filter(({ last_attempt }) => last_attempt !== null && selection.has(last_attempt.id)) ?? [];
-	const onlyWaiting = selected.every(({ state }) => state === "waiting");
+	const sendable = sendableOf(selected, ({ state }) => state === "waiting", stateOf);
+	const dismissible = deliveriesOf(selected.filter((row) => row.state === "failed" && isOpen(row)));
 	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
 	// While the row's next attempt arrives, it has another one than the drawer.
 	const [lastOpen, setLastOpen] = useState<string | null>(null);
@@ -115,42 +105,52 @@ export function DeliveriesView() {
 		},
 	};
 	return (
-		<LogFrame
-			page={page}
-			list={list}
-			nameOf={nameOf}
-			onFilter={page.filter}
-			sentence={
-				isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."
-			}
-			toolbar={(note) => (
-				<LogToolbar
-					selection={selection}
-					still={list.still}
-					actions={[
-						{ label: "Dismiss", Icon: IconCheck, act: (chosen) => void dismiss(chosen) },
-						{ label: "Retry now", Icon: IconPlayerTrackNext, act: (chosen) => void retry(chosen) },
-						{ label: "Replay", Icon: IconReload, act: replaySelected },
-					]}
-					main={onlyWaiting ? "Retry now" : "Replay"}
-					done="changed"
-				>
-					{note}
-				</LogToolbar>
-			)}
-			table={<DeliveriesTable {...deliveries} />}
-			cards={<DeliveryCards {...deliveries} />}
-			older="Show older deliveries"
-			asked={asked}
-			onAnswered={(replayed) => {
-				setAsked(null);
-				if (!replayed) return;
-				selection.setAll([]);
-				follow();
-			}}
-			onActed={follow}
-			context={context}
-		/>
+		<>
+			<LogFrame
+				page={page}
+				list={list}
+				nameOf={nameOf}
+				onFilter={page.filter}
+				sentence={
+					isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."
+				}
+				toolbar={(note) => (
+					<LogToolbar
+						selection={selection}
+						still={list.still}
+						actions={[
+							{ label: (n) => `Dismiss ${n}`, Icon: IconCheck, deliveries: dismissible, act: setDismissed },
+							{
+								...{ label: (n) => `Retry ${n} now`, Icon: IconPlayerTrackNext },
+								...{ deliveries: sendable.retry, act: (chosen) => void retry(chosen) },
+							},
+							{ label: (n) => `Replay ${n}`, Icon: IconReload, deliveries: sendable.replay, act: replaySelected },
+						]}
+						done="changed"
+					>
+						{note}
+					</LogToolbar>
+				)}
+				table={<DeliveriesTable {...deliveries} />}
+				cards={<DeliveryCards {...deliveries} />}
+				older="Show older deliveries"
+				asked={asked}
+				onAnswered={(replayed) => {
+					setAsked(null);
+					if (replayed) finish();
+				}}
+				onActed={follow}
+				context={context}
+			/>
+			<DismissSelected
+				projectId={projectId}
+				deliveries={dismissed}
+				onClose={(done) => {
+					setDismissed(null);
+					if (done) finish();
+				}}
+			/>
+		</>
 	);
 }
 

@@ -1,0 +1,44 @@
+import { Stack } from "@mantine/core";
+import { type DeliveryId, dismissDeliveries } from "../../../api/deliveries.ts";
+import { plural } from "../../../lib/text/numbers.ts";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { notifyDone, notifyUndone } from "../../../ui/notify.tsx";
+import { dismissalWords } from "./dismiss-all.tsx";
+
+interface DismissSelectedProps {
+	projectId: string;
+	/** Null while nothing is requested. */
+	deliveries: readonly DeliveryId[] | null;
+	/** @param dismissed whether they were dismissed */
+	onClose: (dismissed: boolean) => void;
+}
+
+/** Asks for confirmation before selected deliveries are marked as needing no decision. */
+export function DismissSelected({ projectId, deliveries, onClose }: DismissSelectedProps) {
+	const words = deliveries === null ? null : dismissalWords(deliveries.length);
+	return (
+		<Confirm
+			opened={deliveries !== null}
+			onClose={() => onClose(false)}
+			title="Dismiss"
+			action="Dismiss"
+			focus="action"
+			onConfirm={async () => {
+				const done = await dismissDeliveries(projectId, deliveries ?? []);
+				if (done.count === 0) notifyUndone("They were replayed or dismissed meanwhile.");
+				else notifyDone(resultInWords(done));
+				onClose(true);
+			}}
+		>
+			{words === null ? null : (
+				<Stack gap="sm">
+					<div>{words.does}.</div>
+					<div>{words.means}</div>
+				</Stack>
+			)}
+		</Confirm>
+	);
+}
+
+const resultInWords = ({ count, skipped }: { count: number; skipped: number }): string =>
+	`${plural(count, "failed delivery")} dismissed.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped.`}`;

@@ -1,0 +1,27 @@
+import type { DeliveryId } from "../../api/deliveries.ts";
+import type { SendState } from "./use-log-page.ts";
+
+const keyOf = ({ webhook_id, event_id }: DeliveryId) => `${webhook_id} ${event_id}`;
+
+/** The deliveries of rows, each once. */
+export const deliveriesOf = (rows: readonly DeliveryId[]): readonly DeliveryId[] => [
+	...new Map(rows.map((row) => [keyOf(row), { webhook_id: row.webhook_id, event_id: row.event_id }])).values(),
+];
+
+/**
+ * Which deliveries of the selected rows can be retried now, because they wait for a retry, and which others can be sent
+ * again. Deleted webhooks get nothing anymore, and paused ones no retries.
+ */
+export function sendableOf<Row extends DeliveryId>(
+	selected: readonly Row[],
+	isWaiting: (row: Row) => boolean,
+	stateOf: (webhookId: string) => SendState,
+): { readonly retry: readonly DeliveryId[]; readonly replay: readonly DeliveryId[] } {
+	const known = selected.filter(({ webhook_id }) => stateOf(webhook_id) !== "deleted");
+	const waiting = deliveriesOf(known.filter(isWaiting));
+	const keys = new Set(waiting.map(keyOf));
+	return {
+		retry: waiting.filter(({ webhook_id }) => stateOf(webhook_id) !== "paused"),
+		replay: deliveriesOf(known).filter((delivery) => !keys.has(keyOf(delivery))),
+	};
+}
