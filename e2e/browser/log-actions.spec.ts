@@ -36,13 +36,15 @@ test("a bulk replay continues, and says what it did, while it empties the list",
 			await held.promise;
 			await route.fulfill({ response });
 		});
-		await dialog.getByRole("button", { name: "Replay 2 deliveries" }).click();
+		await dialog.getByRole("button", { name: "Replay 2 deliveries" }).press("Enter");
 		await empty.promise;
 		await expect(rows).toHaveCount(0);
 		await expect(dialog).toContainText("0 of 2 are queued to be sent again");
 		held.resolve();
 		await expect(dialog).toContainText("2 deliveries are being sent again, oldest first.");
-		await dialog.getByRole("button", { name: "Done" }).click();
+		// The button that had the focus is gone.
+		await expect(dialog.getByRole("button", { name: "Done" })).toBeFocused();
+		await page.keyboard.press("Enter");
 		await expect(dialog).toHaveCount(0);
 		await page.unrouteAll({ behavior: "wait" });
 		await expect.poll(async () => (await shop.get(shop.path("/waiting"))).body.data.length).toBe(0);

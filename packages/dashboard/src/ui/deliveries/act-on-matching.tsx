@@ -98,7 +98,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				</Text>
 				<Progress value={stopped ? share(count, total) : 100} color={stopped ? "gray" : "teal"} aria-label="Progress" />
 				<Group justify="flex-end">
-					<Button onClick={onClose}>Done</Button>
+					<DoneButton onClick={onClose} />
 				</Group>
 			</Stack>
 		);
@@ -129,6 +129,17 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				)}
 			</Group>
 		</Stack>
+	);
+}
+
+/** Takes the focus, which the button that began it had. */
+function DoneButton({ onClick }: { onClick: () => void }) {
+	const button = useRef<HTMLButtonElement>(null);
+	useEffect(() => button.current?.focus(), []);
+	return (
+		<Button ref={button} onClick={onClick}>
+			Done
+		</Button>
 	);
 }
 
