@@ -115,6 +115,13 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	await developer.getByRole("button", { name: "New key" }).first().click();
 	const dialog = developer.getByRole("dialog");
 	await dialog.getByRole("textbox", { name: "Name" }).fill("Shop server");
+	// A key could do everything unless someone unchecked it.
+	await expect(dialog.getByRole("checkbox", { name: "Publish" })).toBeChecked();
+	for (const more of ["Read", "Manage"]) {
+		const scope = dialog.getByRole("checkbox", { name: more });
+		await expect(scope).not.toBeChecked();
+		await scope.check();
+	}
 	await dialog.getByRole("checkbox", { name: "Publish" }).uncheck();
 	await dialog.getByRole("combobox", { name: "Expires" }).click();
 	await developer.getByRole("option", { name: "In 30 days" }).click();

@@ -3,10 +3,13 @@ export const KEY_SCOPES = ["publish", "read", "manage"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const SCOPE_WORDS: Readonly<Record<KeyScope, { readonly label: string; readonly may: string }>> = {
-	publish: { label: "Publish", may: "Publish events and report store facts." },
+	publish: { label: "Publish", may: "Publish events and report store facts: all that a store's server needs." },
 	read: { label: "Read", may: "Read the event log, webhooks and deliveries." },
 	manage: { label: "Manage", may: "Create and change webhooks, rotate secrets, replay, and revoke keys." },
 };
+
+/** What a new key may do unless something else is chosen: the least that most programs need. */
+export const PROPOSED_SCOPES: readonly KeyScope[] = ["publish"];
 
 const DAY_MS = 86_400_000;
 

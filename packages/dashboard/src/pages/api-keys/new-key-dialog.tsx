@@ -9,6 +9,7 @@ import {
 	KEY_SCOPES,
 	type KeyScope,
 	keyTrial,
+	PROPOSED_SCOPES,
 	SCOPE_WORDS,
 } from "../../lib/account/key-scopes.ts";
 import { isolated, typedName } from "../../lib/text/names.ts";
@@ -63,7 +64,7 @@ interface NewKeyFormProps {
 function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
 	const projectId = useProjectId();
 	const form = useForm<{ name: string; scopes: KeyScope[]; days: string }>({
-		initialValues: { name: "", scopes: [...KEY_SCOPES], days: "null" },
+		initialValues: { name: "", scopes: [...PROPOSED_SCOPES], days: "null" },
 		validate: {
 			name: nameFault,
 			scopes: (scopes) => (scopes.length === 0 ? "Choose at least one." : null),
