@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { compactCount, formatBytes, formatCount, formatMs, formatRate, plural } from "./numbers.ts";
+import { compactCount, formatAboutMs, formatBytes, formatCount, formatMs, formatRate, plural } from "./numbers.ts";
 
 it("writes counts with separators, or in compact form", () => {
 	expect(formatCount(1_234_567)).toBe("1,234,567");
@@ -16,6 +16,19 @@ it.each([
 	[125_000, "2 min 5 s"],
 ])("writes %d ms as %s", (ms, words) => {
 	expect(formatMs(ms)).toBe(words);
+});
+
+// Response times are counted in buckets: a receiver that always took 8.00 s was said to take 7.51 s.
+it.each([
+	[null, "–"],
+	[1, "~1 ms"],
+	[8.5, "~8.5 ms"],
+	[394.6, "~390 ms"],
+	[996, "~1 s"],
+	[7_512.2, "~7.5 s"],
+	[89_337, "~89 s"],
+])("writes about %d ms as %s", (ms, words) => {
+	expect(formatAboutMs(ms)).toBe(words);
 });
 
 it("only says 100% or 0% if it is exact", () => {

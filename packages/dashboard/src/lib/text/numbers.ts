@@ -16,6 +16,13 @@ export function formatMs(ms: number): string {
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** A time that is only known to a tenth, without digits that say more: `~84 ms`, `~7.5 s`; `–` for null. */
+export function formatAboutMs(ms: number | null): string {
+	if (ms === null) return "–";
+	const about = Number(ms.toPrecision(2));
+	return about < 1_000 ? `~${about} ms` : `~${about / 1_000} s`;
+}
+
 /** A share of 1 as a percentage that is 100% or 0% only if exact: `99.9%`, `<0.1%`; `–` for null. */
 export function formatRate(rate: number | null): string {
 	if (rate === null) return "–";

@@ -2,7 +2,7 @@ import { Skeleton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Stats } from "../../api/stats.ts";
-import { compactCount, formatMs, formatRate } from "../../lib/text/numbers.ts";
+import { compactCount, formatAboutMs, formatRate } from "../../lib/text/numbers.ts";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import type { LogsSearch } from "../logs/search.ts";
 import classes from "./figure-tiles.module.css";
@@ -46,7 +46,7 @@ export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureT
 				log={log({ state: "failed", unhandled: true })}
 			/>
 			<Tile name="Attempts delivered" value={say(({ success_rate }) => formatRate(success_rate))} />
-			<Tile name="95% answered within" value={say(({ p95_ms }) => (p95_ms === null ? "–" : formatMs(p95_ms)))} />
+			<Tile name="95% answered within" value={say(({ p95_ms }) => formatAboutMs(p95_ms))} />
 		</dl>
 	);
 }

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { formatMs, formatRate } from "../../lib/text/numbers.ts";
+import { formatAboutMs, formatRate } from "../../lib/text/numbers.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { SkeletonRows } from "../../ui/page/states.tsx";
 import { stateOf } from "./find-webhooks.ts";
@@ -44,7 +44,7 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 								<dt>Success, p95</dt>
 								<dd>
 									{formatRate(health?.day.success_rate ?? null)}
-									{health?.day.p95_ms == null ? "" : `, ${formatMs(health.day.p95_ms)}`}
+									{health?.day.p95_ms == null ? "" : `, ${formatAboutMs(health.day.p95_ms)}`}
 								</dd>
 							</div>
 							<div>

@@ -6,7 +6,7 @@ import type { Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
 import { webhookName } from "../../lib/health/health.ts";
-import { compactCount, formatMs, formatRate, plural } from "../../lib/text/numbers.ts";
+import { compactCount, formatAboutMs, formatRate, plural } from "../../lib/text/numbers.ts";
 import { coarseSpan } from "../../lib/text/time.ts";
 import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
@@ -70,7 +70,7 @@ export function DayCell({ health }: { health: Health | undefined }) {
 	return (
 		<span className={classes.figure}>
 			{formatRate(success_rate)}
-			{p95_ms === null ? null : <span className={classes.quiet}>p95 {formatMs(p95_ms)}</span>}
+			{p95_ms === null ? null : <span className={classes.quiet}>p95 {formatAboutMs(p95_ms)}</span>}
 		</span>
 	);
 }

@@ -2,7 +2,7 @@ import { Box } from "@mantine/core";
 import { type MouseEvent, type PointerEvent, type ReactNode, useState } from "react";
 import type { StatsBucket, StatsRange } from "../../api/stats.ts";
 import { axisLabels, type Scale, scaleTo } from "../../lib/text/chart-scale.ts";
-import { compactCount, formatCount, formatMs } from "../../lib/text/numbers.ts";
+import { compactCount, formatAboutMs, formatCount, formatMs } from "../../lib/text/numbers.ts";
 import classes from "./charts.module.css";
 import { bucketLabel, tickLabel } from "./charts-labels.ts";
 
@@ -150,8 +150,6 @@ export function OutcomesPlot({ fills, ...plot }: OutcomesPlotProps) {
 	);
 }
 
-const ms = (value: number | null) => (value === null ? "–" : formatMs(value));
-
 const SERIES = [
 	{ name: "p50_ms", stroke: "var(--ph-accent)" },
 	{ name: "p95_ms", stroke: "var(--ph-waiting-fill)", dashes: "5 4" },
@@ -167,8 +165,8 @@ export function TimesPlot(plot: PlotProps) {
 			scale={scale}
 			format={formatMs}
 			rows={({ p50_ms, p95_ms }) => [
-				["Median", ms(p50_ms)],
-				["95th percentile", ms(p95_ms)],
+				["Median", formatAboutMs(p50_ms)],
+				["95th percentile", formatAboutMs(p95_ms)],
 			]}
 		>
 			{/* Stretched to the width; the strokes keep theirs. */}

@@ -2,7 +2,7 @@ import { Anchor, Box, Center, SegmentedControl, Skeleton, Table } from "@mantine
 import { type ReactNode, useId } from "react";
 import { STATS_RANGES, type Stats, type StatsBucket, type StatsRange } from "../../api/stats.ts";
 import { outcomesInWords, totalOf } from "../../lib/health/health-figures.ts";
-import { formatCount, formatMs, formatRate } from "../../lib/text/numbers.ts";
+import { formatAboutMs, formatCount, formatRate } from "../../lib/text/numbers.ts";
 import { outcomeColor } from "../deliveries/outcome.tsx";
 import classes from "./charts.module.css";
 import { bucketLabel, RANGE_WORDS } from "./charts-labels.ts";
@@ -171,15 +171,13 @@ export function OutcomesChart({ stats, withEvents = false, plain = false, onPick
 	);
 }
 
-const ms = (value: number | null) => (value === null ? "–" : formatMs(value));
-
 /** Response times over time. */
 export function TimesChart({ stats }: { stats: Stats }) {
 	const { buckets, total, range, step_ms: stepMs } = stats;
 	const none = total.p50_ms === null;
 	const words = none
 		? `No response times in ${RANGE_WORDS[range].last}.`
-		: `Response times of ${RANGE_WORDS[range].last}: median ${ms(total.p50_ms)}, 95th percentile ${ms(total.p95_ms)}.`;
+		: `Response times of ${RANGE_WORDS[range].last}: median ${formatAboutMs(total.p50_ms)}, 95th percentile ${formatAboutMs(total.p95_ms)}.`;
 	return (
 		<Frame
 			words={words}
@@ -187,15 +185,19 @@ export function TimesChart({ stats }: { stats: Stats }) {
 			none="No responses in this period"
 			legend={
 				<>
-					<LineKey label="Median" value={ms(total.p50_ms)} stroke="var(--ph-accent)" />
-					<LineKey label="95th percentile" value={ms(total.p95_ms)} stroke="var(--ph-waiting-fill)" dashed />
+					<LineKey label="Median" value={formatAboutMs(total.p50_ms)} stroke="var(--ph-accent)" />
+					<LineKey label="95th percentile" value={formatAboutMs(total.p95_ms)} stroke="var(--ph-waiting-fill)" dashed />
 				</>
 			}
 			plot={<TimesPlot buckets={buckets} range={range} stepMs={stepMs} />}
 			table={
 				<Figures
 					head={["Time", "Median", "95th percentile"]}
-					rows={buckets.map((bucket) => [bucketLabel(bucket.at, range, stepMs), ms(bucket.p50_ms), ms(bucket.p95_ms)])}
+					rows={buckets.map((bucket) => [
+						bucketLabel(bucket.at, range, stepMs),
+						formatAboutMs(bucket.p50_ms),
+						formatAboutMs(bucket.p95_ms),
+					])}
 				/>
 			}
 		/>
