@@ -247,6 +247,12 @@ export const API = [
 				only: "makes the metrics",
 				why: "Anyone stops all deliveries by reading the metrics in a loop.",
 			},
+		],
+	),
+	...of(
+		"server/src/api/storage-check.ts",
+		["server/src/api/system.test.ts"],
+		[
 			{
 				name: "storage-asked-by-everyone",
 				find: "answer !== null && clock.elapsed() < this.#countsUntil",

@@ -127,7 +127,7 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly role?: Role;
 	/** The scope that a project's key needs. By default, `read` for GET and `manage` for other methods. */
 	readonly scope?: KeyScope;
-	/** A project's own key isn't enough: only members and the operator may call it. */
+	/** A project's own key isn't enough: only members and the operator may call it. Implied by `role: "owner"`. */
 	readonly peopleOnly?: boolean;
 	readonly query?: Q;
 	readonly body?: B;
@@ -142,8 +142,8 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	/** Its response may be large or take a while to create, so few such requests of one principal are processed at a time. */
 	readonly heavy?: boolean;
 	/**
-	 * How often it may be called. By default GET counts as a lookup. Others also count as a change, unless they report
-	 * facts, only record a read, or name `none`.
+	 * How often it may be called. By default GET counts as a lookup, or as a read if it is `heavy`. Others also count as a
+	 * change, unless they report facts, only record a read, or name `none`.
 	 */
 	readonly rate?: RateName | "none";
 	readonly success: Success<R>;
@@ -186,7 +186,10 @@ export const routeIn =
 		path: string,
 		operationId: string,
 		row: RouteRow<Q, B, R>,
-	): Route => ({ method, path, operationId, tag, ...row });
+	): Route => {
+		const implied = { ...(row.role === "owner" && { peopleOnly: true }), ...(row.heavy && { rate: "reads" as const }) };
+		return { method, path, operationId, tag, ...implied, ...row };
+	};
 
 export function roleFor(route: Pick<Route, "role" | "method">): Role {
 	return route.role ?? (route.method === "GET" ? "viewer" : "developer");

@@ -30,7 +30,7 @@ import {
 	readPathParams,
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
-import { StorageCheck } from "./routes/system/system.ts";
+import { StorageCheck } from "./storage-check.ts";
 
 declare module "fastify" {
 	interface FastifyRequest {

@@ -65,7 +65,7 @@ export class Admission {
 		const { principal } = request;
 		if (principal === null || principal.kind === "operator") return;
 		for (const name of ratesOf(route)) {
-			const [what, ofProject] = COUNTED[name];
+			const [what, ofProject] = RATED[name];
 			const owner = ofProject === undefined ? principalName(principal) : payerOf(request)!;
 			const tooSoon = this.#rates[name].take(owner);
 			if (tooSoon?.whose === "own") throw retryLater("own", tooMany(name), tooSoon.wait);
@@ -186,8 +186,8 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += RESPONSES.sliceBytes) yield bytes.subarray(at, at + RESPONSES.sliceBytes);
 }
 
-/** What each rate counts. With a second part it applies to the project, otherwise to the principal. */
-const COUNTED: Record<RateName, readonly [what: string, ofProject?: string]> = {
+/** What each rate limits, in words. One with a second part applies to a project, the others to each principal. */
+const RATED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	changes: ["changes", "in this project"],
 	facts: ["store facts", "of this project"],
 	testEvents: ["test events", "of this project"],
@@ -203,5 +203,5 @@ const COUNTED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 export function tooMany(name: RateName): string {
 	const { burst, perMinute } = RATES[name];
 	const large = name === "reads" ? ", large responses counting as several" : "";
-	return `Too many ${COUNTED[name].join(" ")}: up to ${grouped(burst)} at once and ${grouped(perMinute)} per minute${large}.`;
+	return `Too many ${RATED[name].join(" ")}: up to ${grouped(burst)} at once and ${grouped(perMinute)} per minute${large}.`;
 }

@@ -1,5 +1,6 @@
 /** Every route, in the order of the documentation. */
 import type { ApiParts, Route } from "../route.ts";
+import { StorageCheck } from "../storage-check.ts";
 import { attemptRoutes } from "./log/attempts.ts";
 import { bulkRoutes } from "./log/bulk.ts";
 import { deliveryRoutes } from "./log/deliveries.ts";
@@ -17,10 +18,11 @@ import { factRoutes } from "./publishing/facts.ts";
 import { orderRoutes } from "./publishing/orders.ts";
 import { publishRoutes } from "./publishing/publish.ts";
 import { quarantineRoutes } from "./system/quarantine.ts";
-import { docsRoutes, problemRoutes, StorageCheck, systemRoutes } from "./system/system.ts";
+import { docsRoutes, problemRoutes, systemRoutes } from "./system/system.ts";
 import { incidentRoutes } from "./webhooks/incidents.ts";
 import { changeRoutes, insightRoutes } from "./webhooks/insight.ts";
 import { webhookRoutes } from "./webhooks/webhooks.ts";
+
 /** @param openApi the document's JSON text, made at the first request for it */
 export function apiRoutes(parts: ApiParts, openApi: () => string, storageCheck = new StorageCheck(parts)): Route[] {
 	return [

@@ -111,7 +111,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			summary: "Rename a project",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			body: request("ProjectPatch")({ name: NewName }),
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
@@ -126,7 +125,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			description: "Enables the routes for webhooks, API keys and attempts. Paused webhooks stay paused.",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params, audit }) {
 				const project = found("project", await projects.setDeveloperApp(params.projectId, true));
@@ -139,7 +137,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			description: "Pauses every webhook of the project. Publishing continues, and events wait.",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			success: { status: 204, description: "The app was removed." },
 			async handler({ params, audit }) {
 				const project = found("project", await projects.setDeveloperApp(params.projectId, false));

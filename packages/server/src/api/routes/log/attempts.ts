@@ -237,7 +237,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			access: "developer",
 			query: AttemptQuery,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: listWith(Attempt, searchedOf) },
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
@@ -252,7 +251,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			access: "developer",
 			query: AttemptQuery,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: listWith(ListedAttempt, searchedOf) },
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), orderIdBytes: SEARCH.orderIdBytes };
@@ -272,7 +270,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			access: "developer",
 			query: AttemptCountQuery,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "The count.", schema: AttemptCount },
 			async handler({ params: { projectId }, query }) {
 				const { filter: asked, searched } = await attemptFilter(references, projectId, query);

@@ -125,7 +125,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			access: "developer",
 			query: strictObject({ ...filters, ...paging }),
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },
 			async handler({ params: { projectId }, query, request, reply }) {
 				const { limit, cursor } = query;

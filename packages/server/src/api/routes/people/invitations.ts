@@ -135,7 +135,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 				"Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			body: NewInvitation,
 			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
@@ -157,7 +156,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			summary: "List open invitations",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			success: { status: 200, description: "All open invitations.", schema: list(Invitation) },
 			async handler({ params }) {
 				return { data: (await members.invitations(params.projectId)).map(presentInvitation), next_cursor: null };
@@ -167,7 +165,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			summary: "Revoke an invitation",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			success: { status: 204, description: "The link no longer works." },
 			async handler({ params: { projectId, invitationId }, audit }) {
 				const open = await members.invitations(projectId);

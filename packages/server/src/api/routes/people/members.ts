@@ -91,7 +91,6 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 				"It applies from the next request on. Open invitations that the member created end, unless they remain an owner.",
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			body: request("MemberPatch")({ role: RoleName }),
 			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
@@ -144,10 +143,8 @@ export function auditRoutes({ storage }: ApiParts): Route[] {
 			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
 			access: "project",
 			role: "owner",
-			peopleOnly: true,
 			query: PageQuerySchema,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "A page of entries.", schema: list(AuditEntry) },
 			handler: ({ params, query }) =>
 				pageById("audit", query, (page) => storage.listAudit({ projectId: params.projectId, ...page }), presentAudit),

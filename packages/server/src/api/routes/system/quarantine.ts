@@ -132,7 +132,6 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			access: "operator",
 			query: PageQuerySchema,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "A page of projects.", schema: list(QuarantinedProject) },
 			async handler({ query: { limit, cursor } }) {
 				const position = cursor === undefined ? null : decodePosition(cursor);

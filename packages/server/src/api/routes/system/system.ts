@@ -5,11 +5,11 @@ import { RateLimit } from "../../../base/throttle.ts";
 import { quarantineNotice } from "../../../engine/quarantine.ts";
 import { holdText } from "../../../engine/retention-clock.ts";
 import { shortageText } from "../../../net/shortages.ts";
-import { StorageError } from "../../../storage/port.ts";
 import { PROBLEMS, Problem, type ProblemKind } from "../../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { component, orNull, Time, Type } from "../../schema.ts";
+import type { StorageCheck, StorageState } from "../../storage-check.ts";
 
 const route = routeIn("System");
 
@@ -25,58 +25,6 @@ const Health = component("Health")({
 	status: Type.Enum(["ok"]),
 	notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
 });
-
-/** Storage must respond within this time. */
-const PING_MS = 2_000;
-/** How long a result is reused: anyone may ask, and each check costs a commit or a line in the log. */
-const COUNTS_MS = 1_000;
-
-/** `full`: it reads, but has no room for what is published. `silent`: it fails, or doesn't respond in time. */
-type StorageState = "ok" | "full" | "silent";
-
-/** Whether storage reads and commits. Checked at most once a second, one check at a time, however many callers ask. */
-export class StorageCheck {
-	readonly #parts: Pick<ApiParts, "storage" | "clock" | "logger">;
-	#answer: Promise<StorageState> | null = null;
-	#countsUntil = 0;
-
-	constructor(parts: Pick<ApiParts, "storage" | "clock" | "logger">) {
-		this.#parts = parts;
-	}
-
-	read(): Promise<StorageState> {
-		const { clock } = this.#parts;
-		const answer = this.#answer;
-		// In a later turn of the event loop, like a new answer, so that a connection's requests don't all run in this one.
-		if (answer !== null && clock.elapsed() < this.#countsUntil)
-			return new Promise((resolve) => clock.setImmediate(() => resolve(answer)));
-		this.#countsUntil = Number.POSITIVE_INFINITY;
-		this.#answer = this.#ask().finally(() => {
-			this.#countsUntil = clock.elapsed() + COUNTS_MS;
-		});
-		return this.#answer;
-	}
-
-	async #ask(): Promise<StorageState> {
-		const late = Promise.withResolvers<StorageState>();
-		const timer = this.#parts.clock.setTimeout(() => late.resolve("silent"), PING_MS);
-		try {
-			return await Promise.race([this.#ping(), late.promise]);
-		} finally {
-			timer.cancel();
-		}
-	}
-
-	async #ping(): Promise<StorageState> {
-		try {
-			await this.#parts.storage.ping();
-			return "ok";
-		} catch (error) {
-			this.#parts.logger.warn({ err: error }, "storage did not read and commit");
-			return error instanceof StorageError && error.code === "full" ? "full" : "silent";
-		}
-	}
-}
 
 const STORAGE_TEXT: Record<Exclude<StorageState, "ok">, string> = {
 	full: "Storage has no space left, so events are refused: free some. This node is ready again within seconds of that.",

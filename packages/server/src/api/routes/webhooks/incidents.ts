@@ -88,7 +88,6 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 			access: "developer",
 			query: IncidentQuery,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },
 			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");

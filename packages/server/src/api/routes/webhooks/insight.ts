@@ -258,7 +258,6 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			access: "developer",
 			query: StatsQuery,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "The counts.", schema: Stats },
 			async handler({ params: { projectId }, query: { range = "day", webhook_id } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
@@ -282,7 +281,6 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			access: "developer",
 			query: HealthQuery,
 			heavy: true,
-			rate: "reads",
 			success: {
 				status: 200,
 				description: "The health of the webhooks, oldest first.",
@@ -313,7 +311,6 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 			access: "developer",
 			query: WaitingQuery,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "The pending attempts.", schema: wholeList("WaitingList", WaitingAttempt) },
 			async handler({ params: { projectId }, query: { webhook_id = null, limit } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");

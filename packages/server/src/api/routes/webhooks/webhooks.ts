@@ -199,7 +199,6 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			access: "developer",
 			query: PageQuerySchema,
 			heavy: true,
-			rate: "reads",
 			success: { status: 200, description: "A page of webhooks.", schema: list(Webhook) },
 			handler: ({ params, query }) =>
 				pageById("webhook", query, (page) => webhooks.list(params.projectId, page), presentWebhook),

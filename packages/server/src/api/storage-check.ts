@@ -1,0 +1,47 @@
+import { within } from "../base/clock.ts";
+import { StorageError } from "../storage/port.ts";
+import type { ApiParts } from "./route.ts";
+
+/** Storage must respond within this time, milliseconds. */
+const PING_MS = 2_000;
+/** How long a result is reused, milliseconds: anyone may ask, and each check costs a commit or a line in the log. */
+const COUNTS_MS = 1_000;
+
+/** `full`: it reads, but has no room for what is published. `silent`: it fails, or doesn't respond in time. */
+export type StorageState = "ok" | "full" | "silent";
+
+/** Whether storage reads and commits. Checked at most once a second, one check at a time, however many callers ask. */
+export class StorageCheck {
+	readonly #parts: Pick<ApiParts, "storage" | "clock" | "logger">;
+	#answer: Promise<StorageState> | null = null;
+	#countsUntil = 0;
+
+	constructor(parts: Pick<ApiParts, "storage" | "clock" | "logger">) {
+		this.#parts = parts;
+	}
+
+	read(): Promise<StorageState> {
+		const { clock } = this.#parts;
+		const answer = this.#answer;
+		// In a later turn of the event loop, like a new answer, so that a connection's requests don't all run in this one.
+		if (answer !== null && clock.elapsed() < this.#countsUntil)
+			return new Promise((resolve) => clock.setImmediate(() => resolve(answer)));
+		this.#countsUntil = Number.POSITIVE_INFINITY;
+		this.#answer = within(clock, PING_MS, this.#ping())
+			.then((state) => state ?? "silent")
+			.finally(() => {
+				this.#countsUntil = clock.elapsed() + COUNTS_MS;
+			});
+		return this.#answer;
+	}
+
+	async #ping(): Promise<StorageState> {
+		try {
+			await this.#parts.storage.ping();
+			return "ok";
+		} catch (error) {
+			this.#parts.logger.warn({ err: error }, "storage did not read and commit");
+			return error instanceof StorageError && error.code === "full" ? "full" : "silent";
+		}
+	}
+}
