@@ -1,7 +1,7 @@
 // `npm run docs`: writes the pages that are generated from code.
 import { readFileSync, writeFileSync } from "node:fs";
 import { referencePage } from "../packages/cli/src/reference.ts";
-import { configurationPage } from "../packages/server/src/config/settings.ts";
+import { configurationPage } from "./configuration-page.ts";
 import { receivingPage } from "./receiving-page.ts";
 
 writeFileSync(new URL("../docs/operations/configuration.md", import.meta.url), configurationPage());

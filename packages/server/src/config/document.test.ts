@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { configurationPage } from "./settings.ts";
+import { configurationPage } from "../../../../scripts/configuration-page.ts";
 
 test("the settings page matches the table (npm run docs writes it)", () => {
 	const page = new URL("../../../../docs/operations/configuration.md", import.meta.url);

@@ -31,254 +31,210 @@ export const hasFlag = (setting: Pick<Setting<unknown>, "secret">): boolean => s
 export const flagOf = (setting: Pick<Setting<unknown>, "name">): string =>
 	`--${setting.name.toLowerCase().replaceAll("_", "-")}`;
 
-const setting = <T>(row: Setting<T>): Setting<T> => row;
+/** Settings that help and the documentation list under one heading. */
+const group = <Values>(
+	group: Setting<unknown>["group"],
+	rows: { readonly [K in keyof Values]: Omit<Setting<Values[K]>, "group"> },
+) =>
+	Object.fromEntries(
+		Object.entries<Omit<Setting<unknown>, "group">>(rows).map(([key, row]) => [key, { ...row, group }]),
+	) as unknown as { readonly [K in keyof Values]: Setting<Values[K]> };
 
 /** All settings. Reading the environment and flags, help and the documentation all use this table. */
 export const SETTINGS = {
-	host: setting({
-		name: "HOST",
-		group: "Listening",
-		placeholder: "host",
-		default: "127.0.0.1",
-		meaning:
-			"Address that the API listens on. It speaks plain HTTP: put a TLS proxy in front of it to serve other machines.",
-		parse: parse.host,
+	...group("Listening", {
+		host: {
+			name: "HOST",
+			placeholder: "host",
+			default: "127.0.0.1",
+			meaning:
+				"Address that the API listens on. It speaks plain HTTP: put a TLS proxy in front of it to serve other machines.",
+			parse: parse.host,
+		},
+		port: {
+			name: "PORT",
+			placeholder: "port",
+			default: "8420",
+			meaning: "Port that the API listens on.",
+			parse: parse.whole(0, 65535),
+		},
+		publicUrl: {
+			name: "PUBLIC_URL",
+			placeholder: "url",
+			default: null,
+			defaultText: "the address it listens on",
+			meaning:
+				"Where users reach the dashboard, such as https://hooks.example.com. Links begin with it, and if it is https://, cookies are only sent over HTTPS.",
+			parse: parse.origin,
+		},
+		trustProxy: {
+			name: "TRUST_PROXY",
+			placeholder: "cidrs",
+			default: "",
+			defaultText: "none",
+			meaning:
+				"Addresses of proxies whose X-Forwarded-For header is trusted, so that wrong keys count against the right client.",
+			parse: parse.cidrs,
+		},
 	}),
-	port: setting({
-		name: "PORT",
-		group: "Listening",
-		placeholder: "port",
-		default: "8420",
-		meaning: "Port that the API listens on.",
-		parse: parse.whole(0, 65535),
+	...group("Data", {
+		database: {
+			name: "DATABASE_URL",
+			placeholder: "url",
+			default: "sqlite:./data/posthorn.db",
+			meaning:
+				"Where all data is stored: sqlite:PATH for one machine, postgres://… for several. A URL with a password can't be a flag.",
+			secret: parse.hasPassword,
+			parse: parse.database,
+		},
+		operatorKey: {
+			name: "OPERATOR_KEY",
+			placeholder: "key",
+			default: null,
+			defaultText: "created at the first start and printed once",
+			meaning:
+				"API key of the person who runs the instance. If standard error isn't a terminal, the created key isn't printed, but left in `posthorn.operatorkey` next to the database; with PostgreSQL, none is created then. `posthorn operator-key --new` replaces a lost one.",
+			secret: true,
+			parse: parse.operatorKey,
+		},
+		sealKey: {
+			name: "SEAL_KEY",
+			placeholder: "base64",
+			default: null,
+			defaultText: "created at the first start, next to the database; required with PostgreSQL",
+			meaning:
+				"Key that signing secrets are stored sealed (encrypted) with. Back it up, but not together with the database.",
+			secret: true,
+			parse: parse.sealKey,
+		},
+		logRetentionMs: {
+			name: "LOG_RETENTION_DAYS",
+			placeholder: "days",
+			default: "30",
+			meaning: "How long events and the delivery log are kept; with PostgreSQL up to a day longer.",
+			parse: parse.days(1, 3650),
+		},
+		logLevel: {
+			name: "LOG_LEVEL",
+			placeholder: "level",
+			default: "info",
+			meaning: "How much the service writes to its own log. At info, it logs failed attempts; at debug, all of them.",
+			parse: parse.logLevel,
+		},
 	}),
-	publicUrl: setting({
-		name: "PUBLIC_URL",
-		group: "Listening",
-		placeholder: "url",
-		default: null,
-		defaultText: "the address it listens on",
-		meaning:
-			"Where users reach the dashboard, such as https://hooks.example.com. Links begin with it, and if it is https://, cookies are only sent over HTTPS.",
-		parse: parse.origin,
+	...group("Delivery", {
+		brand: {
+			name: "BRAND",
+			placeholder: "word",
+			default: "Service",
+			meaning: "The word that replaces Service in the X-Service-* headers and in the user agent, Service-Webhooks/1.0.",
+			parse: parse.brand,
+		},
+		retryDelaysMs: {
+			name: "RETRY_DELAYS",
+			placeholder: "seconds",
+			default: "30,60,120,300,600,1800,3600",
+			meaning:
+				"Delays before attempts 2, 3 …, each from the end of the previous attempt. Attempts = number of delays + 1.",
+			parse: parse.retryDelays,
+		},
+		attemptTimeoutMs: {
+			name: "ATTEMPT_TIMEOUT",
+			placeholder: "seconds",
+			default: "15",
+			meaning:
+				"How long an attempt may take in total, including name resolution and TLS. Waiting for a turn to connect doesn't count.",
+			parse: parse.seconds(0.1, 300),
+		},
+		basketIdleMs: {
+			name: "BASKET_IDLE",
+			placeholder: "seconds",
+			default: "86400",
+			meaning: "How long a basket must go untouched before basket.abandoned is published.",
+			parse: parse.seconds(1, 31_536_000),
+		},
 	}),
-	trustProxy: setting({
-		name: "TRUST_PROXY",
-		group: "Listening",
-		placeholder: "cidrs",
-		default: "",
-		defaultText: "none",
-		meaning:
-			"Addresses of proxies whose X-Forwarded-For header is trusted, so that wrong keys count against the right client.",
-		parse: parse.cidrs,
+	...group("Network", {
+		egressAllow: {
+			name: "EGRESS_ALLOW",
+			placeholder: "cidrs",
+			default: "",
+			defaultText: "none",
+			meaning:
+				"Address ranges that deliveries may go to in addition to public ones, for tests and private networks. This machine's own addresses are only allowed if named here.",
+			parse: parse.cidrs,
+		},
+		egressDeny: {
+			name: "EGRESS_DENY",
+			placeholder: "cidrs",
+			default: "",
+			defaultText: "none",
+			meaning:
+				"Address ranges that deliveries never go to, even if POSTHORN_EGRESS_ALLOW contains them. Name the public addresses of your own network here: behind NAT, Posthorn can't know them. The same goes for a NAT64 prefix other than 64:ff9b::/96: name what it must not translate, such as 2001:db8:64::a9fe:0/112 for the prefix 2001:db8:64::/96.",
+			parse: parse.cidrs,
+		},
+		egressPorts: {
+			name: "EGRESS_PORTS",
+			placeholder: "ports",
+			default: "1-65535",
+			meaning: "Ports that deliveries may go to. Port 25 (mail) is never allowed.",
+			parse: parse.ports,
+		},
+		egressCa: {
+			name: "EGRESS_CA_FILE",
+			placeholder: "file",
+			default: null,
+			defaultText: "none",
+			meaning: "PEM file with certificate authorities to trust for receivers, in addition to the public ones.",
+			parse: parse.certificates,
+		},
 	}),
-	database: setting({
-		name: "DATABASE_URL",
-		group: "Data",
-		placeholder: "url",
-		default: "sqlite:./data/posthorn.db",
-		meaning:
-			"Where all data is stored: sqlite:PATH for one machine, postgres://… for several. A URL with a password can't be a flag.",
-		secret: parse.hasPassword,
-		parse: parse.database,
-	}),
-	operatorKey: setting({
-		name: "OPERATOR_KEY",
-		group: "Data",
-		placeholder: "key",
-		default: null,
-		defaultText: "created at the first start and printed once",
-		meaning:
-			"API key of the person who runs the instance. If standard error isn't a terminal, the created key isn't printed, but left in `posthorn.operatorkey` next to the database; with PostgreSQL, none is created then. `posthorn operator-key --new` replaces a lost one.",
-		secret: true,
-		parse: parse.operatorKey,
-	}),
-	sealKey: setting({
-		name: "SEAL_KEY",
-		group: "Data",
-		placeholder: "base64",
-		default: null,
-		defaultText: "created at the first start, next to the database; required with PostgreSQL",
-		meaning:
-			"Key that signing secrets are stored sealed (encrypted) with. Back it up, but not together with the database.",
-		secret: true,
-		parse: parse.sealKey,
-	}),
-	logRetentionMs: setting({
-		name: "LOG_RETENTION_DAYS",
-		group: "Data",
-		placeholder: "days",
-		default: "30",
-		meaning: "How long events and the delivery log are kept; with PostgreSQL up to a day longer.",
-		parse: parse.days(1, 3650),
-	}),
-	logLevel: setting({
-		name: "LOG_LEVEL",
-		group: "Data",
-		placeholder: "level",
-		default: "info",
-		meaning: "How much the service writes to its own log. At info, it logs failed attempts; at debug, all of them.",
-		parse: parse.logLevel,
-	}),
-	brand: setting({
-		name: "BRAND",
-		group: "Delivery",
-		placeholder: "word",
-		default: "Service",
-		meaning: "The word that replaces Service in the X-Service-* headers and in the user agent, Service-Webhooks/1.0.",
-		parse: parse.brand,
-	}),
-	retryDelaysMs: setting({
-		name: "RETRY_DELAYS",
-		group: "Delivery",
-		placeholder: "seconds",
-		default: "30,60,120,300,600,1800,3600",
-		meaning:
-			"Delays before attempts 2, 3 …, each from the end of the previous attempt. Attempts = number of delays + 1.",
-		parse: parse.retryDelays,
-	}),
-	attemptTimeoutMs: setting({
-		name: "ATTEMPT_TIMEOUT",
-		group: "Delivery",
-		placeholder: "seconds",
-		default: "15",
-		meaning:
-			"How long an attempt may take in total, including name resolution and TLS. Waiting for a turn to connect doesn't count.",
-		parse: parse.seconds(0.1, 300),
-	}),
-	basketIdleMs: setting({
-		name: "BASKET_IDLE",
-		group: "Delivery",
-		placeholder: "seconds",
-		default: "86400",
-		meaning: "How long a basket must go untouched before basket.abandoned is published.",
-		parse: parse.seconds(1, 31_536_000),
-	}),
-	egressAllow: setting({
-		name: "EGRESS_ALLOW",
-		group: "Network",
-		placeholder: "cidrs",
-		default: "",
-		defaultText: "none",
-		meaning:
-			"Address ranges that deliveries may go to in addition to public ones, for tests and private networks. This machine's own addresses are only allowed if named here.",
-		parse: parse.cidrs,
-	}),
-	egressDeny: setting({
-		name: "EGRESS_DENY",
-		group: "Network",
-		placeholder: "cidrs",
-		default: "",
-		defaultText: "none",
-		meaning:
-			"Address ranges that deliveries never go to, even if POSTHORN_EGRESS_ALLOW contains them. Name the public addresses of your own network here: behind NAT, Posthorn can't know them. The same goes for a NAT64 prefix other than 64:ff9b::/96: name what it must not translate, such as 2001:db8:64::a9fe:0/112 for the prefix 2001:db8:64::/96.",
-		parse: parse.cidrs,
-	}),
-	egressPorts: setting({
-		name: "EGRESS_PORTS",
-		group: "Network",
-		placeholder: "ports",
-		default: "1-65535",
-		meaning: "Ports that deliveries may go to. Port 25 (mail) is never allowed.",
-		parse: parse.ports,
-	}),
-	egressCa: setting({
-		name: "EGRESS_CA_FILE",
-		group: "Network",
-		placeholder: "file",
-		default: null,
-		defaultText: "none",
-		meaning: "PEM file with certificate authorities to trust for receivers, in addition to the public ones.",
-		parse: parse.certificates,
-	}),
-	maxEventBytes: setting({
-		name: "MAX_EVENT_BYTES",
-		group: "Limits",
-		placeholder: "bytes",
-		default: String(REQUESTS.eventBytes),
-		meaning: "Maximum size of an event's data.",
-		parse: parse.whole(1_024, 16_777_216),
-	}),
-	maxBatchBytes: setting({
-		name: "MAX_BATCH_BYTES",
-		group: "Limits",
-		placeholder: "bytes",
-		default: String(REQUESTS.batchBytes),
-		meaning:
-			"Maximum body size of a request that publishes several events or reports several orders. A body may always be as large as that of a single event.",
-		parse: parse.whole(1_024, 16_777_216),
-	}),
-	maxBodyBytesInFlight: setting({
-		name: "MAX_BODY_BYTES_IN_FLIGHT",
-		group: "Limits",
-		placeholder: "bytes",
-		default: String(REQUESTS.bodyBytesInFlight),
-		meaning:
-			"Maximum total size of the request bodies being received or processed. One project may use an eighth of it, or one body if that is larger.",
-		parse: parse.whole(8_388_608, 1_073_741_824),
-	}),
-	maxWebhooksPerProject: setting({
-		name: "MAX_WEBHOOKS",
-		group: "Limits",
-		placeholder: "count",
-		default: "100",
-		meaning: "Maximum number of webhooks in a project.",
-		parse: parse.whole(1, 10_000),
-	}),
-	maxUrlLength: setting({
-		name: "MAX_URL_LENGTH",
-		group: "Limits",
-		placeholder: "characters",
-		default: "2048",
-		meaning: "Maximum length of a webhook's URL.",
-		parse: parse.whole(16, 8_192),
-	}),
-	maxDescriptionLength: setting({
-		name: "MAX_DESCRIPTION_LENGTH",
-		group: "Limits",
-		placeholder: "characters",
-		default: "200",
-		meaning: "Maximum length of a webhook's description.",
-		parse: parse.whole(0, 10_000),
+	...group("Limits", {
+		maxEventBytes: {
+			name: "MAX_EVENT_BYTES",
+			placeholder: "bytes",
+			default: String(REQUESTS.eventBytes),
+			meaning: "Maximum size of an event's data.",
+			parse: parse.whole(1_024, 16_777_216),
+		},
+		maxBatchBytes: {
+			name: "MAX_BATCH_BYTES",
+			placeholder: "bytes",
+			default: String(REQUESTS.batchBytes),
+			meaning:
+				"Maximum body size of a request that publishes several events or reports several orders. A body may always be as large as that of a single event.",
+			parse: parse.whole(1_024, 16_777_216),
+		},
+		maxBodyBytesInFlight: {
+			name: "MAX_BODY_BYTES_IN_FLIGHT",
+			placeholder: "bytes",
+			default: String(REQUESTS.bodyBytesInFlight),
+			meaning:
+				"Maximum total size of the request bodies being received or processed. One project may use an eighth of it, or one body if that is larger.",
+			parse: parse.whole(8_388_608, 1_073_741_824),
+		},
+		maxWebhooksPerProject: {
+			name: "MAX_WEBHOOKS",
+			placeholder: "count",
+			default: "100",
+			meaning: "Maximum number of webhooks in a project.",
+			parse: parse.whole(1, 10_000),
+		},
+		maxUrlLength: {
+			name: "MAX_URL_LENGTH",
+			placeholder: "characters",
+			default: "2048",
+			meaning: "Maximum length of a webhook's URL.",
+			parse: parse.whole(16, 8_192),
+		},
+		maxDescriptionLength: {
+			name: "MAX_DESCRIPTION_LENGTH",
+			placeholder: "characters",
+			default: "200",
+			meaning: "Maximum length of a webhook's description.",
+			parse: parse.whole(0, 10_000),
+		},
 	}),
 };
 
 export type SettingKey = keyof typeof SETTINGS;
-
-/** What a value may be, in the words of its error message. */
-function valuesOf({ parse }: Setting<unknown>): string {
-	const parsed = parse("\u0000");
-	if (parsed.ok) throw new Error("A setting takes any text.");
-	return parsed.must.replace(/ \([^)]*\)$/, "");
-}
-
-/** The page `docs/operations/configuration.md`, generated from the table of settings. */
-export function configurationPage(): string {
-	const settings = Object.values(SETTINGS);
-	const groups = [...new Set(settings.map((setting) => setting.group))].map((group) => {
-		const rows = settings
-			.filter((setting) => setting.group === group)
-			.map((setting) => {
-				const shown = setting.defaultText ?? `\`${setting.default}\``;
-				const value = `\`${setting.placeholder}\`: ${valuesOf(setting)}`;
-				const names = [variableOf(setting), fileVariableOf(setting), hasFlag(setting) ? flagOf(setting) : null];
-				const listed = names.filter((name) => name !== null).map((name) => `\`${name}\``);
-				return `| ${listed.join("<br>")} | ${shown} | ${value} | ${setting.meaning} |`;
-			});
-		const head = "| variable, flag | default | value | meaning |\n|---|---|---|---|";
-		return `## ${group}\n\n${head}\n${rows.join("\n")}\n`;
-	});
-	return `# Configuration
-
-Every setting can be given as an environment variable or as a flag of \`posthorn serve\`; the flag takes precedence. All
-settings are checked at startup, and each error is reported on its own line. An unknown \`POSTHORN_\` variable is an error,
-too.
-
-Secrets can't be flags, which other users of the machine can read in the list of processes. They come from the
-environment, or from a file that their \`…_FILE\` variable names, such as a mounted secret. Space around the file's
-content is dropped.
-
-<!-- Generated by \`npm run docs\` from packages/server/src/config/settings.ts -->
-
-${groups.join("\n")}`;
-}
