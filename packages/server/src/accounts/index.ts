@@ -1,4 +1,4 @@
-import { type Clock, sleep, type Timer } from "../base/clock.ts";
+import { type Clock, repeat, sleep } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AccountStorage } from "../storage/port.ts";
@@ -72,8 +72,7 @@ export interface Accounts {
 
 export function startAccounts(options: AccountsOptions): Accounts {
 	const { passwords = new Passwords() } = options;
-	const sweep = new AccountSweep(options);
-	sweep.start();
+	const stopSweep = startSweep(options);
 	const sessions = new Sessions(options);
 	return {
 		people: new People({ ...options, passwords }),
@@ -82,7 +81,7 @@ export function startAccounts(options: AccountsOptions): Accounts {
 		auditLog: new Audit(options),
 		guesses: new Guesses(options.clock),
 		async close() {
-			await Promise.all([sweep.stop(), sessions.close()]);
+			await Promise.all([stopSweep(), sessions.close()]);
 		},
 	};
 }
@@ -95,51 +94,35 @@ const STEP_ROWS = 500;
 /** Milliseconds between steps, in which other work runs. */
 const BETWEEN_STEPS_MS = 50;
 
-/** Deletes expired sessions, links and invitations, and old audit entries. */
-class AccountSweep {
-	readonly #options: AccountsOptions;
-	#timer: Timer | null = null;
-	#sweeping: Promise<void> = Promise.resolve();
-	#stopped = false;
+/** Deletes expired sessions, links and invitations, and old audit entries. Returns what ends that. */
+function startSweep(options: AccountsOptions): () => Promise<void> {
+	const { storage, clock, disk, logger, retentionNow = () => clock.now() } = options;
+	let isStopped = false;
 
-	constructor(options: AccountsOptions) {
-		this.#options = options;
-	}
-
-	start(): void {
-		if (this.#stopped) return;
-		this.#timer = this.#options.clock.setTimeout(() => {
-			this.#sweeping = this.#sweep().then(() => this.start());
-		}, EVERY_MS);
-	}
-
-	async stop(): Promise<void> {
-		this.#stopped = true;
-		this.#timer?.cancel();
-		await this.#sweeping;
-	}
-
-	async #sweep(): Promise<void> {
-		const { storage, clock, logger, retentionNow = () => clock.now() } = this.#options;
-		if (!Number.isFinite(retentionNow())) return;
-		try {
-			await storage.sweepExpired({ at: retentionNow() });
-			const entries = await this.#sweepAudit(retentionNow());
-			if (entries > 0) logger.info({ entries }, "deleted expired entries of the audit log");
-		} catch (error) {
-			logger.warn({ err: error }, "failed to delete expired sessions, links and invitations; retrying in an hour");
-		}
-	}
-
-	async #sweepAudit(now: number): Promise<number> {
-		const { storage, disk } = this.#options;
+	async function sweepAudit(now: number): Promise<number> {
 		const cutoff = now - AUDIT_RETENTION_DAYS * DAY_MS;
 		let deleted = 0;
-		for (let step = STEP_ROWS; step === STEP_ROWS && !this.#stopped; ) {
+		for (let step = STEP_ROWS; step === STEP_ROWS && !isStopped; ) {
 			step = await storage.sweepAudit({ cutoff, limit: STEP_ROWS });
 			deleted += step;
 			if (step === STEP_ROWS) await sleep(disk, BETWEEN_STEPS_MS);
 		}
 		return deleted;
 	}
+
+	const sweeping = repeat(clock, EVERY_MS, async () => {
+		if (!Number.isFinite(retentionNow())) return EVERY_MS;
+		try {
+			await storage.sweepExpired({ at: retentionNow() });
+			const entries = await sweepAudit(retentionNow());
+			if (entries > 0) logger.info({ entries }, "deleted expired entries of the audit log");
+		} catch (error) {
+			logger.warn({ err: error }, "failed to delete expired sessions, links and invitations; retrying in an hour");
+		}
+		return EVERY_MS;
+	});
+	return () => {
+		isStopped = true;
+		return sweeping.stop();
+	};
 }
