@@ -152,38 +152,24 @@ class Names {
 	}
 
 	project(id: string): number | null {
-		const known = this.#projects.get(id);
-		if (known !== undefined) return known;
-		const row = this.#c.sql("SELECT no FROM projects WHERE id = ?").get(id);
-		if (row === undefined) return null;
-		return keep(this.#projects, id, Number(row.no));
+		return this.#find(this.#projects, id, "SELECT no FROM projects WHERE id = ?", numberOf);
 	}
 
 	/** The number of a webhook of this project, deleted or not. */
 	webhook(projectNo: number, id: string): number | null {
-		let found = this.#webhooks.get(id);
-		if (found === undefined) {
-			const row = this.#c.sql("SELECT no, project_no FROM webhooks WHERE id = ?").get(id);
-			if (row === undefined) return null;
-			found = keep(this.#webhooks, id, { no: Number(row.no), projectNo: Number(row.project_no) });
-		}
-		return found.projectNo === projectNo ? found.no : null;
+		const found = this.#find(this.#webhooks, id, "SELECT no, project_no FROM webhooks WHERE id = ?", webhookOf);
+		return found?.projectNo === projectNo ? found.no : null;
 	}
 
 	webhookId(no: number): string {
-		const known = this.#webhookIds.get(no);
-		if (known !== undefined) return known;
-		const row = this.#c.sql("SELECT id FROM webhooks WHERE no = ?").get(no);
-		if (row === undefined) throw new Error(`Webhook number ${no} is referred to, but doesn't exist.`);
-		return keep(this.#webhookIds, no, String(row.id));
+		const id = this.#find(this.#webhookIds, no, "SELECT id AS name FROM webhooks WHERE no = ?", nameOf);
+		if (id === null) throw new Error(`Webhook number ${no} is referred to, but doesn't exist.`);
+		return id;
 	}
 
 	/** The code of an event type, or null if it was never used. */
 	type(name: string): number | null {
-		const known = this.#types.get(name);
-		if (known !== undefined) return known;
-		const row = this.#c.sql("SELECT code FROM event_types WHERE name = ?").get(name);
-		return row === undefined ? null : keep(this.#types, name, Number(row.code));
+		return this.#find(this.#types, name, "SELECT code AS no FROM event_types WHERE name = ?", numberOf);
 	}
 
 	/** The code of an event type, assigned now if it has none. For the writer. */
@@ -195,11 +181,16 @@ class Names {
 	}
 
 	typeName(code: number): string {
-		const known = this.#typeNames.get(code);
-		if (known !== undefined) return known;
-		const row = this.#c.sql("SELECT name FROM event_types WHERE code = ?").get(code);
-		if (row === undefined) throw new Error(`Event type ${code} is referred to, but doesn't exist.`);
-		return keep(this.#typeNames, code, String(row.name));
+		const name = this.#find(this.#typeNames, code, "SELECT name FROM event_types WHERE code = ?", nameOf);
+		if (name === null) throw new Error(`Event type ${code} is referred to, but doesn't exist.`);
+		return name;
+	}
+
+	#find<K extends string | number, V>(known: Map<K, V>, key: K, text: string, of: (row: Row) => V): V | null {
+		const value = known.get(key);
+		if (value !== undefined) return value;
+		const row = this.#c.sql(text).get(key);
+		return row === undefined ? null : keep(known, key, of(row));
 	}
 
 	/** The codes of all event types ever used. */
@@ -210,6 +201,10 @@ class Names {
 			.map((row) => Number(row.code));
 	}
 }
+
+const numberOf = ({ no }: Row): number => Number(no);
+const nameOf = ({ name }: Row): string => String(name);
+const webhookOf = (row: Row) => ({ no: Number(row.no), projectNo: Number(row.project_no) });
 
 function keep<K, V>(map: Map<K, V>, key: K, value: V): V {
 	map.set(key, value);
