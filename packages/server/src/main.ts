@@ -163,7 +163,7 @@ async function build(
 	const changes = new Changes(clock);
 	const longPolls = new LongPolls(clock);
 	const references = new References({ storage, clock, logger });
-	const { attempted } = logAttempts(logger);
+	const logAttempt = logAttempts(logger);
 	const engine = startEngine({
 		storage,
 		sender,
@@ -189,7 +189,7 @@ async function build(
 			},
 			attempted(projectId, eventId, attempt) {
 				metrics.engine.attempted(projectId, eventId, attempt);
-				attempted(projectId, eventId, attempt);
+				logAttempt(projectId, eventId, attempt);
 				changes.note(projectId, "attempts");
 			},
 			lost: metrics.engine.lost,

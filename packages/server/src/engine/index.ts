@@ -86,9 +86,10 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	sweeper.start();
 
 	async function wakeAfter<T>(
-		{ projectId, webhookId }: { readonly projectId: string; readonly webhookId: string | null },
+		projectId: string,
 		call: Promise<T>,
 		hasStored: (result: T) => boolean,
+		webhookId: string | null = null,
 	): Promise<T> {
 		let mayHaveStored = true;
 		try {
@@ -111,7 +112,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		queue: publisher.budget,
 		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
 		change: (projectId, change, scopeOf) => directory.change(projectId, change, scopeOf),
-		wakeAfter: (projectId, call, hasStored) => wakeAfter({ projectId, webhookId: null }, call, hasStored),
+		wakeAfter,
 		appended: (projectId, events) => directory.appended(projectId, events),
 		watchMarks: (watcher) => directory.marks?.watch(watcher),
 		recheck: (projectId) => directory.recheck(projectId),
@@ -124,7 +125,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			const body = encodeEnvelope({ id, type, createdAt, projectId, data: JSON.stringify(sample) });
 			const event = { id, type, createdAt, body };
 			const call = storage.appendTestEvent({ projectId, webhookId, event });
-			const stored = await wakeAfter({ projectId, webhookId }, call, (stored) => stored === "queued");
+			const stored = await wakeAfter(projectId, call, (stored) => stored === "queued", webhookId);
 			return stored === "queued" ? { kind: stored, eventId: id } : { kind: stored };
 		},
 
@@ -152,29 +153,15 @@ export function startEngine(options: EngineOptions): RunningEngine {
 }
 
 /** One wide line for each attempt: dead letters as warnings, failures that are retried as info, successes as debug. */
-export function logAttempts(logger: Logger): Required<Pick<EngineObserver, "attempted">> {
-	return {
-		attempted(projectId, eventId, attempt) {
-			const { status, statusCode, errorCode, responseMs, nextRetryAt } = attempt;
-			const level = status === "failed" ? "warn" : status === "retrying" ? "info" : "debug";
-			if (!logger.isLevelEnabled(level)) return;
-			logger[level](
-				{
-					projectId,
-					webhookId: attempt.webhookId,
-					eventId,
-					eventType: attempt.eventType,
-					attemptId: attempt.id,
-					attempt: attempt.attempt,
-					replay: attempt.replay,
-					statusCode,
-					errorCode,
-					responseMs,
-					...(nextRetryAt !== null && { nextRetryAt: new Date(nextRetryAt).toISOString() }),
-				},
-				MESSAGE[status],
-			);
-		},
+export function logAttempts(logger: Logger): Required<EngineObserver>["attempted"] {
+	return (projectId, eventId, attempt) => {
+		const { webhookId, eventType, id: attemptId, status, statusCode, errorCode, responseMs, nextRetryAt } = attempt;
+		const level = status === "failed" ? "warn" : status === "retrying" ? "info" : "debug";
+		if (!logger.isLevelEnabled(level)) return;
+		const series = { attempt: attempt.attempt, replay: attempt.replay };
+		const next = nextRetryAt === null ? {} : { nextRetryAt: new Date(nextRetryAt).toISOString() };
+		const line = { projectId, webhookId, eventId, eventType, attemptId, ...series, statusCode, errorCode, responseMs };
+		logger[level]({ ...line, ...next }, MESSAGE[status]);
 	};
 }
 

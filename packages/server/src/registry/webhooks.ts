@@ -10,6 +10,7 @@ import type {
 	Backlog,
 	DeletedWebhook,
 	Page,
+	RegistryStorage,
 	StillAllowed,
 	Storage,
 	Webhook,
@@ -122,17 +123,7 @@ export type UpdateWebhookResult =
 	| { readonly kind: "no_webhook" };
 
 export interface WebhooksOptions {
-	readonly storage: Pick<
-		Storage,
-		| "createWebhook"
-		| "getWebhook"
-		| "listWebhooks"
-		| "listDeletedWebhooks"
-		| "updateWebhook"
-		| "rotateSecret"
-		| "deleteWebhook"
-		| "readBacklogs"
-	>;
+	readonly storage: RegistryStorage & Pick<Storage, "readBacklogs">;
 	readonly engine: Pick<Engine, "change">;
 	readonly guard: Pick<Guard, "checkUrl">;
 	readonly seal: Seal;

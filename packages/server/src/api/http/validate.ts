@@ -43,13 +43,7 @@ export function timeRange(since?: string, until?: string): { since?: number; unt
 }
 
 /** Reports all faults, and neither drops nor converts any input. */
-const ajv = createAjv({
-	allErrors: true,
-	verbose: true,
-	removeAdditional: false,
-	coerceTypes: false,
-	useDefaults: false,
-});
+const ajv = createAjv({ allErrors: true, verbose: true });
 /** In a schema: the message for a value in the wrong form; null if the route's own check reports it. */
 ajv.addKeyword("errorMessage");
 ajv.addFormat("uri", (text: string) => URL.canParse(text));

@@ -3,6 +3,7 @@
  * Needs no secret, and reveals only whether a given signature is right.
  */
 import { type BodyDifference, bodyDifference, changedBodies, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import type { Static } from "typebox";
 import { REQUESTS } from "../../../base/budgets.ts";
 import type { SignatureCheck } from "../../../engine/engine.ts";
 import type { Attempt } from "../../../storage/port.ts";
@@ -57,38 +58,20 @@ export function signatureCheckRoutes({ storage, engine, config }: ApiParts): Rou
 			success: { status: 200, description: "The findings.", schema: SignatureDiagnosis },
 			problems: { conflict: "Nothing was sent in this attempt." },
 			async handler({ params: { projectId, attemptId }, body }) {
-				const { signature, timestamp, clock } = body;
+				const { body: given, ...rest } = body;
 				const attempt = found("attempt", await storage.getAttempt({ projectId, attemptId }));
 				if (attempt.sent === null)
 					throw new Problem("conflict", "Nothing was sent in this attempt, so nothing was signed.");
 				const check = await engine.signatureCheck(projectId, attempt.webhookId);
-				const seen = {
-					...{ signature, timestamp, clock },
-					body: body.body === undefined ? undefined : Buffer.from(body.body, "base64"),
-				};
+				const seen = { ...rest, ...(given !== undefined && { body: Buffer.from(given, "base64") }) };
 				return { findings: findingsOf(attempt.sent, attempt.requestBody, check, seen) };
 			},
 		}),
 	];
 }
 
-interface Seen {
-	/** In any notation. */
-	readonly signature?: string | undefined;
-	readonly body?: Uint8Array | undefined;
-	/** The value of the timestamp header. */
-	readonly timestamp?: string | undefined;
-	/** The receiver's clock when it checked the request, Unix time in seconds. */
-	readonly clock?: number | undefined;
-}
-
-interface Finding {
-	readonly part: "secret" | "signature" | "body" | "timestamp" | "clock";
-	readonly state: "right" | "wrong" | "unknown";
-	/** Stable. */
-	readonly code: string;
-	readonly detail: string;
-}
+type Finding = Static<typeof SignatureDiagnosis>["findings"][number];
+type Seen = Omit<Static<typeof SignatureSeen>, "body"> & { readonly body?: Uint8Array };
 
 const BODY_DETAILS: Record<BodyDifference, string> = {
 	empty: "The body is empty. Something read the request's stream before the check, such as a body parser.",
