@@ -226,3 +226,74 @@ test.describe("with retries that come fast", () => {
 		await expectAccessible(page);
 	});
 });
+
+// A webhook's page and row counted them until the next event was published, however long ago they were sent.
+test("events that waited for a slow receiver are gone once they are sent", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { promise, resolve } = Promise.withResolvers<void>();
+	receiver.respondWith(async () => {
+		await promise;
+		return { status: 200 };
+	});
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.enter(page);
+	const list = await page.context().newPage();
+	await list.goto(dashboard.project("/webhooks"));
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByText("Nothing is waiting.")).toBeVisible();
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	// By then, the hints of their publishing have come.
+	await expect(page.getByText(/^2 events wait for their first attempt, the oldest for [4-9] s\.$/)).toBeVisible();
+	const row = list.getByRole("row", { name: /Accounting/ });
+	await expect(row).toContainText("2, for ");
+	resolve();
+	await receiver.count(2);
+	await expect(page.getByText("Nothing is waiting.")).toBeVisible();
+	await expect(row).toContainText("None");
+});
+
+// The overview said so up to a minute later.
+test("a webhook is behind once its oldest event has waited for a minute, on every page", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await dashboard.enter(page);
+	await page.clock.install();
+	const backlog = { events: 3, oldest_at: "" };
+	const withBacklog = (one: object) => ({ ...one, backlog });
+	await page.route(/\/v1\/.*\/webhooks(\/health)?\?|\/v1\/.*\/webhooks\/wh_\w+$/, async (route) => {
+		const response = await route.fetch();
+		const json = await response.json();
+		await route.fulfill({
+			response,
+			json: json.data ? { ...json, data: json.data.map(withBacklog) } : withBacklog(json),
+		});
+	});
+	for (const [path, before, behind] of [
+		["", "Your webhook is healthy.", "Accounting is behind: 3 events wait for their first attempt"],
+		[`/webhooks/${id}`, "Healthy. 1 delivery accepted", "Accepting events, but behind: 3 events wait"],
+		["/logs", "Every delivery, newest first.", "3 events for Accounting wait for their first attempt"],
+	] as const) {
+		backlog.oldest_at = new Date(Date.now() - 30_000).toISOString();
+		await page.goto(dashboard.project(path));
+		await expect(page.getByText(before)).toBeVisible();
+		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+		await expect(page.getByText(behind)).toHaveCount(0);
+		// The log asks for the health only then.
+		const asked = path === "/logs" ? page.waitForResponse(/\/webhooks\/health/) : null;
+		await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 35_000);
+		if (asked !== null) {
+			await asked;
+			await page.clock.resume();
+		}
+		await expect(page.getByText(behind)).toBeVisible();
+		await page.clock.resume();
+	}
+});

@@ -9,17 +9,14 @@ export interface Pending {
 	readonly total: number;
 }
 
-interface Backlogged {
+interface HealthFacts {
 	readonly backlog: { readonly events: number };
-}
-
-interface Waiting {
 	readonly waiting: { readonly count: number };
 }
 
 /** @param health undefined until it is known */
-export function pendingOf({ backlog }: Backlogged, health: Waiting | undefined): Pending {
-	const first = backlog.events;
+export function pendingOf(health: HealthFacts | undefined): Pending {
+	const first = health?.backlog.events ?? 0;
 	const again = health?.waiting.count ?? 0;
 	return { first, again, total: first + again };
 }

@@ -203,11 +203,11 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 	const failed = `${plural(dead, "delivery")} failed for good and can be replayed`;
 	switch (health.state) {
 		case "paused": {
-			const waiting = pendingWords(pendingOf(health, health));
+			const waiting = pendingWords(pendingOf(health));
 			const text =
 				waiting === ""
 					? "Paused. Nothing is sent. Events wait until it's resumed."
-					: `Paused. Nothing is sent. ${waiting} ${isAre(pendingOf(health, health).total)} waiting.`;
+					: `Paused. Nothing is sent. ${waiting} ${isAre(pendingOf(health).total)} waiting.`;
 			return { text, action: "resume" };
 		}
 		case "failing":
@@ -245,6 +245,13 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 /** From this age of the oldest waiting event on, a webhook's lane is behind, in milliseconds. */
 const BEHIND_MS = 60_000;
 
+/**
+ * Since when the newest of the oldest events has waited, milliseconds since 1970; 0 if none waits. What is said about
+ * backlogs is up to date with `useNow` of this.
+ */
+export const waitingSince = (healths: readonly Pick<HealthFacts, "backlog">[]): number =>
+	healths.reduce((newest, { backlog }) => Math.max(newest, Date.parse(backlog.oldest_at ?? "") || 0), 0);
+
 /** Whether events wait for their first attempt longer than they should, although the webhook is active. */
 export const isBehind = ({ state, backlog }: Pick<HealthFacts, "state" | "backlog">, now: number) =>
 	state !== "paused" && backlog.oldest_at !== null && now - Date.parse(backlog.oldest_at) >= BEHIND_MS;
@@ -260,7 +267,7 @@ function pausedSentence(webhooks: readonly WebhookFacts[], byId: ById): string {
 	const paused = webhooks.flatMap((webhook) => {
 		const health = byId.get(webhook.id);
 		if (health?.state !== "paused") return [];
-		const { total } = pendingOf(health, health);
+		const { total } = pendingOf(health);
 		return total === 0 ? [] : [{ webhook, total }];
 	});
 	const [first] = paused;

@@ -1,6 +1,8 @@
 import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { healthQuery } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { isBehind, webhookName } from "../../lib/health/health.ts";
+import { isBehind, waitingSince, webhookName } from "../../lib/health/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
@@ -21,17 +23,24 @@ interface HeldNoteProps {
  * Nothing if the filters exclude them.
  */
 export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
-	const now = useNow(0);
 	const chosen = valuesOf(search, "webhook_id");
 	const states = valuesOf(search, "state");
 	const isExcluded = (states.length > 0 && !states.includes("waiting")) || search.response !== undefined;
-	const held = webhooks.filter(
-		({ id, status, backlog }) =>
-			(chosen.length === 0 || chosen.includes(id)) &&
-			backlog.events > 0 &&
-			(status === "paused" || isBehind({ state: "healthy", backlog }, now)),
+	const now = useNow(waitingSince(webhooks));
+	const isHeld = ({ status }: Webhook, backlog: Webhook["backlog"]) =>
+		backlog.events > 0 && (status === "paused" || isBehind({ state: "healthy", backlog }, now));
+	const mayHold = webhooks.filter(
+		(webhook) => (chosen.length === 0 || chosen.includes(webhook.id)) && isHeld(webhook, webhook.backlog),
 	);
-	if (isExcluded || search.unhandled || held.length === 0) return null;
+	const isShown = !isExcluded && !search.unhandled && mayHold.length > 0;
+	// A webhook's own backlog is as of the last change or published event. The health follows each attempt.
+	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
+	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
+	const held = mayHold.flatMap((webhook) => {
+		const backlog = backlogs.get(webhook.id);
+		return backlog !== undefined && isHeld(webhook, backlog) ? [{ ...webhook, backlog }] : [];
+	});
+	if (!isShown || held.length === 0) return null;
 	const total = held.reduce((sum, { backlog }) => sum + backlog.events, 0);
 	// An event that waits for two webhooks is two deliveries.
 	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery");

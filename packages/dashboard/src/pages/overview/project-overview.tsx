@@ -6,7 +6,7 @@ import { newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Health, healthQuery, type Incident, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { projectSentence, webhookName } from "../../lib/health/health.ts";
+import { projectSentence, waitingSince, webhookName } from "../../lib/health/health.ts";
 import { checklist } from "../../lib/health/health-figures.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
@@ -44,7 +44,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	// Only a new project needs to know whether anything was ever published, or sent as a test that failed.
 	const month = useQuery({ ...statsQuery(projectId, { range: "month" }), enabled: anySeen === false });
 	const newest = useQuery({ ...newestAttemptsQuery(projectId, {}, 1), enabled: anySeen === false });
-	const now = useNow(0);
+	const now = useNow(waitingSince(healths.data ?? []));
 	const error = [webhooks, healths].find((query) => query.data === undefined && query.error !== null)?.error ?? null;
 	const known = webhooks.data !== undefined && healths.data !== undefined;
 	const active = webhooks.data ?? [];

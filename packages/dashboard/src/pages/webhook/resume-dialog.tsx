@@ -23,7 +23,7 @@ interface ResumeDialogProps extends StateDialogProps {
 /** Resumes a paused webhook, with or without its backlog. */
 export function ResumeDialog({ projectId, webhook, health, opened, onClose }: ResumeDialogProps) {
 	const [from, setFrom] = useState<ResumeFrom>("backlog");
-	const waiting = pendingOf(webhook, health);
+	const waiting = pendingOf(health);
 	const one = waiting.total === 1;
 	const resume = async () => {
 		await changeWebhook(projectId, webhook.id, { status: "active", from: waiting.total === 0 ? "backlog" : from });

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { type HelpfulAction, webhookName, webhookSentence } from "../../lib/health/health.ts";
+import { type HelpfulAction, waitingSince, webhookName, webhookSentence } from "../../lib/health/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
@@ -87,14 +87,11 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 	if (search.tab === "settings" && !hasSettings) setHasSettings(true);
 	const secret = useShownSecret(webhook.id);
 	const name = webhookName(webhook);
-	const lastAt = health?.last_delivered_at ?? null;
-	const now = useNow(lastAt === null ? 0 : Date.parse(lastAt));
+	const lastAt = Date.parse(health?.last_delivered_at ?? "") || 0;
+	const now = useNow(Math.max(lastAt, health === undefined ? 0 : waitingSince([health])));
 	// The list's health may be slightly older than the webhook itself.
 	const state = webhook.status === "paused" ? "paused" : health?.state === "paused" ? "idle" : health?.state;
-	const sentence =
-		health === undefined || state === undefined
-			? null
-			: webhookSentence({ ...health, state, backlog: webhook.backlog }, now);
+	const sentence = health === undefined || state === undefined ? null : webhookSentence({ ...health, state }, now);
 	const failing = (state === "failing" || state === "unstable") && health !== undefined;
 	const fails = state === "failing" && health?.failing_since !== null;
 	return (

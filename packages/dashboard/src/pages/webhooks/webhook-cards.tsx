@@ -50,7 +50,7 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 							<div>
 								<dt>Waiting</dt>
 								<dd>
-									<WaitingCell webhook={webhook} health={health} />
+									<WaitingCell health={health} />
 								</dd>
 							</div>
 							<div>

@@ -5,7 +5,7 @@ import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { waitingSince, webhookName } from "../../lib/health/health.ts";
 import { compactCount, formatAboutMs, formatRate, plural } from "../../lib/text/numbers.ts";
 import { coarseSpan } from "../../lib/text/time.ts";
 import { OutcomeBars } from "../../ui/charts/outcome-bars.tsx";
@@ -76,17 +76,16 @@ export function DayCell({ health }: { health: Health | undefined }) {
 }
 
 /** How many deliveries wait, for their first attempt or a retry, and for how long the oldest first attempt has. */
-export function WaitingCell({ webhook, health }: WebhookRow) {
-	const pending = pendingOf(webhook, health);
-	const { oldest_at } = webhook.backlog;
-	const oldest = oldest_at === null ? null : Date.parse(oldest_at);
-	const now = useNow(oldest ?? 0);
+export function WaitingCell({ health }: Pick<WebhookRow, "health">) {
+	const pending = pendingOf(health);
+	const oldest = health === undefined ? 0 : waitingSince([health]);
+	const now = useNow(oldest);
 	if (pending.total === 0) return <span className={classes.quiet}>None</span>;
 	return (
 		<Tooltip label={pendingWords(pending)}>
 			<span className={classes.late}>
 				{compactCount(pending.total)}
-				{oldest === null || pending.first === 0 ? "" : `, for ${coarseSpan(now - oldest)}`}
+				{oldest === 0 || pending.first === 0 ? "" : `, for ${coarseSpan(now - oldest)}`}
 			</span>
 		</Tooltip>
 	);

@@ -2,7 +2,7 @@ import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Health, waitingQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
-import { pendingSentence } from "../../../lib/health/health.ts";
+import { pendingSentence, waitingSince } from "../../../lib/health/health.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
@@ -19,8 +19,7 @@ interface WaitingSectionProps {
 /** A webhook's backlog and pending retries. */
 export function WaitingSection({ projectId, webhook, health }: WaitingSectionProps) {
 	const { data } = useQuery(waitingQuery(projectId, { webhookId: webhook.id, limit: SHOWN }));
-	const oldest = webhook.backlog.oldest_at;
-	const now = useNow(oldest === null ? 0 : Date.parse(oldest));
+	const now = useNow(health === undefined ? 0 : waitingSince([health]));
 	const count = health?.waiting.count ?? 0;
 	const more = count - (data?.length ?? 0);
 	return (
@@ -30,7 +29,7 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 			) : (
 				<Stack gap="sm">
 					<Text size="sm" aria-live="polite">
-						{pendingSentence(webhook.backlog, count, now)}
+						{pendingSentence(health.backlog, count, now)}
 					</Text>
 					{data.length === 0 ? null : (
 						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />

@@ -18,7 +18,7 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const navigate = useNavigate();
 	const name = webhookName(webhook);
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
-	const waiting = pendingOf(webhook, health);
+	const waiting = pendingOf(health);
 	const remove = async () => {
 		await deleteWebhook(projectId, webhook.id);
 		// Nothing is left to save.

@@ -12,7 +12,7 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 	const [opened, setOpened] = useState(false);
 	const paused = webhook.status === "paused";
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
-	const waiting = pendingOf(webhook, health);
+	const waiting = pendingOf(health);
 	const dialog = { projectId, webhook, opened, onClose: () => setOpened(false) };
 	return (
 		<Section title={paused ? "Paused" : "Active"}>
