@@ -1,4 +1,5 @@
-import { expect, expectAccessible, PASSWORD, test, watch } from "./dashboard.ts";
+import { Shop } from "../shop.ts";
+import { Dashboard, expect, expectAccessible, PASSWORD, test, watch } from "./dashboard.ts";
 
 test.use({ ownService: true });
 
@@ -66,13 +67,31 @@ test("signing in needs the right password, and signing out ends the session", as
 
 	const cookies = await context.cookies();
 	expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
-		{ name: "posthorn_session", httpOnly: true, sameSite: "Lax" },
+		{ name: `posthorn_session_${new URL(dashboard.url).port}`, httpOnly: true, sameSite: "Lax" },
 	]);
 	await page.getByRole("button", { name: /Account of/ }).click();
 	await page.getByRole("menuitem", { name: "Sign out" }).click();
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	const replayed = await fetch(`${dashboard.url}/v1/session`, {
-		headers: { cookie: `posthorn_session=${cookies[0]!.value}` },
+		headers: { cookie: `${cookies[0]!.name}=${cookies[0]!.value}` },
 	});
 	expect(replayed.status).toBe(401);
+});
+
+// Both named their cookies alike, and browsers send a host's cookies to all of its ports.
+test("signing in to a service doesn't sign out of another on the same host", async ({ dashboard, page, context }) => {
+	await using shop = await Shop.open();
+	const other = new Dashboard(shop);
+	await dashboard.enter(page);
+	await other.enter(page);
+	const sessions = async () => {
+		const answers = [dashboard, other].map(({ url }) => context.request.get(`${url}/v1/session`));
+		return (await Promise.all(answers)).map((answer) => answer.status());
+	};
+	expect(await sessions()).toEqual([200, 200]);
+	await page.goto(`${dashboard.url}/projects`);
+	await page.getByRole("button", { name: /Account of/ }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	expect(await sessions()).toEqual([401, 200]);
 });

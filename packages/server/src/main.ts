@@ -221,7 +221,7 @@ async function build(
 	let isReady = false;
 	const api = await createApi({
 		...accounts,
-		cookie: new SessionCookie(() => publicUrl.startsWith("https:")),
+		cookie: new SessionCookie(config.publicUrl),
 		publicUrl: () => publicUrl,
 		ready: () => isReady,
 		config,

@@ -2,6 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { Browser, setUp } from "../../test/api/browser.ts";
+import { SessionCookie } from "./auth/authorize.ts";
 
 const THIRTY_DAYS_S = 30 * 86_400;
 
@@ -43,6 +44,36 @@ test("over https it is only sent encrypted, and only this host can set it", asyn
 	const out = await browser.call("DELETE", "/v1/session");
 	expect(out.headers["set-cookie"]).toMatch(/^__Host-posthorn_session=;/);
 	expect(attributesOf(out.headers["set-cookie"])).toEqual(expect.arrayContaining(["Path=/", "Secure"]));
+});
+
+// Browsers send a host's cookies to all of its ports, so signing in to a service signed out of the one on another port.
+test("the cookie is named by the port of the URL, unless that is the scheme's own", async () => {
+	const { port, host } = { port: 8421, host: "127.0.0.1" };
+	const nameFor = (publicUrl: string | null, asked?: string): string => {
+		const cookie = new SessionCookie(publicUrl);
+		const request = { headers: { host: asked } };
+		let given = "";
+		const setCookie = (name: string) => {
+			given = name;
+		};
+		cookie.set({ request, setCookie } as never, "token");
+		expect(cookie.read({ ...request, cookies: { [given]: "token", other: "x" } } as never)).toBe("token");
+		return given;
+	};
+	expect(nameFor(null, `${host}:${port}`)).toBe(`posthorn_session_${port}`);
+	expect(nameFor(null, `[::1]:${port}`)).toBe(`posthorn_session_${port}`);
+	for (const asked of [host, `${host}:80`, "not a host", undefined])
+		expect(nameFor(null, asked)).toBe("posthorn_session");
+	// A proxy may rewrite the host.
+	expect(nameFor("http://hooks.example.com", `${host}:${port}`)).toBe("posthorn_session");
+	expect(nameFor("https://hooks.example.com", `${host}:${port}`)).toBe("__Host-posthorn_session");
+	expect(nameFor("https://hooks.example.com:8443", host)).toBe("__Host-posthorn_session_8443");
+	api = await TestApi.start({ publicUrl: "http://dashboard.test:8421" });
+	const browser = await setUp(api, { origin: "http://dashboard.test:8421" });
+	expect(browser.cookie).toMatch(/^posthorn_session_8421=/);
+	expect((await browser.call("GET", "/v1/session")).status).toBe(200);
+	const plain = { cookie: `posthorn_session=${browser.token}` };
+	expect((await browser.call("GET", "/v1/session", { headers: plain })).status).toBe(401);
 });
 
 test("the browser keeps the cookie as long as the service keeps the session", async () => {

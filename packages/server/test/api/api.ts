@@ -171,7 +171,7 @@ export class TestApi {
 			...own,
 			...accounts,
 			store,
-			cookie: new SessionCookie(() => publicUrl.startsWith("https:")),
+			cookie: new SessionCookie(publicUrl),
 			publicUrl: () => publicUrl,
 			config,
 			metrics,

@@ -255,21 +255,27 @@ function hostOf(origin: string): string | null {
 	return URL.canParse(origin) ? new URL(origin).host : null;
 }
 
-/** The session cookie. Over TLS its name has a prefix that keeps other hosts from setting it (RFC 6265bis). */
+/**
+ * The session cookie. Over TLS its name has a prefix that keeps other hosts from setting it (RFC 6265bis). Browsers send a
+ * host's cookies to all of its ports, so the name ends with the port unless that is the scheme's own: signing in to one of
+ * two services on a host doesn't sign out of the other.
+ */
 export class SessionCookie {
-	readonly #secure: () => boolean;
+	readonly #publicUrl: string | null;
+	readonly #secure: boolean;
 
-	/** @param secure whether users reach the dashboard over https */
-	constructor(secure: () => boolean) {
-		this.#secure = secure;
+	/** @param publicUrl where users reach the dashboard, if it is configured */
+	constructor(publicUrl: string | null) {
+		this.#publicUrl = publicUrl;
+		this.#secure = publicUrl?.startsWith("https:") ?? false;
 	}
 
 	read(request: FastifyRequest): string | undefined {
-		return request.cookies[this.#name];
+		return request.cookies[this.#nameFor(request)];
 	}
 
 	set(reply: FastifyReply, token: string): void {
-		reply.setCookie(this.#name, token, { ...this.#options, maxAge: SESSION_MS / 1_000 });
+		reply.setCookie(this.#nameFor(reply.request), token, { ...this.#options, maxAge: SESSION_MS / 1_000 });
 	}
 
 	/** Extends the cookie to the new end of the session, which was just used. */
@@ -279,14 +285,16 @@ export class SessionCookie {
 	}
 
 	clear(reply: FastifyReply): void {
-		reply.clearCookie(this.#name, this.#options);
+		reply.clearCookie(this.#nameFor(reply.request), this.#options);
 	}
 
-	get #name(): string {
-		return this.#secure() ? "__Host-posthorn_session" : "posthorn_session";
+	/** Without a configured URL, the port is the browser's, which needn't be this service's own. */
+	#nameFor({ headers: { host } }: FastifyRequest): string {
+		const port = URL.parse(this.#publicUrl ?? `http://${host}`)?.port ?? "";
+		return `${this.#secure ? "__Host-" : ""}posthorn_session${port === "" ? "" : `_${port}`}`;
 	}
 
 	get #options(): { path: string; httpOnly: true; sameSite: "lax"; secure: boolean } {
-		return { path: "/", httpOnly: true, sameSite: "lax", secure: this.#secure() };
+		return { path: "/", httpOnly: true, sameSite: "lax", secure: this.#secure };
 	}
 }

@@ -83,7 +83,7 @@ export function openApiDocument(routes: readonly Route[], { brand }: Pick<Config
 					in: "cookie",
 					name: "posthorn_session",
 					description:
-						"The session cookie of a signed-in user. Over https its name begins with `__Host-`. Changes also need the header `X-CSRF-Token`.",
+						"The session cookie of a signed-in user. Over https its name begins with `__Host-`, and with a port in the URL it ends with `_` and that port. Changes also need the header `X-CSRF-Token`.",
 				},
 				apiKey: {
 					type: "http",
