@@ -73,8 +73,8 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-refuses-all",
-			find: "if (groups.length > 1) for (const one of groups)",
-			replace: "if (groups.length < 1) for (const one of groups)",
+			find: "for (const one of groups) results.push(...(await this.#settle([one], apart)));",
+			replace: 'for (const _ of groups) results.push("refused");',
 			why: "One project's refused outcome has those of all others in its commit refused.",
 		},
 		{

@@ -233,11 +233,7 @@ function isEqual(a: Uint8Array | null | undefined, b: Uint8Array | null | undefi
 function firstOfTypes(events: readonly LogEvent[]): readonly LogEvent[] {
 	if (events.length <= 1) return events;
 	const types = new Set<string>();
-	return events.filter(({ type }) => {
-		if (types.has(type)) return false;
-		types.add(type);
-		return true;
-	});
+	return events.filter(({ type }) => !types.has(type) && types.add(type));
 }
 
 function groupByType(lanes: Iterable<Lane>): Map<string, Lane[]> {

@@ -82,7 +82,7 @@ export class FastSends {
 	readonly #slots = new LinkedList<Slot>();
 	count = 0;
 
-	constructor(clock: Pick<Clock, "now">, limit: number = SENDS.fastInFlight, forMs: number = SENDS.fastForMs) {
+	constructor(clock: Pick<Clock, "now">, limit: number, forMs: number) {
 		this.#clock = clock;
 		this.#limit = limit;
 		this.#forMs = forMs;

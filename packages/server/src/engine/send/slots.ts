@@ -77,21 +77,15 @@ export class Slots {
 	#timer: Timer | null = null;
 	#calling = false;
 
-	constructor(options: SlotsOptions) {
-		const { clock } = options;
+	constructor({ clock, ...bounds }: SlotsOptions) {
+		const limits = { ...SENDS, totalInFlight: SENDS.inFlight - SENDS.requestedInFlight, largestBody: 0, ...bounds };
 		this.#clock = clock;
-		this.#fast = new FastSends(clock, options.fastInFlight, options.fastForMs);
-		this.#sends = new Capacity("sends", options.totalInFlight ?? SENDS.inFlight - SENDS.requestedInFlight);
-		this.#largestBody = options.largestBody ?? 0;
-		this.#shared = new Capacity("sending_bytes", options.bytesInFlight ?? SENDS.bytesInFlight);
-		this.#requestedBytes = new Capacity(
-			"requested_sending_bytes",
-			options.requestedBytesInFlight ?? SENDS.requestedBytesInFlight,
-		);
-		this.#requested = new RequestedSlots(
-			options.requestedInFlight ?? SENDS.requestedInFlight,
-			(bytes) => this.#requestedBudget(bytes) !== null,
-		);
+		this.#fast = new FastSends(clock, limits.fastInFlight, limits.fastForMs);
+		this.#sends = new Capacity("sends", limits.totalInFlight);
+		this.#largestBody = limits.largestBody;
+		this.#shared = new Capacity("sending_bytes", limits.bytesInFlight);
+		this.#requestedBytes = new Capacity("requested_sending_bytes", limits.requestedBytesInFlight);
+		this.#requested = new RequestedSlots(limits.requestedInFlight, (bytes) => this.#requestedBudget(bytes) !== null);
 	}
 
 	/** Number of sends in flight, including user requests. */

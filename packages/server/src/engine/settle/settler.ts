@@ -202,13 +202,12 @@ export class Settler {
 
 	/** One of them is rejected: tries each separately, so that the others aren't delayed. */
 	async #refused(groups: readonly Group[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
+		if (groups.length === 1) {
+			this.#logger.error({ err: error, projectId: groups[0]!.lease.projectId }, "storage rejected outcomes");
+			return ["refused"];
+		}
 		const results: (Verdict | SettleResult)[] = [];
-		if (groups.length > 1) for (const one of groups) results.push(...(await this.#settle([one], apart)));
-		else
-			for (const { lease } of groups) {
-				this.#logger.error({ err: error, projectId: lease.projectId }, "storage rejected outcomes");
-				results.push("refused");
-			}
+		for (const one of groups) results.push(...(await this.#settle([one], apart)));
 		return results;
 	}
 }
@@ -221,15 +220,8 @@ interface Group {
 	readonly items: SettleItem[];
 }
 
-function groupByLease(batch: readonly SettleItem[]): Group[] {
-	const groups = new Map<SettleItem["lease"], SettleItem[]>();
-	for (const item of batch) {
-		const items = groups.get(item.lease);
-		if (items) items.push(item);
-		else groups.set(item.lease, [item]);
-	}
-	return [...groups].map(([lease, items]) => ({ lease, items, changes: changesOf(items) }));
-}
+const groupByLease = (batch: readonly SettleItem[]): Group[] =>
+	[...Map.groupBy(batch, ({ lease }) => lease)].map(([lease, items]) => ({ lease, items, changes: changesOf(items) }));
 
 /** The lease's generation may have changed since the last try. */
 const settlementNow = ({ lease, changes }: Group): Settlement => ({

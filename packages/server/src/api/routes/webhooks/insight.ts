@@ -153,7 +153,6 @@ function presentHealth(
 	now: number,
 ): Static<typeof WebhookHealth> {
 	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
-	const { delivered, retrying, failed, p95Ms } = day.total;
 	const figures = { ...health, status: webhook.status };
 	return {
 		webhook_id: webhook.id,
@@ -167,13 +166,8 @@ function presentHealth(
 		waiting: presentWaiting(waiting),
 		dead_letters: deadLetters,
 		backlog: presentBacklog(backlog),
-		day: { delivered, retrying, failed, success_rate: successRate(day.total), p95_ms: p95Ms },
-		hours: day.buckets.map((hour) => ({
-			at: isoTime(hour.at),
-			delivered: hour.delivered,
-			retrying: hour.retrying,
-			failed: hour.failed,
-		})),
+		day: { ...outcomesOf(day.total), success_rate: successRate(day.total), p95_ms: day.total.p95Ms },
+		hours: day.buckets.map((hour) => ({ at: isoTime(hour.at), ...outcomesOf(hour) })),
 	};
 }
 
@@ -191,11 +185,11 @@ function presentRetry(retry: port.WaitingRetry, orderId: string | null): Static<
 	};
 }
 
+const outcomesOf = ({ delivered, retrying, failed }: port.AttemptCounts) => ({ delivered, retrying, failed });
+
 const countsOf = (counts: port.AttemptCounts & { readonly events: number }) => ({
 	events: counts.events,
-	delivered: counts.delivered,
-	retrying: counts.retrying,
-	failed: counts.failed,
+	...outcomesOf(counts),
 	p50_ms: counts.p50Ms,
 	p95_ms: counts.p95Ms,
 });
