@@ -85,6 +85,16 @@ test.describe("with short delays", () => {
 		await expect(dialog).toContainText("up to 2 attempts");
 		await expect(dialog).not.toContainText("a second time");
 		await expectAccessible(page);
+		// On a phone, it said "purchase.compl" and, below, "eted".
+		const { width, height } = page.viewportSize()!;
+		await page.setViewportSize({ width: 390, height: 844 });
+		const lines = await groups.getByText("purchase.completed").evaluate(({ lastChild, ownerDocument }) => {
+			const range = ownerDocument.createRange();
+			range.selectNodeContents(lastChild!);
+			return range.getClientRects().length;
+		});
+		expect(lines).toBe(1);
+		await page.setViewportSize({ width, height });
 		await dialog.getByRole("radio", { name: /All that have ended/ }).check();
 		await expect(dialog).toContainText("This sends 6 deliveries again");
 		await expect(groups.getByRole("row")).toHaveCount(3);
