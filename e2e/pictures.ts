@@ -47,7 +47,8 @@ const MANNERS: readonly {
 				);
 			}
 			if (n % 61 === 0) return [down, down, { statusCode: 200, responseMs: 95 }];
-			if (n % 487 === 0) return Array.from({ length: 8 }, () => down);
+			// Its last attempt is almost two hours later.
+			if (n % 487 === 0 && ago > 2 * HOUR_MS) return Array.from({ length: 8 }, () => down);
 			return [{ statusCode: 200, responseMs: 70 + (n % 41) }];
 		},
 	},
