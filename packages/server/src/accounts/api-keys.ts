@@ -11,8 +11,8 @@ import {
 	KEY_SCOPES,
 	type KeyScope,
 	type KeyStorage,
+	type OnBehalf,
 	type Page,
-	type StillMember,
 	type Storage,
 } from "../storage/port.ts";
 import type { OperatorKey } from "./operator-key.ts";
@@ -23,7 +23,7 @@ export const API_KEY_PREFIX = "phk_";
 /** The part of a key that is stored and shown to tell keys apart; 48 bits of the 256. */
 const SHOWN_CHARACTERS = 12;
 
-export interface NewKey {
+export interface NewKey extends OnBehalf {
 	readonly projectId: string;
 	readonly name: string;
 	/** All of them by default. */
@@ -31,8 +31,6 @@ export interface NewKey {
 	/** By default, the key doesn't expire. */
 	readonly expiresAt?: number | null;
 	readonly createdBy: Actor;
-	/** Who must still be a member; null for the operator. */
-	readonly by?: StillMember | null;
 }
 
 /** A key that was valid until `at`. */

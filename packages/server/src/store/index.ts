@@ -1,5 +1,4 @@
-import type { Logger } from "../base/logger.ts";
-import { Baskets, BasketTimer } from "./baskets.ts";
+import { Baskets, BasketTimer, type BasketTimerOptions } from "./baskets.ts";
 import { Orders, Subscriptions } from "./orders.ts";
 import { FactRecorder, type StoreOptions } from "./recorder.ts";
 
@@ -7,12 +6,9 @@ export type { BasketInput } from "./baskets.ts";
 export { DELIVERABLE_KINDS, type OrderInput, OUTCOMES, type PreparedOrder } from "./orders.ts";
 export { type FactRecorded, type FactRefused, type FactResult, ID_LENGTH } from "./recorder.ts";
 
-export interface StartStoreOptions extends StoreOptions {
-	readonly logger: Logger;
+export interface StartStoreOptions extends StoreOptions, Pick<BasketTimerOptions, "logger" | "isTrusted"> {
 	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly basketIdleMs: number;
-	/** Whether the clock is trusted: otherwise no basket is abandoned. By default, it is. */
-	readonly isTrusted?: () => boolean;
 }
 
 /** The rules that turn the store platform's reports into events, one for each kind of fact. */

@@ -1,17 +1,17 @@
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Connection, ConnectionPool } from "../../net/connections.ts";
-import { createDialer, type Dialer } from "../../net/dial.ts";
+import { createDialer, type Dialer, type DialerOptions } from "../../net/dial.ts";
 import type { Guard } from "../../net/egress.ts";
 import { createResolver, type Resolver, timeoutWithin } from "../../net/resolver.ts";
 import { Shortages } from "../../net/shortages.ts";
-import type { Handshakes } from "../../net/tls/handshakes.ts";
 import { Deadlines } from "./deadlines.ts";
-import { createRequestWriter, HttpAttempt } from "./http-attempt.ts";
+import { type AttemptContext, createRequestWriter, HttpAttempt } from "./http-attempt.ts";
 import type { Sender } from "./outcome.ts";
 
-export interface HttpSenderOptions {
-	readonly clock: Clock;
+export interface HttpSenderOptions
+	extends Pick<AttemptContext, "clock" | "onFault">,
+		Pick<DialerOptions, "extraCa" | "handshakes"> {
 	readonly guard: Guard;
 	/** Defaults to the machine's name servers. */
 	readonly resolver?: Resolver | undefined;
@@ -24,18 +24,12 @@ export interface HttpSenderOptions {
 	 * Waiting for a turn to connect doesn't count, since the receiver doesn't cause that.
 	 */
 	readonly timeoutMs: number;
-	/** PEM with certificate authorities to trust in addition to the machine's. */
-	readonly extraCa?: string | undefined;
 	/** Maximum number of connections kept between requests; {@link SENDS.idleConnections} by default. */
 	readonly idleConnections?: number | undefined;
 	/** Chooses among connections to close. */
 	readonly random: () => number;
 	/** What this node is short of, shared with the engine; private by default. */
 	readonly shortages?: Shortages | undefined;
-	/** Limits what handshakes with receivers cost; without it, none is metered. */
-	readonly handshakes?: Handshakes | undefined;
-	/** Receives the original error of every `sender_failed` outcome, for the log. */
-	onFault(error: unknown): void;
 }
 
 export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {

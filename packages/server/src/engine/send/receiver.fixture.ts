@@ -56,7 +56,6 @@ export class Receiver extends EventEmitter<{ request: [Received]; closed: [numbe
 		return `https://${host}:${this.port}${path}`;
 	}
 
-	/** Number of open connections. */
 	get openConnections(): number {
 		return this.#open.size;
 	}

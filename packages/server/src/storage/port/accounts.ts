@@ -66,6 +66,11 @@ export interface StillMember {
 	readonly role: Role;
 }
 
+export interface OnBehalf {
+	/** Who must still be a member; null for the operator. */
+	readonly by?: StillMember | null;
+}
+
 /** Such a member, or a key of the project that must still exist. */
 export type StillAllowed = StillMember | { readonly keyId: string };
 

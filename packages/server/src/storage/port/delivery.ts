@@ -287,7 +287,6 @@ export interface LoadedLanes {
 
 /** What a reader had seen when it loaded lanes, so that it misses no later change. */
 export interface AlarmMark {
-	/** The project's last `seq`. */
 	readonly lastSeq: number;
 	/** Rises with every change of the project's webhooks, replay and test event. */
 	readonly revision: number;

@@ -79,7 +79,6 @@ export interface LogWindow {
 	readonly maxBytes: number;
 }
 
-/** The end of a log. */
 export interface LogEnd {
 	readonly lastSeq: number;
 	/** The last event in common with the log of the given epoch; null if nothing was lost since. */
@@ -100,7 +99,6 @@ export interface IndexCoverage {
 	readonly since: number | null;
 }
 
-/** An event's order id. */
 export interface EventOrder {
 	readonly seq: number;
 	readonly orderId: string;

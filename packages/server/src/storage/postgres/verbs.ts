@@ -155,7 +155,6 @@ const SHARED = Object.fromEntries(
 	Object.entries<SharedVerb<readonly [never]>>(VERBS).map(([name, verb]) => [name, sharedVerb(name, verb)]),
 );
 
-/** The verbs as calls of one node. */
 export function callsOf(node: PostgresNode): NativeVerbs & ColdStorage {
 	const calls = Object.entries<Verb<never, unknown>>({ ...NATIVE, ...SHARED }).map(([name, verb]) => [
 		name,

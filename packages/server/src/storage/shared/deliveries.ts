@@ -175,7 +175,6 @@ export function searchRows<R extends ResponseRow>(
 	return { matching, attempts: searched.length, reached: last?.started_at ?? null, next };
 }
 
-/** An attempt's details as they are stored. */
 export const storedDetails = ({ details }: NewAttempt): string | null =>
 	details === undefined ? null : JSON.stringify(details);
 

@@ -48,7 +48,6 @@ import {
 
 type OfOrder = Recorded | { readonly kind: "no_order" };
 
-/** A fact as it was recorded. */
 interface RecordedFact extends NewFact {
 	readonly events: readonly FactEvent[];
 }

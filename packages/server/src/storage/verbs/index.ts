@@ -52,7 +52,6 @@ const PEOPLE = {
 	sweepAudit: write(members.sweepAudit),
 } satisfies Readonly<Record<string, Verb>>;
 
-/** API keys. */
 const KEYS = {
 	createApiKey: writeInProject(keys.createApiKey),
 	listApiKeys: read(keys.listApiKeys),

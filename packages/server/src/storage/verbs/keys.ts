@@ -1,5 +1,5 @@
 /** API keys, by their hashes. */
-import { type Actor, KEY_SCOPES, type StillMember } from "../port/accounts.ts";
+import { type Actor, KEY_SCOPES, type OnBehalf } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
 import { holdsRole } from "./members.ts";
 import { fragment, greatest, skipLocked, sql } from "./sql.ts";
@@ -33,10 +33,8 @@ interface KeyOf {
 	readonly keyId: string;
 }
 
-export interface NewKeyRow extends Omit<ApiKey, "lastUsedAt"> {
+export interface NewKeyRow extends Omit<ApiKey, "lastUsedAt">, OnBehalf {
 	readonly hash: Uint8Array;
-	/** Who must still be a member; null for the operator. */
-	readonly by?: StillMember | null;
 }
 
 /** `not_member`: `by` has lost the role. */

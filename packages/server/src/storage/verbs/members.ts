@@ -10,6 +10,7 @@ import {
 	type Member,
 	type Membership,
 	mayAs,
+	type OnBehalf,
 	type Role,
 	type StillAllowed,
 	type StillMember,
@@ -74,16 +75,11 @@ export function* getMember({ projectId, accountId }: MemberOf): Steps<Member | n
 	return found === undefined ? null : toMember(found);
 }
 
-interface ChangedMember extends MemberOf {
-	/** Who must still be a member; null for the operator. */
-	readonly by?: StillMember | null;
-}
-
 /** `not_allowed`: `by` has lost the role. `last_owner`: the project would have no owner left. */
 type Refusal = "not_allowed" | "no_member" | "last_owner";
 
 /** An owner who isn't one any longer loses the invitations that they created: their links could bring them back. */
-export function* setRole(p: ChangedMember & { readonly role: Role }): Steps<"changed" | Refusal> {
+export function* setRole(p: MemberOf & OnBehalf & { readonly role: Role }): Steps<"changed" | Refusal> {
 	const project = yield* findProject(p.projectId);
 	const member = yield* holdMember(project, p.accountId);
 	if (!(yield* mayStill(project, p.by))) return "not_allowed";
@@ -95,7 +91,7 @@ export function* setRole(p: ChangedMember & { readonly role: Role }): Steps<"cha
 }
 
 /** Like {@link setRole}. */
-export function* removeMember({ projectId, accountId, by }: ChangedMember): Steps<"removed" | Refusal> {
+export function* removeMember({ projectId, accountId, by }: MemberOf & OnBehalf): Steps<"removed" | Refusal> {
 	const project = yield* findProject(projectId);
 	const member = yield* holdMember(project, accountId);
 	if (!(yield* mayStill(project, by))) return "not_allowed";
@@ -187,10 +183,8 @@ const toInvitation = ({ inviterKind, inviterId, inviterName, ...invitation }: In
 	return { ...invitation, invitedBy: { kind: inviterKind, id: inviterId, name: inviterName } };
 };
 
-export interface NewInvitation extends Invitation {
+export interface NewInvitation extends Invitation, OnBehalf {
 	readonly tokenHash: Uint8Array;
-	/** Who must still be a member; null for the operator. */
-	readonly by?: StillMember | null;
 	/** How many invitations to the project may be open with this one; any number by default. */
 	readonly most?: number | undefined;
 }

@@ -38,7 +38,6 @@ export class Database {
 	onChanged: (projectId: string, isUnowned: boolean) => void = () => undefined;
 	/** Called when existing connections may lead nowhere, or to the wrong server. */
 	onDistrusted: () => void = () => undefined;
-	/** Called with the error of each call that fails. */
 	onFailed: (error: unknown) => void = () => undefined;
 	readonly #epochListeners = new Set<() => void>();
 	readonly #epochKeepers = new Set<EpochKeeper>();

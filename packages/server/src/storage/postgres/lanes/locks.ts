@@ -68,7 +68,6 @@ export async function lockDeliveries(c: Session, projectNos: readonly number[]):
 	return new Set(held.map(({ project_no }) => project_no));
 }
 
-/** A webhook, by numbers. */
 export interface WebhookNumbers {
 	readonly projectNo: number;
 	readonly webhookNo: number;

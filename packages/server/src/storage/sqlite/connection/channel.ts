@@ -27,7 +27,6 @@ export class Channel {
 	readonly #free: number[] = [];
 	readonly #path: string;
 	readonly #onDeath: (error: StorageError) => void;
-	/** Called with the error of each call that fails. */
 	onFailed: (error: Error) => void = () => undefined;
 	/** Why calls are refused. */
 	#ended: StorageError | null = null;

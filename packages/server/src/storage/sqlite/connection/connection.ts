@@ -65,7 +65,6 @@ export class Connection {
 		this.db = db;
 	}
 
-	/** The prepared statement for this text. */
 	sql(text: string): StatementSync {
 		return this.#statements.get(text) ?? keep(this.#statements, text, this.#prepare(text));
 	}
