@@ -4,7 +4,7 @@ import { mostOvertaken } from "./order.ts";
 import { seeded } from "./random.ts";
 import { purchase, Shop } from "./shop.ts";
 
-const CRASHES = 50;
+const CRASHES = 25;
 const RECEIVERS = 3;
 /** The one that sometimes fails. */
 const FAILING = 0;

@@ -26,6 +26,8 @@ const PUBLISHERS = 3;
 const CUSTOMERS = 5;
 /** Requests acknowledged between two steps. */
 const BETWEEN = 150;
+/** A publisher's pause between calls, milliseconds: otherwise most requests would be made while a node starts. */
+const PACE_MS = 20;
 
 test.skipIf(!hasHistory())(
 	"nodes of the previous release are replaced one by one: nothing is lost or out of order",
@@ -116,6 +118,7 @@ test.skipIf(!hasHistory())(
 							description: `${mine}`,
 						});
 					acknowledged++;
+					await new Promise((resolve) => setTimeout(resolve, PACE_MS));
 				}
 			};
 			const published = Promise.all(Array.from({ length: PUBLISHERS }, publisher));
