@@ -155,7 +155,8 @@ test.describe("with many webhooks", () => {
 		const switcher = page.getByRole("button", { name: `${named} 105` });
 		await switcher.click();
 		const list = page.getByRole("dialog", { name: "Projects" });
-		await expect(list.getByRole("textbox", { name: "Find a project" })).toBeFocused();
+		const sought = list.getByRole("textbox", { name: "Find a project" });
+		await expect(sought).toBeFocused();
 		await expectAccessible(page);
 		await page.keyboard.type(`${named.toLowerCase()} 10`);
 		await expect(list.getByText(/^7 of 1\d\d projects match\.$/)).toBeVisible();
@@ -169,12 +170,15 @@ test.describe("with many webhooks", () => {
 		await page.getByRole("button", { name: "Open the menu" }).click();
 		const onPhone = page.getByRole("dialog", { name: "Menu" }).getByRole("button", { name: `${named} 100` });
 		await onPhone.click();
+		// Until then, a space is for the button, and closes the list.
+		await expect(sought).toBeFocused();
 		await page.keyboard.type("nothing has this name");
 		await expect(list.getByText(/^None of 1\d\d projects matches\.$/)).toBeVisible();
 		await page.keyboard.press("Escape");
 		await expect(list).toHaveCount(0);
 		await expect(onPhone).toBeFocused();
 		await page.keyboard.press("Enter");
+		await expect(sought).toBeFocused();
 		await page.keyboard.type(`${named} 101`);
 		await expect(list.getByText(/^1 of 1\d\d projects matches\.$/)).toBeVisible();
 		await page.keyboard.press("Enter");
