@@ -2,7 +2,7 @@
  * Nodes ask their database again and again whether there is work, and each call takes real time. A poll that would find
  * what it found before isn't made: no other call has been made since, and no alarm or lease can have run out.
  */
-import type { Params, Storage } from "../../packages/server/src/storage/port.ts";
+import type { Params, Share, Storage } from "../../packages/server/src/storage/port.ts";
 
 /** Calls that change nothing, unless they take a lease. */
 const POLLS: ReadonlySet<string | symbol> = new Set(["nextAlarm", "acquireLeases", "readMarks", "share"]);
@@ -89,11 +89,14 @@ export class Polls {
 	}
 
 	/** Whether it would answer the same now. */
-	#holds({ method, askedAt }: Known): boolean {
+	#holds({ method, answer, askedAt }: Known): boolean {
 		const isYoung = this.#now() - askedAt <= this.#leaseTermMs / 2;
 		// Leases that weren't renewed had ended by then.
 		const isSettled = askedAt - this.#changedAt > this.#leaseTermMs;
-		const alarm = this.#known.get(JSON.stringify(["nextAlarm"]))?.answer as number | null | undefined;
+		const alarm =
+			method === "share"
+				? (answer as Share).nextAlarm
+				: (this.#known.get(JSON.stringify(["nextAlarm"]))?.answer as number | null | undefined);
 		const isQuiet = alarm !== undefined && (alarm === null || alarm > this.#now());
 		switch (method) {
 			case "readMarks":

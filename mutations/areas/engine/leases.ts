@@ -131,6 +131,27 @@ export const ENGINE_LEASES = [
 			why: "A project whose release failed stalls for up to a minute on SQLite.",
 		},
 		{
+			name: "keeper-idle-reports-often",
+			find: "this.#isSilent = this.#owned.actors.size === 0 && !this.#isSilent;",
+			replace: "this.#isSilent = false;",
+			tests: inEngine("cluster/lease-keeper"),
+			why: "Nodes that have nothing to do keep the database busy.",
+		},
+		{
+			name: "keeper-failed-report-waits",
+			find: "\t\t\t\tthis.#isSilent = true;\n",
+			replace: "",
+			tests: inEngine("cluster/lease-keeper"),
+			why: "An idle node whose report failed doesn't count as alive until the one after the next.",
+		},
+		{
+			name: "keeper-reports-find-nothing",
+			find: "\t\tthis.#options.onNextDue(report.nextDue);\n",
+			replace: "",
+			tests: NODES,
+			why: "A killed node's projects are never taken by nodes that have nothing else to do.",
+		},
+		{
 			name: "keeper-keeps-lost-lease",
 			find: "\t\t\tthis.#owned.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
@@ -159,6 +180,12 @@ export const ENGINE_LEASES = [
 			find: "Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet)",
 			replace: "next ?? Number.POSITIVE_INFINITY",
 			why: "An alarm that is set while the next one is being read is missed.",
+		},
+		{
+			name: "taker-expects-lease-that-was-renewed",
+			find: "\tthis.#expectedTimer?.cancel();\n\t\tif (this.#owned.closing",
+			replace: "\tif (this.#owned.closing",
+			why: "Idle nodes look for leases that were renewed meanwhile, again and again.",
 		},
 		{
 			name: "taker-misses-lapsed",

@@ -5,6 +5,7 @@ import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { startEngine } from "../src/engine/index.ts";
 import type { FailureReason } from "../src/net/errors.ts";
+import type { Storage } from "../src/storage/port.ts";
 import {
 	ATTEMPT_TIMEOUT_MS,
 	DAY_MS,
@@ -53,9 +54,14 @@ class Peer {
 }
 
 /** Another node on the rig's database, and a way to advance the clock for both. */
-async function startPeer(rig: EngineRig, database: RigDatabase, storage: FaultyStorage) {
+async function startPeer(
+	rig: EngineRig,
+	database: RigDatabase,
+	storage: FaultyStorage,
+	wrap: (storage: Storage) => Storage = (storage) => storage,
+) {
 	const otherStorage = new FaultyStorage();
-	const other = new Peer(rig, otherStorage.wrap(await database.open(rig.clock)));
+	const other = new Peer(rig, wrap(otherStorage.wrap(await database.open(rig.clock))));
 	/** Advances the clock until this is true. */
 	const pass = async (isSo: () => boolean, stepMs = 10): Promise<void> => {
 		const end = rig.clock.now() + 120_000;
@@ -70,6 +76,13 @@ async function startPeer(rig: EngineRig, database: RigDatabase, storage: FaultyS
 	};
 	return { other, otherStorage, pass };
 }
+
+/** A node that hears nothing from the others. */
+const withoutHints = (storage: Storage): Storage =>
+	replacing(storage, { peers: replacing(storage.peers!, { subscribe: () => () => undefined }) });
+
+const replacing = <T extends object>(object: T, replaced: Partial<T>): T =>
+	new Proxy(object, { get: (_, key) => Reflect.get(key in replaced ? replaced : object, key) });
 
 /** What several nodes do together, on any storage they may share. */
 export function describeNodes(name: string, createDatabase: () => Promise<RigDatabase>): void {
@@ -156,6 +169,69 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			marks.release();
 			await pass(() => changed);
 			await changing;
+		});
+
+		// Seven such nodes once added half as many transactions again to those of a busy one.
+		test("a node with nothing to do only reports, less than once per six seconds", async () => {
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			await rig.webhook("a");
+			const { other, otherStorage, pass } = await startPeer(rig, database, storage);
+			await using _other = other;
+			const begun = rig.clock.now();
+			for (let events = 1; events <= 10; events++) {
+				await rig.publish(1);
+				await pass(() => rig.clock.now() >= begun + events * 10_000 && rig.settled.length === events, 100);
+			}
+			const { calls } = otherStorage;
+			expect(other.engine.node).toMatchObject({ projects: 0, sharing: { nodes: 2 } });
+			expect(calls.get("share")).toBe(15);
+			// It looked for work as it started, and when the project first had some and no holder.
+			expect(calls.get("acquireLeases")).toBeLessThanOrEqual(2);
+			expect(calls.get("nextAlarm")).toBeLessThanOrEqual(2);
+			expect(calls.get("readMarks") ?? 0).toBe(0);
+		});
+
+		test("a killed node's project is taken as soon as its lease has ended, by a node with nothing else to do", async () => {
+			for (const aliveMs of [0, 1_000, 3_000, 5_000, 7_500]) {
+				const database = await createDatabase();
+				const storage = new FaultyStorage();
+				await using rig = await EngineRig.start(database, storage.wrap);
+				await rig.webhook("a");
+				await rig.publish(1);
+				await rig.settledCount(1);
+				const { other, pass } = await startPeer(rig, database, storage);
+				await using _other = other;
+				const begun = rig.clock.now();
+				await pass(() => rig.clock.now() >= begun + aliveMs);
+				// As if it were killed now.
+				using stuck = new DisposableStack();
+				for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
+					stuck.use(storage.holdCall(method));
+				const killed = rig.clock.now();
+				await pass(() => other.engine.node.projects === 1);
+				expect(rig.clock.now() - killed).toBeLessThanOrEqual(LEASE_TERM_MS + 300);
+			}
+		});
+
+		test("work whose hint was lost is found by the next report", async () => {
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			await rig.webhook("a");
+			await rig.engine.stop();
+			const { other, pass } = await startPeer(rig, database, storage, withoutHints);
+			await using _other = other;
+			const begun = rig.clock.now();
+			await pass(() => rig.clock.now() >= begun + 4_000);
+			const id = rig.ids.next("event");
+			const event = { id, type: "delivery.success", createdAt: begun, createdAtGiven: false, body: Buffer.from("{}") };
+			await rig.storage.appendEvents({
+				requests: [{ projectId: rig.projectId, publishedAt: rig.clock.now(), events: [event] }],
+			});
+			await pass(() => other.sender.sent.length === 1);
+			expect(rig.clock.now() - begun).toBeLessThan(7_000);
 		});
 
 		test("the project's owner sends another node's events", async () => {

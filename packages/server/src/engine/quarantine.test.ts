@@ -15,10 +15,19 @@ afterEach(() => memory.world.dispose());
 const MARK = { since: 1, backupAt: null };
 const put = () => storage.setSetting({ name: QUARANTINE, value: JSON.stringify(MARK) });
 
+/** Called when the database begins another epoch. */
+const onEpoch = new Set<() => void>();
+
 /** One of several nodes. */
 function start(getSetting: Storage["getSetting"] = (p) => storage.getSetting(p)) {
+	const peers = {
+		onEpoch(listener: () => void) {
+			onEpoch.add(listener);
+			return () => onEpoch.delete(listener);
+		},
+	};
 	return startQuarantine({
-		storage: { peers: {} as never, getSetting, endQuarantine: () => storage.endQuarantine() },
+		storage: { peers: peers as never, getSetting, endQuarantine: () => storage.endQuarantine() },
 		clock: new VirtualClock(),
 		logger: { warn: () => undefined } as never,
 	});
@@ -37,6 +46,23 @@ test("a node that hasn't noticed the quarantine yet reads the mark, and releases
 	expect(await storage.getSetting({ name: QUARANTINE })).toBeNull();
 	expect(await node.release()).toBe(false);
 	await node.stop();
+});
+
+// It noticed only at its next regular look, and deleted rows of the restored database until then.
+test("a node looks for a quarantine as soon as the database begins another epoch", async () => {
+	const looks: Promise<string | null>[] = [];
+	const node = await start((p) => {
+		const look = storage.getSetting(p);
+		looks.push(look);
+		return look;
+	});
+	await put();
+	for (const begin of onEpoch) begin();
+	await new Promise((resolve) => setImmediate(resolve));
+	await Promise.all(looks);
+	expect([looks.length, node.mark]).toEqual([2, MARK]);
+	await node.stop();
+	expect(onEpoch.size).toBe(0);
 });
 
 test("callers share a look that hasn't begun", async () => {

@@ -4,8 +4,11 @@ import { markOf, QUARANTINE, type QuarantineMark, type Storage } from "../storag
 
 /** How often to check whether another node has released the database. */
 const LOOK_MS = 1_000;
-/** How often to check whether the database was replaced by a restored one under this node. */
-const IDLE_LOOK_MS = 10_000;
+/**
+ * How often to check whether the database was put in quarantine under this node. A restored database also begins an
+ * epoch, which is noticed when it is first used.
+ */
+const IDLE_LOOK_MS = 30_000;
 
 export interface QuarantineOptions {
 	readonly storage: Pick<Storage, "getSetting" | "endQuarantine" | "peers">;
@@ -60,16 +63,19 @@ export async function startQuarantine(options: QuarantineOptions): Promise<Quara
 	}
 
 	const pollMs = () => (mark === null ? IDLE_LOOK_MS : LOOK_MS);
-	async function poll(): Promise<number> {
-		await look().catch((error: unknown) =>
+	const lookLogged = () =>
+		look().catch((error: unknown) =>
 			logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
 		);
+	async function poll(): Promise<number> {
+		await lookLogged();
 		return pollMs();
 	}
 
 	await look();
 	// Nothing else can change the mark of a database that only this process uses.
 	const polling = storage.peers === null ? null : repeat(clock, pollMs(), poll);
+	const unsubscribe = storage.peers?.onEpoch(() => void lookLogged());
 	return {
 		get mark() {
 			return mark;
@@ -85,6 +91,7 @@ export async function startQuarantine(options: QuarantineOptions): Promise<Quara
 			return ended;
 		},
 		async stop() {
+			unsubscribe?.();
 			await polling?.stop();
 			await looking.catch(() => undefined);
 		},

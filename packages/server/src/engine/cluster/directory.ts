@@ -68,7 +68,8 @@ export class Directory implements EpochKeeper {
 		if (peers) this.marks?.watch(peers);
 		this.#keeper = new LeaseKeeper(context, {
 			owned,
-			fairShare: peers && (() => peers.fairShare()),
+			report: peers && (() => peers.report()),
+			onNextDue: (at) => this.#taker.expect(at),
 			onLapsed: this.#lapsed,
 			onReleaseFailed: () => this.#taker.takeLapsed(),
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
@@ -76,7 +77,6 @@ export class Directory implements EpochKeeper {
 		this.#taker = new LeaseTaker(context, {
 			owned,
 			keeper: this.#keeper,
-			nodes: () => peers?.nodes ?? 1,
 			onTaken: this.#begin,
 		});
 	}

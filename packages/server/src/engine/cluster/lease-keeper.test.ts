@@ -5,13 +5,14 @@ import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
-import { LeaseKeeper, LOOK_MAX_MS } from "./lease-keeper.ts";
+import { LeaseKeeper, type LeaseKeeperOptions, LOOK_MAX_MS } from "./lease-keeper.ts";
+import type { Report } from "./peers.ts";
 import { OwnedProjects } from "./projects.ts";
 
 const TERM_MS = 10_000;
 
 /** A node with one project, whose renewals return when the test says so. */
-function setUp(fairShare: (() => Promise<number>) | null = null) {
+function setUp(report: LeaseKeeperOptions["report"] = null) {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const owned = new OwnedProjects();
@@ -20,6 +21,7 @@ function setUp(fairShare: (() => Promise<number>) | null = null) {
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
 	owned.add({ projectId: "p1", lease: { current: lease, renewed }, idleSince: null, end() {} } as unknown as Actor);
 	const lapsed: string[] = [];
+	const expected: (number | null)[] = [];
 	const renewals: {
 		readonly at: number;
 		readonly leases: number;
@@ -41,20 +43,82 @@ function setUp(fairShare: (() => Promise<number>) | null = null) {
 		{ storage: storage as Storage, clock, logger: silentLogger, holder: "node", leaseTermMs: TERM_MS },
 		{
 			owned,
-			fairShare,
+			report,
+			onNextDue: (at) => expected.push(at),
 			onLapsed: (projectId) => lapsed.push(projectId),
 			onReleaseFailed: () => {},
 			onReleased: () => {},
 		},
 	);
-	return { clock, keeper, owned, renewals, trustedFrom, lapsed };
+	return { clock, keeper, owned, renewals, trustedFrom, lapsed, expected };
 }
 
 // Each poll of an idle cluster also reported the node, and counted nodes and projects.
 test("a node has a share of at least one project, so it needn't ask for its share to take one", async () => {
-	const { keeper, owned } = setUp(async () => 0);
+	const { keeper, owned } = setUp(async () => ({ fairShare: 0, nextDue: null }));
 	await keeper.renewShare();
 	expect(owned.share).toBe(1);
+});
+
+/** A node that reports, and when it did, in milliseconds since its start. Its leases are renewed. */
+function reporting(answer: () => Promise<Report> = async () => ({ fairShare: 1, nextDue: null })) {
+	const reports: number[] = [];
+	const node = setUp(async () => {
+		reports.push(clock.elapsed() - begun);
+		return answer();
+	});
+	const { clock, keeper, renewals } = node;
+	const begun = clock.elapsed();
+	keeper.start();
+	const pass = async (terms: number): Promise<void> => {
+		for (const end = clock.elapsed() + terms * TERM_MS; clock.elapsed() < end; ) {
+			await turn();
+			clock.advanceTo(Math.min(end, clock.nextAt ?? end));
+			await turn();
+			renewals.at(-1)?.answer();
+		}
+		await turn();
+	};
+	return { ...node, reports, pass };
+}
+
+// Each idle node reported as often as one that renews leases, and polled for work in addition.
+test("a node that owns nothing reports half as often, and still more than once per lease duration", async () => {
+	const { owned, reports, pass } = reporting();
+	await pass(10.1);
+	const busy = reports.length;
+	expect(busy).toBe(31);
+	owned.drop(owned.working("p1")!);
+	await pass(10);
+	const idle = reports.slice(busy - 1);
+	expect(idle).toHaveLength(16);
+	for (const [n, at] of idle.slice(1).entries()) expect(at - idle[n]!).toBeLessThan(0.7 * TERM_MS);
+});
+
+test("a failed report is repeated after a third of a lease duration, even by a node that owns nothing", async () => {
+	let isAway = false;
+	const { owned, reports, pass } = reporting(async () => {
+		if (isAway) throw new Error("The database is away.");
+		return { fairShare: 1, nextDue: null };
+	});
+	owned.drop(owned.working("p1")!);
+	await pass(2);
+	isAway = true;
+	const before = reports.length;
+	await pass(2);
+	expect(reports.length - before).toBe(6);
+});
+
+test("each regular report says when storage next has work", async () => {
+	const times = [500, null, 700];
+	const { keeper, expected, pass } = reporting(async () => ({ fairShare: 1, nextDue: times.shift() ?? null }));
+	await pass(0.3);
+	expect(expected).toEqual([500]);
+	await pass(0.1);
+	expect(expected).toEqual([500, null]);
+	// Whoever asks for the share itself looks for due projects anyway.
+	expect(await keeper.renewShare()).toEqual({ fairShare: 1, nextDue: 700 });
+	expect(expected).toEqual([500, null]);
 });
 
 // If the older renewal was written last, the lease expired in storage while this node still trusted it because of the

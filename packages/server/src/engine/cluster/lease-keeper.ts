@@ -1,6 +1,7 @@
 /**
  * Renews this node's leases, all together and three times per lease duration, and releases projects that it needn't
  * own: those that have been idle for a while, with their alarms set to their next retries, and those beyond its share.
+ * After a renewal, the node reports that it is alive, and learns when storage next has work.
  */
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
@@ -8,6 +9,7 @@ import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
+import type { Report } from "./peers.ts";
 import type { OwnedProjects } from "./projects.ts";
 
 /** An actor is released if it has been idle for this long and has nothing due for as long. */
@@ -23,8 +25,10 @@ const SHARE_SLACK = 1.25;
 
 export interface LeaseKeeperOptions {
 	readonly owned: OwnedProjects;
-	/** This node's share of all projects; null where the database can't be shared with other nodes. */
-	readonly fairShare: (() => Promise<number>) | null;
+	/** Reports that this node is alive; null where the database can't be shared with other nodes. */
+	readonly report: (() => Promise<Report>) | null;
+	/** Called after each regular report with the time at which storage next has work; null if it has none to come. */
+	readonly onNextDue: (at: number | null) => void;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
 	/** A release failed, so that no node can take the project until its lease has expired. */
@@ -44,6 +48,8 @@ export class LeaseKeeper {
 	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
 	#sharing: Promise<void> | null = null;
+	/** Whether the last report was left out. */
+	#isSilent = true;
 	/** Projects whose lease's row was locked for longer than a renewal waits. */
 	readonly #stuck = new Set<string>();
 	/** Projects that could make room at the last look; the next one to release comes last. */
@@ -63,6 +69,7 @@ export class LeaseKeeper {
 
 	start(): void {
 		this.#renewAfter(this.#context.leaseTermMs / RENEWALS_PER_LEASE);
+		this.#reportInTurn();
 	}
 
 	/** Renews everything now if the last renewal is too old to be trusted. */
@@ -83,14 +90,19 @@ export class LeaseKeeper {
 		return renewal;
 	}
 
-	/** Recalculates from the current number of nodes how many projects this node takes on its own initiative. */
-	async renewShare(): Promise<void> {
-		const { fairShare } = this.#options;
+	/**
+	 * Recalculates from the current number of nodes how many projects this node takes on its own initiative.
+	 *
+	 * @returns the report; null if this node has none to make
+	 */
+	async renewShare(): Promise<Report | null> {
 		// A node that is leaving has announced that. Asking for its share would count it among the nodes again.
-		if (!fairShare || this.#owned.closing) return;
+		if (!this.#options.report || this.#owned.closing) return null;
+		const report = await this.#options.report();
 		// At least one: a node without a share would ask for it at each poll for due projects.
-		const share = Math.max(1, Math.ceil((await fairShare()) * SHARE_SLACK));
+		const share = Math.max(1, Math.ceil(report.fairShare * SHARE_SLACK));
 		this.#owned.share = Math.min(this.#owned.limit, share);
+		return report;
 	}
 
 	/**
@@ -161,11 +173,7 @@ export class LeaseKeeper {
 		if (!this.#owned.closing || this.#owned.actors.size > 0)
 			this.#renewAfter(soon ? 0 : this.#context.leaseTermMs / RENEWALS_PER_LEASE);
 		// Last, because the next renewal must not wait for this.
-		this.#sharing ??= this.#releaseSurplus()
-			.catch((error: unknown) => logger.error({ err: error }, "failed to read this node's share of the projects"))
-			.finally(() => {
-				this.#sharing = null;
-			});
+		this.#reportInTurn();
 	}
 
 	async #renewNow(): Promise<Moment> {
@@ -255,10 +263,32 @@ export class LeaseKeeper {
 		}
 	}
 
+	// ── reporting ──
+
+	/** A node that owns nothing reports every other time, which is still in time for it to count as alive. */
+	#reportInTurn(): void {
+		this.#isSilent = this.#owned.actors.size === 0 && !this.#isSilent;
+		if (this.#isSilent) return;
+		this.#sharing ??= this.#report()
+			.catch((error: unknown) => {
+				// Reports again the next time.
+				this.#isSilent = true;
+				this.#context.logger.error({ err: error }, "failed to read this node's share of the projects");
+			})
+			.finally(() => {
+				this.#sharing = null;
+			});
+	}
+
+	async #report(): Promise<void> {
+		const report = await this.renewShare();
+		if (report === null || this.#owned.closing) return;
+		this.#releaseSurplus();
+		this.#options.onNextDue(report.nextDue);
+	}
+
 	/** Releases projects beyond this node's share, idle ones first, so that other nodes can take them. */
-	async #releaseSurplus(): Promise<void> {
-		await this.renewShare();
-		if (this.#owned.closing) return;
+	#releaseSurplus(): void {
 		const { actors } = this.#owned;
 		const surplus = actors.size - this.#owned.share;
 		if (surplus <= 0) return;

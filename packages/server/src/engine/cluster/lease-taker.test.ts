@@ -24,6 +24,7 @@ test("a node at its share recalculates it before it leaves due projects to other
 		keeper: {
 			renewShare: async () => {
 				owned.share = shares.shift()!;
+				return null;
 			},
 		},
 		onTaken: ({ projectId }) => owned.add({ projectId, end() {} } as Actor),
@@ -317,34 +318,85 @@ test("does not miss the alarm of a project released while the next alarm is bein
 	await taker.whenDone();
 });
 
-// Eight idle nodes made the database work half as much again as one.
-test("the more nodes share the database, the less often each polls for due projects", async () => {
-	const polls = async (nodes: number): Promise<number> => {
-		let count = 0;
-		for (let n = 0; n < nodes; n++) {
-			const clock = new VirtualClock();
-			const storage: Partial<Storage> = {
-				capabilities: { manyNodes: true },
-				acquireLeases: async () => {
-					count++;
-					return [];
-				},
-				nextAlarm: async () => null,
-			};
-			const taker = takerOf(storage, { clock, holder: `node ${n}`, nodes: () => nodes });
-			taker.takeDue();
-			for (const end = clock.now() + 100_000; clock.now() < end; ) {
-				await taker.whenDone();
-				clock.advanceTo(Math.min(end, clock.nextAt ?? end));
-			}
-			taker.sleep();
-		}
-		return count;
+/** A taker on one of several nodes, and when it asked for due projects, in milliseconds since the first call. */
+function sharing(nextAlarm: () => number | null = () => null) {
+	const clock = new VirtualClock();
+	const begun = clock.elapsed();
+	const asked: number[] = [];
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async () => {
+			asked.push(clock.elapsed() - begun);
+			return [];
+		},
+		nextAlarm: async () => nextAlarm(),
 	};
-	expect(await polls(1)).toBeGreaterThan(95);
-	expect(await polls(8)).toBeLessThan(200);
-	// None may poll less often than alarms are hinted at.
-	expect(await polls(100)).toBeGreaterThanOrEqual(100 * 5);
+	const taker = takerOf(storage, { clock });
+	const pass = async (ms: number): Promise<void> => {
+		for (const end = clock.elapsed() + ms; clock.elapsed() < end; ) {
+			await taker.whenDone();
+			clock.advanceTo(Math.min(end, clock.nextAt ?? end));
+		}
+		await taker.whenDone();
+	};
+	return { clock, taker, asked, pass };
+}
+
+// Each idle node once polled several times a minute, so eight nodes made the database work half as much again as one.
+test("a node that shares the database asks for due projects only when there may be some", async () => {
+	const { clock, taker, asked, pass } = sharing();
+	taker.takeDue();
+	await pass(600_000);
+	expect(asked).toEqual([0]);
+	// As its reports say while other nodes renew their leases.
+	for (let n = 0; n < 10; n++) {
+		taker.expect(clock.now() + 7_000);
+		await pass(6_000);
+	}
+	expect(asked).toEqual([0]);
+	await pass(60_000);
+	expect(asked).toEqual([0, 661_000]);
+	taker.expect(clock.now() - 1);
+	await pass(1);
+	expect(asked).toHaveLength(3);
+	taker.expect(clock.now() + 1_000);
+	taker.expect(null);
+	await pass(60_000);
+	expect(asked).toHaveLength(3);
+});
+
+test("asks once for an alarm that it knows of and its report names, too", async () => {
+	let alarm: number | null = null;
+	const { clock, taker, asked, pass } = sharing(() => alarm);
+	alarm = clock.now() + 5_000;
+	taker.takeDue();
+	await taker.whenDone();
+	taker.expect(alarm);
+	alarm = null;
+	await pass(60_000);
+	expect(asked).toEqual([0, 5_000]);
+});
+
+// Compared by the wall clock, everything came later than the next known alarm, and a killed node's projects waited for it.
+test("a clock that is set doesn't keep a node from asking when a lease has ended", async () => {
+	let alarm: number | null = null;
+	const { clock, taker, asked, pass } = sharing(() => alarm);
+	alarm = clock.now() + 50_000;
+	taker.takeDue();
+	await taker.whenDone();
+	clock.set(clock.now() + 3_600_000);
+	taker.expect(clock.now() + 7_000);
+	await pass(7_000);
+	expect(asked).toEqual([0, 7_000]);
+	taker.sleep();
+});
+
+test("a stopped node expects nothing", async () => {
+	const { clock, taker, asked, pass } = sharing();
+	taker.expect(clock.now() + 1_000);
+	taker.sleep();
+	await pass(10_000);
+	expect(asked).toEqual([]);
 });
 
 /** A node that may own two projects and owns "a" and "b", with more due projects than it can ever take. */
@@ -418,22 +470,20 @@ function takerOf(
 	{
 		clock = new VirtualClock(),
 		disk = clock,
-		holder = "node",
 		keeper = {},
 		...options
-	}: Partial<Pick<TakerContext, "clock" | "disk" | "holder"> & Omit<LeaseTakerOptions, "keeper">> & {
+	}: Partial<Pick<TakerContext, "clock" | "disk"> & Omit<LeaseTakerOptions, "keeper">> & {
 		readonly keeper?: Partial<LeaseTakerOptions["keeper"]>;
 	},
 ): LeaseTaker {
 	return new LeaseTaker(
-		{ storage: storage as Storage, clock, disk, logger: silentLogger, holder, leaseTermMs: 10_000 },
+		{ storage: storage as Storage, clock, disk, logger: silentLogger, holder: "node", leaseTermMs: 10_000 },
 		{
-			nodes: () => 1,
 			owned: new OwnedProjects(),
 			keeper: {
 				renewOverdue: async () => {},
 				renew: async () => ({ now: 0, elapsed: 0 }),
-				renewShare: async () => {},
+				renewShare: async () => null,
 				makeRoom: () => {},
 				...keeper,
 			},

@@ -1,7 +1,7 @@
 /**
- * Takes leases of projects that have work. It learns of work in two ways: a publish or replay on this node pokes the
- * project immediately, and storage is polled for projects whose alarm is due (at startup, when the next alarm is due,
- * and regularly where other nodes share the database).
+ * Takes leases of projects that have work. A publish or replay on this node pokes the project immediately. Storage is
+ * asked for due projects at startup, when the next alarm is due, after a hint, and when this node's last report said
+ * that there would be work by now. Hints may be lost and nodes killed, so the reports find what they leave behind.
  *
  * When the node is at its limit, projects take turns. Poked projects wait in the order of their first poke; a project
  * that was released with work left rejoins at the end. Free capacity is split evenly between poked projects and due
@@ -9,16 +9,15 @@
  * projects that always have work, a node limited to L serves each poked project within 2 · ⌈N / L⌉ turns, each lasting a
  * quantum and a poll, and every other project within 4 · ⌈N / L⌉.
  */
-import { createHash } from "node:crypto";
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
-import { HINTED_MS, type Lease } from "../../storage/port.ts";
+import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { LockedLeases, type OwnedProjects, WaitingProjects } from "./projects.ts";
 
 const ACQUIRE_BATCH = 200;
-/** How often a single node polls for due projects. With more nodes, see `#pollMs`. */
+/** How often storage is asked while due projects can't be taken, or leases of this node run out. */
 const POLL_MS = 1_000;
 /** Projects released first when due ones wait, since their number is unknown. Doubles while some still wait. */
 const FIRST_RELEASES = 8;
@@ -30,7 +29,6 @@ export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "lo
 export interface LeaseTakerOptions {
 	readonly owned: OwnedProjects;
 	readonly keeper: Pick<LeaseKeeper, "renew" | "renewOverdue" | "renewShare" | "makeRoom">;
-	readonly nodes: () => number;
 	/** A lease was taken. @param since a moment before the request to storage */
 	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
@@ -54,8 +52,6 @@ export class LeaseTaker {
 	readonly #owned: OwnedProjects;
 	readonly #waiting: WaitingProjects;
 	readonly #locked: LockedLeases;
-	/** From 0 to 1, by the node's name: spreads the nodes' intervals, so that they don't poll together. */
-	readonly #spread: number;
 	/** Due projects are waiting for capacity. */
 	#dueWait = false;
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
@@ -68,7 +64,9 @@ export class LeaseTaker {
 	#taking: Promise<void> | null = null;
 	#lookForDue = false;
 	#pollTimer: Timer | null = null;
-	/** When storage is next polled for due projects; never while a poll is running. */
+	/** For work that the last report named and no poll finds before. */
+	#expectedTimer: Timer | null = null;
+	/** Monotonic time at which storage is next polled for due projects; never while a poll is running. */
 	#pollDue = Number.POSITIVE_INFINITY;
 	/** The earliest alarm set in storage since it was last asked for the next one. */
 	#alarmSet = Number.POSITIVE_INFINITY;
@@ -81,7 +79,6 @@ export class LeaseTaker {
 		this.#owned = options.owned;
 		this.#waiting = new WaitingProjects(context.clock, options.owned);
 		this.#locked = new LockedLeases(context.disk);
-		this.#spread = createHash("sha256").update(context.holder).digest().readUInt32BE() / 2 ** 32;
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
@@ -111,6 +108,17 @@ export class LeaseTaker {
 		this.#take();
 	}
 
+	/**
+	 * Asks for due projects at this time, unless the next call replaces it: leases are renewed, and other nodes take what is
+	 * due. Null if storage has no work to come.
+	 */
+	expect(at: number | null): void {
+		this.#expectedTimer?.cancel();
+		if (this.#owned.closing || at === null || this.#isPolledBy(at)) return;
+		const ms = Math.min(this.#until(at), LONGEST_WAIT_MS);
+		this.#expectedTimer = this.#context.clock.setTimeout(() => this.takeDue(), ms);
+	}
+
 	/** A project's release has finished, and it next has work at `wakeAt`. */
 	released(projectId: string, wakeAt: number | null): void {
 		if (this.#dueWait) {
@@ -119,7 +127,7 @@ export class LeaseTaker {
 		} else if (this.#mayTakePoked()) this.#take();
 		else if (wakeAt !== null) {
 			this.#alarmSet = Math.min(this.#alarmSet, wakeAt);
-			if (wakeAt < this.#pollDue) this.#pollAt(wakeAt);
+			if (!this.#isPolledBy(wakeAt)) this.#pollAt(wakeAt);
 		}
 	}
 
@@ -128,11 +136,12 @@ export class LeaseTaker {
 		const { clock, leaseTermMs } = this.#context;
 		this.#lapsing = clock.now() + leaseTermMs;
 		const at = clock.now() + POLL_MS;
-		if (at < this.#pollDue) this.#pollAt(at);
+		if (!this.#isPolledBy(at)) this.#pollAt(at);
 	}
 
 	sleep(): void {
 		this.#pollTimer?.cancel();
+		this.#expectedTimer?.cancel();
 		this.#locked.cancel();
 	}
 
@@ -292,20 +301,13 @@ export class LeaseTaker {
 		this.#alarmSet = Number.POSITIVE_INFINITY;
 		const next = await storage.nextAlarm();
 		const now = clock.now();
-		const longest = storage.capabilities.manyNodes ? this.#pollMs : LONGEST_WAIT_MS;
 		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
 		this.#makeRoom(next !== null && next <= now);
 		const lapsed = this.#lapsing > now ? Math.min(this.#lapsing, now + POLL_MS) : Number.POSITIVE_INFINITY;
-		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, lapsed, now + longest));
-	}
-
-	/**
-	 * The interval of this node's polls. Hints and known alarms wake nodes in time; polls find what a lost hint or a
-	 * killed node leaves. With more nodes each polls less often, so that idle ones hardly add to the database's work.
-	 */
-	get #pollMs(): number {
-		const others = this.#options.nodes() - 1;
-		return Math.min(HINTED_MS, POLL_MS * (1 + 2 * this.#spread * others));
+		const at = Math.min(due > now ? due : now + POLL_MS, lapsed);
+		if (at <= now + LONGEST_WAIT_MS) this.#pollAt(at);
+		// Where nodes share the database, their reports find later work.
+		else if (!storage.capabilities.manyNodes) this.#pollAt(now + LONGEST_WAIT_MS);
 	}
 
 	/** Releases some projects if others wait for capacity. */
@@ -327,13 +329,24 @@ export class LeaseTaker {
 		else this.#crowded = true;
 	}
 
+	#isPolledBy(at: number): boolean {
+		return this.#pollDue <= this.#context.clock.elapsed() + this.#until(at);
+	}
+
 	#pollAt(at: number): void {
 		if (this.#owned.closing) return;
+		const { clock } = this.#context;
+		const ms = this.#until(at);
 		this.#pollTimer?.cancel();
-		this.#pollDue = at;
-		this.#pollTimer = this.#context.clock.setTimeout(() => {
+		this.#pollDue = clock.elapsed() + ms;
+		this.#pollTimer = clock.setTimeout(() => {
 			this.#pollDue = Number.POSITIVE_INFINITY;
 			this.takeDue();
-		}, at - this.#context.clock.now());
+		}, ms);
+	}
+
+	/** Milliseconds; negative if it has passed. */
+	#until(at: number): number {
+		return at - this.#context.clock.now();
 	}
 }

@@ -20,6 +20,20 @@ const ACKNOWLEDGE_AGAIN_MS = 10;
 /** … up to this. After that, the regular checks repeat it. */
 const ACKNOWLEDGE_AGAIN_MAX_MS = 1_000;
 
+/**
+ * How long after a lease's end storage is asked for it, milliseconds. Without this, a node that reports just before each
+ * renewal would ask just before each next report, as soon as renewals are a little late.
+ */
+const ENDED_MS = 250;
+
+/** What a node learns when it reports that it is alive. */
+export interface Report {
+	/** This node's share of all projects, so that they are spread evenly over the nodes. */
+	readonly fairShare: number;
+	/** When a project is next due, or a lease has ended unless it is renewed; null if there is none. */
+	readonly nextDue: number | null;
+}
+
 /** The revision that an actor applies and hasn't acknowledged yet. */
 interface Unacknowledged {
 	readonly actor: Actor;
@@ -57,11 +71,15 @@ export class Peers implements MarkWatcher {
 		}
 	}
 
-	/** This node's share of all projects, so that they are spread evenly over the nodes. */
-	async fairShare(): Promise<number> {
-		const { nodes, projects } = await this.#options.storage.share({ holder: this.#context.holder });
+	/** Reports that this node is alive. */
+	async report(): Promise<Report> {
+		const { nodes, projects, nextAlarm, nextEnd } = await this.#options.storage.share({ holder: this.#context.holder });
 		this.nodes = nodes;
-		return Math.ceil(projects / Math.max(1, nodes));
+		const times = [nextAlarm, nextEnd === null ? null : nextEnd + ENDED_MS].filter((at) => at !== null);
+		return {
+			fairShare: Math.ceil(projects / Math.max(1, nodes)),
+			nextDue: times.length === 0 ? null : Math.min(...times),
+		};
 	}
 
 	/** Acknowledges the revisions that these actors apply. Call this once they have loaded. */

@@ -19,7 +19,8 @@ export interface PeerStorage {
 	 */
 	isInForce(p: { readonly projectId: string; readonly revision: number }): Promise<boolean>;
 	/**
-	 * Reports that this node is alive, for about a lease's duration. Returns the work to share, including this node's own.
+	 * Reports that this node is alive, for about a lease's duration. Returns the work to share, including this node's own,
+	 * and when storage should next be asked for work.
 	 */
 	share(p: { readonly holder: string }): Promise<Share>;
 	/** This node stops taking a share. */
@@ -89,6 +90,10 @@ export interface Share {
 	readonly nodes: number;
 	/** Projects that are leased or due. */
 	readonly projects: number;
+	/** The earliest alarm, due or not, on this node's clock; null if there is none. */
+	readonly nextAlarm: number | null;
+	/** When the first lease ends unless it's renewed, on this node's clock; null if there is none. */
+	readonly nextEnd: number | null;
 }
 
 export interface Acknowledgement {

@@ -3,6 +3,8 @@ import { areLeasesOpen } from "./epochs.ts";
 import { findHeld } from "./leases.ts";
 import type { MemoryNode } from "./node.ts";
 
+const END = Number.POSITIVE_INFINITY;
+
 export function peersOf(node: MemoryNode): PeerStorage {
 	return {
 		readMarks: ({ projectIds }) => node.run(() => readMarks(node, projectIds)),
@@ -65,14 +67,24 @@ function isInForce({ database, tables }: MemoryNode, projectId: string, revision
 }
 
 /** A node counts as alive for a lease duration after its last report. */
-function share({ database, tables, leaseTermMs }: MemoryNode, holder: string): Share {
-	const { nodes, leases } = tables;
-	const now = database.clock.now();
-	nodes.put({ holder, seenAt: now });
-	for (const node of [...nodes.values()]) if (node.seenAt < now - leaseTermMs) nodes.delete(node.holder);
-	const begin = { wakeAt: 0, projectNo: 0 };
-	const rung = [...leases.by.alarm.ascending(begin, { wakeAt: now, projectNo: Number.POSITIVE_INFINITY })];
-	return { nodes: nodes.size, projects: leases.by.end.size + rung.length };
+function share(node: MemoryNode, holder: string): Share {
+	node.compareClocks();
+	const { nodes, leases } = node.tables;
+	const time = node.time();
+	nodes.put({ holder, seenAt: time.database });
+	for (const other of [...nodes.values()])
+		if (other.seenAt < time.database - node.leaseTermMs) nodes.delete(other.holder);
+	const { alarm, end } = leases.by;
+	const begin = { wakeAt: 0, until: 0, projectNo: 0 };
+	const last = { wakeAt: END, until: END, projectNo: END };
+	const rung = [...alarm.ascending(begin, { ...last, wakeAt: time.database })];
+	const onNode = (at: number | null | undefined) => (at == null ? null : at - time.database + time.node);
+	return {
+		nodes: nodes.size,
+		projects: end.size + rung.length,
+		nextAlarm: onNode(alarm.first(begin, last)?.wakeAt),
+		nextEnd: onNode(end.first(begin, last)?.until),
+	};
 }
 
 function takeSweep(

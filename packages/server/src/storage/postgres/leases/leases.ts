@@ -2,7 +2,6 @@
  * Leases and alarms use only the database's clock, because nodes' clocks may differ. A node's times are converted to
  * offsets from its current time when stored, and back when read. Tests pass the time of both clocks.
  */
-import type { Clock } from "../../../base/clock.ts";
 import { type HandedOver, HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
 import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
@@ -280,22 +279,18 @@ const NEXT_ALARM = sql(`
 	SELECT least(
 		(SELECT wake_at FROM posthorn.leases WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1),
 		(SELECT until FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT 1)
-	) - ${NOW} AS delay`);
+	) - ${NOW} AS delay, ${NOW} AS now`);
 
 export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Promise<number | null> {
 	const time = node.time();
-	// Called regularly, so it also compares the clocks.
-	const compared = time.database === null ? measureOffset(c, node.clock) : null;
-	const [row] = await Promise.all([c.row<{ delay: number | null }>(NEXT_ALARM, time.database), compared]);
+	const row = await c.row<{ delay: number | null; now: number }>(NEXT_ALARM, time.database);
+	compareClocks(c, node, time, row!.now);
 	return row!.delay === null ? null : time.node + row!.delay;
 }
 
-const READ_CLOCK = sql("SELECT posthorn.now_ms() AS now");
-
-async function measureOffset(c: Session, clock: Pick<Clock, "now">): Promise<void> {
-	const asked = clock.now();
-	const row = await c.row<{ now: number }>(READ_CLOCK);
-	c.offset.measured(row!.now, asked, clock.now());
+/** For calls made regularly. @param now the database's clock, read after `asked` */
+export function compareClocks(c: Session, { clock }: PostgresNode, asked: LeaseTime, now: number): void {
+	if (asked.database === null) c.offset.measured(now, asked.node, clock.now());
 }
 
 // Attempts in flight that outlive their lease. A row in `handed_over` is the former holder's right to settle one.

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
-import type { World } from "../../../../test/storage/conformance/world.ts";
+import { NODE, type World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { PostgresStorage } from "../index.ts";
@@ -37,7 +37,7 @@ describe("sharing projects among nodes", () => {
 	const share = (holder: string, storage = world.storage) => storage.peers!.share({ holder });
 
 	test("a node counts once from its first report until it leaves, however often it reports", async () => {
-		expect(await share("a")).toEqual({ nodes: 1, projects: 0 });
+		expect(await share("a")).toEqual({ nodes: 1, projects: 0, nextAlarm: null, nextEnd: null });
 		expect(await share("b")).toMatchObject({ nodes: 2 });
 		expect(await share("a")).toMatchObject({ nodes: 2 });
 		await world.storage.peers!.leave({ holder: "b" });
@@ -78,6 +78,25 @@ describe("sharing projects among nodes", () => {
 		await world.lease(rung);
 		world.clock.time += LEASE_TERM_MS;
 		expect(await share("a")).toMatchObject({ projects: 2 });
+	});
+
+	test("a report says when the next alarm is due, and when the first lease ends unless it is renewed", async () => {
+		const [worked, waits, rung] = [await world.project(), await world.project(), await world.project()];
+		const begun = world.clock.time;
+		const later = await world.lease(waits);
+		const { seen } = await world.storage.loadLanes({ projectId: waits });
+		await world.storage.releaseLease({ lease: later, wakeAt: begun + 60_000, seen });
+		const lease = await world.lease(worked);
+		expect(await share("a")).toMatchObject({ nextAlarm: begun + 60_000, nextEnd: begun + LEASE_TERM_MS });
+		world.clock.time += 1_000;
+		await world.storage.renewLeases({ holder: NODE, leases: [lease] });
+		await world.publish(rung, "a");
+		const { nextAlarm, nextEnd } = await share("a");
+		expect(nextAlarm).toBeLessThanOrEqual(world.clock.time);
+		expect(nextEnd).toBe(begun + 1_000 + LEASE_TERM_MS);
+		// Until another node takes it.
+		world.clock.time += 2 * LEASE_TERM_MS;
+		expect(await share("a")).toMatchObject({ nextEnd });
 	});
 
 	test("nodes that all return after an outage report concurrently without blocking each other", async () => {

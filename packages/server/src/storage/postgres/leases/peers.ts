@@ -12,7 +12,7 @@ import type { Database } from "../connection/database.ts";
 import { checkWritable } from "../connection/servers.ts";
 import { findProject, numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
-import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
+import { compareClocks, LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
 
 const MARKS = sql(`
 	SELECT p.no, p.id, g.last_seq, g.revision
@@ -85,14 +85,30 @@ const SHARE = sql(`
 	SELECT
 		(SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $2)::bigint AS nodes,
 		(SELECT count(*) FROM posthorn.leases WHERE until IS NOT NULL)::bigint
-			+ (SELECT count(*) FROM posthorn.leases WHERE wake_at <= ${NOW})::bigint AS projects`);
+			+ (SELECT count(*) FROM posthorn.leases WHERE wake_at <= ${NOW})::bigint AS projects,
+		(SELECT wake_at FROM posthorn.leases WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1) - ${NOW} AS alarm,
+		(SELECT until FROM posthorn.leases WHERE until IS NOT NULL ORDER BY until LIMIT 1) - ${NOW} AS ends,
+		${NOW} AS now`);
 
-/** @param livesMs how long after its last report a node counts as alive */
-async function share(c: Session, time: LeaseTime, holder: string, livesMs: number): Promise<Share> {
+type ShareRow = {
+	readonly nodes: number;
+	readonly projects: number;
+	readonly alarm: number | null;
+	readonly ends: number | null;
+	readonly now: number;
+};
+
+/** A node counts as alive for a lease's duration after its last report. */
+async function share(c: Session, node: PostgresNode, holder: string): Promise<Share> {
+	// The database reads its clock once, as the transaction begins.
+	const time = node.time();
 	await c.run(REPORT, time.database, holder);
-	await c.run(FORGET, time.database, livesMs);
-	const row = await c.row<{ nodes: number; projects: number }>(SHARE, time.database, livesMs);
-	return { nodes: row!.nodes, projects: row!.projects };
+	await c.run(FORGET, time.database, node.leaseTermMs);
+	const row = await c.row<ShareRow>(SHARE, time.database, node.leaseTermMs);
+	compareClocks(c, node, time, row!.now);
+	const { nodes, projects, alarm, ends } = row!;
+	const at = (delay: number | null) => (delay === null ? null : time.node + delay);
+	return { nodes, projects, nextAlarm: at(alarm), nextEnd: at(ends) };
 }
 
 const LEAVE = sql("DELETE FROM posthorn.nodes WHERE holder = $1");
@@ -106,7 +122,7 @@ export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
 		readMarks: ({ projectIds }) => node.read((c) => readMarks(c, projectIds), "engine"),
 		acknowledge: ({ acknowledgements }) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
 		isInForce: ({ projectId, revision }) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
-		share: ({ holder }) => node.write((c) => share(c, node.time(), holder, node.leaseTermMs), "engine"),
+		share: ({ holder }) => node.write((c) => share(c, node, holder), "engine"),
 		leave: ({ holder }) => node.write((c) => leave(c, holder), "engine"),
 		// Not in a transaction that a node could leave open while it is frozen.
 		takeSweep: (p) => node.read((c) => takeSweep(c, node.time(), p), "engine"),
