@@ -213,6 +213,7 @@ const NODE_COLUMNS: readonly Column<Nodes["rounds"][number]>[] = [
 const IDLE_NODE_COLUMNS: readonly Column<IdleNodes>[] = [
 	{ title: "nodes", cell: ({ nodes }) => count(nodes) },
 	{ title: "transactions/s", cell: ({ transactions_per_s }) => transactions_per_s.toFixed(1) },
+	{ title: "when quiet", cell: ({ quiet_transactions_per_s }) => quiet_transactions_per_s.toFixed(1) },
 	{ title: "connections", cell: ({ connections }) => count(connections) },
 ];
 

@@ -176,6 +176,8 @@ export interface ThreadCost {
 export interface IdleNodes {
 	readonly nodes: number;
 	readonly transactions_per_s: number;
+	/** While nothing is published. */
+	readonly quiet_transactions_per_s: number;
 	/** Total over all nodes. */
 	readonly connections: number;
 }

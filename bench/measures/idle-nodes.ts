@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { EVENT_TYPE } from "../load/payload.ts";
 import type { Receiver } from "../load/receiver.ts";
@@ -14,10 +15,12 @@ const NODES = [1, 2, 4, 8];
 const EVENTS_PER_S = 15;
 /** Until nodes have found each other and divided the projects, milliseconds. */
 const SETTLE_MS = 12_000;
+/** Until the last events are indexed, milliseconds. How many steps that takes depends on the machine's speed. */
+const INDEX_MS = 7_000;
 
 /**
- * Transactions and connections of the database while one project is busy, with growing numbers of nodes, all but one of
- * which have nothing to do.
+ * Transactions and connections of the database while one project is busy, and right after, with growing numbers of
+ * nodes, all but one of which have nothing to do.
  */
 export async function measureIdleNodes(
 	workspace: Workspace,
@@ -64,16 +67,23 @@ export async function measureIdleNodes(
 				);
 				return { transactions: Number(row!.transactions), connections: Number(row!.connections) };
 			};
-			const before = await read();
-			const begun = performance.now();
-			await publish(seconds);
-			const after = await read();
-			const perSecond = ((after.transactions - before.transactions) * 1_000) / (performance.now() - begun);
-			progress.finish(`${perSecond.toFixed(1)} transactions/s, ${after.connections} connections`);
+			const rateDuring = async (work: () => Promise<unknown>): Promise<number> => {
+				const before = await read();
+				const begun = performance.now();
+				await work();
+				const { transactions } = await read();
+				return ((transactions - before.transactions) * 1_000) / (performance.now() - begun);
+			};
+			const perSecond = await rateDuring(() => publish(seconds));
+			const { connections } = await read();
+			await sleep(INDEX_MS);
+			const quiet = await rateDuring(() => sleep(seconds * 1_000));
+			progress.finish(`${perSecond.toFixed(1)} transactions/s, ${quiet.toFixed(1)} when quiet`);
 			runs.push({
 				nodes: count,
 				transactions_per_s: Number(perSecond.toFixed(1)),
-				connections: after.connections,
+				quiet_transactions_per_s: Number(quiet.toFixed(1)),
+				connections,
 			});
 		}
 		return runs;
