@@ -238,12 +238,15 @@ async function readList<R extends { readonly id: string }>(
 	if (older === undefined || rows.length > limit) return page(rows, rows.length, null);
 	// Mostly there are none, and the statement that reads rows sets up each day several times.
 	const { positions } = await findAttempts(c, "DESC", project, filter, [older], limit + 1 - rows.length);
-	const found = rows.length + positions.length;
+	let found = rows.length + positions.length;
 	const shown = positions.slice(0, limit - rows.length);
 	const [highest, lowest] = [shown[0]?.id, shown.at(-1)?.id];
 	if (highest !== undefined && lowest !== undefined) {
 		const range = { from: lowest, to: `${highest} ` };
-		rows.push(...(await readFirst(c, whole, project, filter, range, shown.length, ...own(lowest))));
+		const older = await readFirst(c, whole, project, filter, range, shown.length, ...own(lowest));
+		rows.push(...older);
+		// An attempt committed since the positions were found has taken the place of the last one, which is on the next page.
+		if (older.at(-1)?.id !== lowest) found++;
 	}
 	return page(rows, found, null);
 }

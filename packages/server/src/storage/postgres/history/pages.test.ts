@@ -9,6 +9,7 @@ import { START } from "../../../../test/storage/conformance/world.ts";
 import { type Plan, tableOf, walk } from "../../../../test/storage/postgres/plan.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { AttemptFilter, NewAttempt } from "../../port.ts";
+import { toStoredId } from "../../shared/deliveries.ts";
 import { connectionConfig } from "../connection/session-settings.ts";
 import type { PostgresStorage } from "../index.ts";
 
@@ -172,4 +173,37 @@ test("a filter without matches reads no rows of the log, and sets up older days 
 		expect(others.days).toHaveLength(ALL_DAYS - NEWEST_DAYS);
 		expect(daysOf(others).size).toBe(others.days.length);
 	}
+});
+
+// It was missing from the last page, which said that nothing followed.
+test("an attempt committed while a page is read pushes none off the list", async () => {
+	const filter = { statuses: ["failed" as const], types: ["a"], since: NOW - 3 * DAY - PER_DAY };
+	const all = await storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMIT } });
+	const ids = all.rows.map(({ id }) => id);
+	expect([ids.length, all.next]).toEqual([40, null]);
+	const send = Client.prototype.query as (...args: unknown[]) => unknown;
+	let reads = 0;
+	Client.prototype.query = async function (this: Client, ...args: unknown[]) {
+		// After the newest days and the positions in older ones come the rows at these.
+		if ((args[0] as { text?: string }).text?.includes("posthorn.attempts") && ++reads === 3) {
+			const like = toStoredId(ids[35]!);
+			await send.call(client, {
+				text: `INSERT INTO posthorn.attempts SELECT (jsonb_populate_record(a, '{"id": "${like.slice(0, -1)}~", "attempt": 999}')).*
+					FROM posthorn.attempts a WHERE a.id = '${like}'`,
+			});
+		}
+		return send.apply(this, args);
+	} as typeof Client.prototype.query;
+	const page = await storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMIT } }).finally(() => {
+		Client.prototype.query = send as typeof Client.prototype.query;
+	});
+	expect(reads).toBe(3);
+	const { rows, next } = await storage.listAttemptSummaries({
+		projectId,
+		filter,
+		page: { limit: LIMIT, ...(page.next !== null && { before: page.next }) },
+	});
+	expect(next).toBe(null);
+	const shown = new Set([...page.rows, ...(page.next === null ? [] : rows)].map(({ id }) => id));
+	expect(ids.filter((id) => !shown.has(id))).toEqual([]);
 });
