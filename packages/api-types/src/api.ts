@@ -3862,9 +3862,9 @@ export interface components {
             readonly started_at: string;
             /** @description The end of the last such minute; null if ongoing. */
             readonly ended_at: string | null;
-            /** @description Its deliveries are those with a failed attempt that started from then on: at the beginning of the minute before it, unless that belongs to the incident before … */
+            /** @description Its deliveries are those with an attempt that started at or after this time and failed: the beginning of the minute before `started_at`, unless that minute belongs to the previous incident. */
             readonly failures_since: string;
-            /** @description … and before this time, the end of the minute after it; null if there is no end yet. */
+            /** @description Such an attempt started before this time, the end of the minute after `ended_at`; null if ongoing. */
             readonly failures_until: string | null;
             /** @description Attempts that failed meanwhile. */
             readonly failed_attempts: number;

@@ -24,7 +24,7 @@ export interface Span {
 	readonly isOngoing: boolean;
 	readonly failed: number;
 	readonly delivered: number;
-	/** Failed attempts that started from `since`, before `until`, belong to it; null: all since. */
+	/** The failed attempts that belong to it started at or after `since` and before `until`; null if it is ongoing. */
 	readonly failures: { readonly since: number; readonly until: number | null };
 }
 
@@ -57,7 +57,7 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 
 /**
  * An outage seldom begins or ends on the minute, so failures in the minute before it and in the one after it belong to it,
- * although more was delivered in them. A minute between two belongs to the earlier one.
+ * although more attempts were delivered then. A minute between two incidents belongs to the earlier one.
  */
 const withFailures = (spans: readonly Omit<Span, "failures">[]): Span[] =>
 	spans.map((span, i) => ({

@@ -30,9 +30,12 @@ const Incident = component("Incident")({
 	ended_at: orNull(Time, "The end of the last such minute; null if ongoing."),
 	failures_since: Type.Union([Time], {
 		description:
-			"Its deliveries are those with a failed attempt that started from then on: at the beginning of the minute before it, unless that belongs to the incident before …",
+			"Its deliveries are those with an attempt that started at or after this time and failed: the beginning of the minute before `started_at`, unless that minute belongs to the previous incident.",
 	}),
-	failures_until: orNull(Time, "… and before this time, the end of the minute after it; null if there is no end yet."),
+	failures_until: orNull(
+		Time,
+		"Such an attempt started before this time, the end of the minute after `ended_at`; null if ongoing.",
+	),
 	failed_attempts: count("Attempts that failed meanwhile."),
 	delivered_attempts: count("Attempts that were delivered meanwhile."),
 	status_code: orNull(Type.Integer(), "The status code of the most frequent response."),
