@@ -243,10 +243,10 @@ async function readList<R extends { readonly id: string }>(
 	const [highest, lowest] = [shown[0]?.id, shown.at(-1)?.id];
 	if (highest !== undefined && lowest !== undefined) {
 		const range = { from: lowest, to: `${highest} ` };
-		const older = await readFirst(c, whole, project, filter, range, shown.length, ...own(lowest));
-		rows.push(...older);
+		const added = await readFirst(c, whole, project, filter, range, shown.length, ...own(lowest));
+		rows.push(...added);
 		// An attempt committed since the positions were found has taken the place of the last one, which is on the next page.
-		if (older.at(-1)?.id !== lowest) found++;
+		if (added.at(-1)?.id !== lowest) found++;
 	}
 	return page(rows, found, null);
 }
