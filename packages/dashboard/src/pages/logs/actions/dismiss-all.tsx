@@ -11,8 +11,8 @@ export const dismissalWords = (count: number) => ({
 	does: `This marks ${plural(count, "failed delivery")} as needing no decision`,
 	means:
 		count === 1
-			? "Nothing is sent or deleted. It stays in the log, no longer counts as failed, and bulk replays leave it out. It can't be undone, but you can still replay it."
-			: "Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them out. It can't be undone, but you can still replay each one.",
+			? "Nothing is sent or deleted. It stays in the log, no longer counts as failed, and bulk replays leave it out. You can't undo this, but you can still replay it."
+			: "Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them out. You can't undo this, but you can still replay each one.",
 });
 
 interface DismissAllProps {
