@@ -267,7 +267,7 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 		.getByRole("checkbox", { name: /Select purchase/ })
 		.first()
 		.check();
-	// It was done without a question, unlike that of all that match.
+	// Dismissing a selection didn't ask, although dismissing all that match did.
 	await page.getByRole("button", { name: "Dismiss 1", exact: true }).click();
 	const question = page.getByRole("dialog");
 	await expect(question).toContainText("This marks 1 failed delivery as needing no decision.");

@@ -77,7 +77,7 @@ async function startPeer(
 	return { other, otherStorage, pass };
 }
 
-/** A node that hears nothing from the others. */
+/** Storage that passes on no hints. */
 const withoutHints = (storage: Storage): Storage =>
 	replacing(storage, { peers: replacing(storage.peers!, { subscribe: () => () => undefined }) });
 
@@ -172,7 +172,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 		});
 
 		// Seven such nodes once added half as many transactions again to those of a busy one.
-		test("a node with nothing to do only reports, less than once per six seconds", async () => {
+		test("a node with nothing to do only reports, less than once every six seconds", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);

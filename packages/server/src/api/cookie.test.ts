@@ -47,8 +47,8 @@ test("over https it is only sent encrypted, and only this host can set it", asyn
 });
 
 // Browsers send a host's cookies to all of its ports, so signing in to a service signed out of the one on another port.
-test("the cookie is named by the port of the URL, unless that is the scheme's own", async () => {
-	const { port, host } = { port: 8421, host: "127.0.0.1" };
+test("the cookie is named by the port of the URL, unless it is the scheme's default", async () => {
+	const [host, port] = ["127.0.0.1", 8421];
 	const nameFor = (publicUrl: string | null, asked?: string): string => {
 		const cookie = new SessionCookie(publicUrl);
 		const request = { headers: { host: asked } };

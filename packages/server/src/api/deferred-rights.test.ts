@@ -194,7 +194,7 @@ test.each([
 	expect((await api.call("PATCH", one, { body: { description: "kept" } })).status).toBe(200);
 });
 
-// A removed member's replay by filter continued for up to three transactions, and that of a webhook until its end.
+// A removed member's replay by filter continued for up to three transactions, and one of a webhook to its end.
 describe.each([
 	["removed", 404],
 	["demoted", 403],
@@ -207,7 +207,7 @@ describe.each([
 		["retries by webhook", "retryWaiting", "retry", undefined, status],
 		["retries by name", "retryDeliveries", "retries", { deliveries: NAMED }, status],
 		["dismissals by name", "dismissDeliveries", "dismissals", { deliveries: NAMED }, status],
-	] as const)("%s no more", async (_what, verb, action, body, answer) => {
+	] as const)("can't continue %s", async (_what, verb, action, body, answer) => {
 		await setUp(api);
 		const ada = await member(api, project, "developer", "ada");
 		const { id } = (
@@ -234,7 +234,7 @@ describe.each([
 		const done = named && "deliveries" in named ? 50 : 1;
 		expect(got).toBe(answer);
 		expect(changed).toHaveBeenCalledTimes(verb === "replayDelivery" ? 50 : 1);
-		// What was done is recorded, and said if the response can.
+		// What was done is in the audit log, and in the response if it has a count.
 		if (got === 202) expect(json.count).toBe(done);
 		const [entry] = (await api.call("GET", `${project}/audit`)).json.data.filter(
 			({ action: did }: { action: string }) => did.startsWith("deliveries."),

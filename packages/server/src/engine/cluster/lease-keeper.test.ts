@@ -116,7 +116,7 @@ test("each regular report says when storage next has work", async () => {
 	expect(expected).toEqual([500]);
 	await pass(0.1);
 	expect(expected).toEqual([500, null]);
-	// Whoever asks for the share itself looks for due projects anyway.
+	// The taker, which asks for the share itself, looks for due projects anyway.
 	expect(await keeper.renewShare()).toEqual({ fairShare: 1, nextDue: 700 });
 	expect(expected).toEqual([500, null]);
 });

@@ -77,11 +77,11 @@ function share(node: MemoryNode, holder: string): Share {
 	const { alarm, end } = leases.by;
 	const begin = { wakeAt: 0, until: 0, projectNo: 0 };
 	const last = { wakeAt: END, until: END, projectNo: END };
-	const rung = [...alarm.ascending(begin, { ...last, wakeAt: time.database })];
+	const due = [...alarm.ascending(begin, { ...last, wakeAt: time.database })];
 	const onNode = (at: number | null | undefined) => (at == null ? null : at - time.database + time.node);
 	return {
 		nodes: nodes.size,
-		projects: end.size + rung.length,
+		projects: end.size + due.length,
 		nextAlarm: onNode(alarm.first(begin, last)?.wakeAt),
 		nextEnd: onNode(end.first(begin, last)?.until),
 	};

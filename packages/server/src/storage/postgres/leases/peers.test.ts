@@ -81,16 +81,16 @@ describe("sharing projects among nodes", () => {
 	});
 
 	test("a report says when the next alarm is due, and when the first lease ends unless it is renewed", async () => {
-		const [worked, waits, rung] = [await world.project(), await world.project(), await world.project()];
+		const [leased, waiting, due] = [await world.project(), await world.project(), await world.project()];
 		const begun = world.clock.time;
-		const later = await world.lease(waits);
-		const { seen } = await world.storage.loadLanes({ projectId: waits });
+		const later = await world.lease(waiting);
+		const { seen } = await world.storage.loadLanes({ projectId: waiting });
 		await world.storage.releaseLease({ lease: later, wakeAt: begun + 60_000, seen });
-		const lease = await world.lease(worked);
+		const lease = await world.lease(leased);
 		expect(await share("a")).toMatchObject({ nextAlarm: begun + 60_000, nextEnd: begun + LEASE_TERM_MS });
 		world.clock.time += 1_000;
 		await world.storage.renewLeases({ holder: NODE, leases: [lease] });
-		await world.publish(rung, "a");
+		await world.publish(due, "a");
 		const { nextAlarm, nextEnd } = await share("a");
 		expect(nextAlarm).toBeLessThanOrEqual(world.clock.time);
 		expect(nextEnd).toBe(begun + 1_000 + LEASE_TERM_MS);
