@@ -94,7 +94,11 @@ const STEP_ROWS = 500;
 /** Milliseconds between steps, in which other work runs. */
 const BETWEEN_STEPS_MS = 50;
 
-/** Deletes expired sessions, links and invitations, and old audit entries. Returns what ends that. */
+/**
+ * Deletes expired sessions, links and invitations, and old audit entries.
+ *
+ * @returns stops it
+ */
 function startSweep(options: AccountsOptions): () => Promise<void> {
 	const { storage, clock, disk, logger, retentionNow = () => clock.now() } = options;
 	let isStopped = false;

@@ -278,7 +278,7 @@ export const BULK_ACTIONS = {
 	/** Transactions in a step of a replay by filter: few, so that progress shows. */
 	replayTransactions: 4,
 	retries: 500,
-	/** Each is a transaction: how many follow each check of whether the caller may continue. */
+	/** Replays between checks of the caller's rights. Each is a transaction of its own. */
 	namedReplays: 50,
 	namedRetries: 50,
 	dismissals: 50,

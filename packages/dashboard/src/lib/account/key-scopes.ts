@@ -8,7 +8,7 @@ export const SCOPE_WORDS: Readonly<Record<KeyScope, { readonly label: string; re
 	manage: { label: "Manage", may: "Create and change webhooks, rotate secrets, replay, and revoke keys." },
 };
 
-/** What a new key may do unless something else is chosen: the least that most programs need. */
+/** What a new key may do unless the user chooses otherwise: all that most programs need. */
 export const PROPOSED_SCOPES: readonly KeyScope[] = ["publish"];
 
 const DAY_MS = 86_400_000;

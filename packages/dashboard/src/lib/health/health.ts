@@ -246,8 +246,8 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 const BEHIND_MS = 60_000;
 
 /**
- * Since when the newest of the oldest events has waited, milliseconds since 1970; 0 if none waits. What is said about
- * backlogs is up to date with `useNow` of this.
+ * When each webhook's oldest waiting event began to wait, the latest of those times, in milliseconds since 1970; 0 if none
+ * waits. Passed to `useNow`, it keeps what is said about backlogs up to date.
  */
 export const waitingSince = (healths: readonly Pick<HealthFacts, "backlog">[]): number =>
 	healths.reduce((newest, { backlog }) => Math.max(newest, Date.parse(backlog.oldest_at ?? "") || 0), 0);

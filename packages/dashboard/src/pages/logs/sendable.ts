@@ -10,7 +10,7 @@ export const deliveriesOf = (rows: readonly DeliveryId[]): readonly DeliveryId[]
 
 /**
  * Which deliveries of the selected rows can be retried now, because they wait for a retry, and which others can be sent
- * again. Deleted webhooks get nothing anymore, and paused ones no retries.
+ * again. Deleted webhooks get nothing, and paused ones no retries.
  */
 export function sendableOf<Row extends DeliveryId>(
 	selected: readonly Row[],

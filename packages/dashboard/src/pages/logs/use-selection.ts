@@ -5,7 +5,7 @@ import { deliveriesOf } from "./sendable.ts";
 export interface Selection {
 	/** Selected attempts. */
 	readonly size: number;
-	/** The deliveries that they belong to. */
+	/** How many deliveries they belong to. */
 	readonly deliveries: number;
 	readonly has: (attemptId: string) => boolean;
 	readonly set: (row: AttemptSummary, selected: boolean) => void;

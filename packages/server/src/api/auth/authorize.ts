@@ -257,8 +257,8 @@ function hostOf(origin: string): string | null {
 
 /**
  * The session cookie. Over TLS its name has a prefix that keeps other hosts from setting it (RFC 6265bis). Browsers send a
- * host's cookies to all of its ports, so the name ends with the port unless that is the scheme's own: signing in to one of
- * two services on a host doesn't sign out of the other.
+ * host's cookies to all of its ports, so the name ends with the port unless it is the scheme's default: signing in to one
+ * of two services on a host doesn't sign out of the other.
  */
 export class SessionCookie {
 	readonly #publicUrl: string | null;

@@ -48,7 +48,7 @@ export class LeaseKeeper {
 	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
 	#sharing: Promise<void> | null = null;
-	/** Whether the last report was left out. */
+	/** Whether this node skipped its last turn to report. */
 	#isSilent = true;
 	/** Projects whose lease's row was locked for longer than a renewal waits. */
 	readonly #stuck = new Set<string>();
@@ -271,9 +271,9 @@ export class LeaseKeeper {
 		if (this.#isSilent) return;
 		this.#sharing ??= this.#report()
 			.catch((error: unknown) => {
-				// Reports again the next time.
+				// So that it doesn't skip the next turn.
 				this.#isSilent = true;
-				this.#context.logger.error({ err: error }, "failed to read this node's share of the projects");
+				this.#context.logger.error({ err: error }, "failed to report to other nodes that this one is alive");
 			})
 			.finally(() => {
 				this.#sharing = null;

@@ -50,7 +50,10 @@ export interface PeerStorage {
 	subscribe(listener: HintListener): () => void;
 }
 
-/** Released projects that are due sooner are hinted at, milliseconds: every node asks for later alarms by then. */
+/**
+ * Released projects that are due sooner are hinted at, milliseconds. Nodes learn of later alarms from their reports, long
+ * before they are due.
+ */
 export const HINTED_MS = 20_000;
 
 /** @param unowned those of the projects that have work, and may have no holder */

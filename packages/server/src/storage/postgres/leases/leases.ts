@@ -246,7 +246,7 @@ const RELEASE = sql(`
 
 /**
  * Does nothing if another node holds the lease by now. Other nodes get a hint if the project is due soon, so that it
- * doesn't wait for their next poll.
+ * doesn't wait for their next report.
  */
 export function releaseLease(connections: Connections, p: Params<"releaseLease">, node: PostgresNode): Promise<void> {
 	const time = node.time();

@@ -138,7 +138,8 @@ export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
  * transactions that matter, and none waits for the disk.
  *
  * Each node listens on its own connection once it has a subscriber. It receives nothing while that connection is
- * broken, or goes through a pooler that doesn't preserve sessions, so subscribers also poll.
+ * broken, or goes through a pooler that doesn't preserve sessions, so nodes don't rely
+ * on hints alone.
  */
 
 const CHANNEL = "posthorn_wake";
@@ -236,7 +237,7 @@ export class Wakes {
 			await checkWritable(client);
 			await client.query(`LISTEN ${CHANNEL}`);
 		} catch {
-			// It's retried, and subscribers poll meanwhile.
+			// It's retried. Until then, nodes find work and changes without hints.
 			this.#listenAgain(client);
 			client.connection.stream.destroy();
 		}
