@@ -21,8 +21,8 @@ class SlowIndex {
 	async readUnindexed({ projectId }: Params<"readUnindexed">): Promise<UnindexedPart | null> {
 		await new Promise((resolve) => setImmediate(resolve));
 		if (this.failing || projectId === this.damaged) throw new Error("The database is away.");
-		if ((this.left.get(projectId) ?? 0) === 0) return null;
-		return { after: 0, through: 1, references: [] };
+		const left = this.left.get(projectId) ?? 0;
+		return left === 0 ? null : { after: 0, through: 1, isLast: left === 1, references: [] };
 	}
 
 	async indexReferences({ projectId }: Params<"indexReferences">): Promise<boolean> {
@@ -84,6 +84,23 @@ test("in the background, indexing takes a twentieth of the time at most", async 
 	references.start();
 	await pass(index.clock, () => index.left.get("p") === 0);
 	expect(index.clock.elapsed() - from).toBeGreaterThan((19 * 10) / 0.05);
+	await references.stop();
+});
+
+// With an event now and then, each had a step, and a transaction, of its own.
+test("events that are published all the time are indexed together", async () => {
+	const index = new SlowIndex(10);
+	index.onStep = () => {
+		index.left.set("p", 2);
+		references.note("p");
+	};
+	index.left.set("p", 1);
+	const references = open(index);
+	references.note("p");
+	const from = index.clock.elapsed();
+	references.start();
+	await pass(index.clock, () => index.steps.length === 5);
+	expect(index.clock.elapsed() - from).toBeGreaterThan(4 * 5_000);
 	await references.stop();
 });
 

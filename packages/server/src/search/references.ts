@@ -124,13 +124,13 @@ export class References {
 		await running;
 	}
 
-	/** Returns whether there was something to index. */
+	/** Returns whether there is more to index. */
 	async #step(projectId: string): Promise<boolean> {
 		const { storage } = this.#options;
 		const part = await storage.readUnindexed({ projectId, limit: SEARCH.indexStep });
 		if (part === null) return false;
 		await storage.indexReferences({ projectId, part });
-		return true;
+		return !part.isLast;
 	}
 
 	/** Takes a few steps for each project. Returns whether one has more to do. */

@@ -118,6 +118,8 @@ export interface UnindexedPart {
 	readonly after: number;
 	/** … through this one. */
 	readonly through: number;
+	/** Whether the rest of the log is indexed. */
+	readonly isLast: boolean;
 	readonly references: readonly { readonly ref: number; readonly seq: number }[];
 }
 

@@ -71,12 +71,12 @@ export function* readUnindexed({
 	if (last === undefined) return null;
 	const { after, through } = range ?? { after: last.seq, through: last.seq };
 	if (last.seq > through) {
-		const { seqs } = yield* fittingAfter(project, through, limit);
-		return yield* partOf(projectId, project, through, seqs.at(-1)!);
+		const { seqs, isLast } = yield* fittingAfter(project, through, limit);
+		return yield* partOf(projectId, project, { after: through, through: seqs.at(-1)!, isLast: isLast && after === 0 });
 	}
 	if (after === 0) return null;
 	const { seqs, isLast } = yield* fittingBefore(project, after + 1, limit);
-	return yield* partOf(projectId, project, isLast ? 0 : seqs.at(-1)! - 1, after);
+	return yield* partOf(projectId, project, { after: isLast ? 0 : seqs.at(-1)! - 1, through: after, isLast });
 }
 
 /** Events in the order of reading, as many as the limit allows, at least one. */
@@ -108,12 +108,13 @@ function* fittingBefore(project: number, before: number, limit: ReadLimit): Step
 	return fitting(found, limit);
 }
 
-function* partOf(projectId: string, project: number, after: number, through: number): Steps<UnindexedPart> {
+function* partOf(projectId: string, project: number, part: Omit<UnindexedPart, "references">): Steps<UnindexedPart> {
+	const { after, through } = part;
 	const events = yield* rows<{ seq: number; body: Uint8Array }>(sql`
 		SELECT seq, body FROM posthorn.events WHERE project_no = ${project} AND seq > ${after} AND seq <= ${through}
 		ORDER BY seq`);
 	const references = events.flatMap(({ seq, body }) => referencesIn(projectId, body).map((ref) => ({ ref, seq })));
-	return { after, through, references };
+	return { ...part, references };
 }
 
 /** Adds a part to the index, unless another node has done so. Returns whether it was added. */

@@ -27,9 +27,16 @@ export function describeSearch(harness: StorageHarness): void {
 
 		/** Takes this many steps, or all that are left. Returns how many there were. */
 		async function index(projectId: string, limit: ReadLimit = ANY, most = Number.POSITIVE_INFINITY): Promise<number> {
+			let isLast = false;
 			for (let steps = 0; ; steps++) {
 				const part = steps < most ? await world.storage.readUnindexed({ projectId, limit }) : null;
-				if (part === null) return steps;
+				if (part === null) {
+					if (steps > 0 && steps < most && limit === ANY) expect(isLast).toBe(true);
+					return steps;
+				}
+				// Nothing follows the last part.
+				expect(isLast).toBe(false);
+				isLast = part.isLast;
 				expect(await world.storage.indexReferences({ projectId, part })).toBe(true);
 				// Another node that read the same part comes too late.
 				expect(await world.storage.indexReferences({ projectId, part })).toBe(false);

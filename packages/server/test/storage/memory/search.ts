@@ -38,14 +38,15 @@ export function readUnindexed(node: MemoryNode, { projectId, limit }: Params<"re
 	if (log.length === 0) return null;
 	const { after, through } = node.tables.references.get(project.no) ?? { after: log[0]!.seq, through: log[0]!.seq };
 	const newer = log.filter(({ seq }) => seq > through).reverse();
-	const read = within(newer.length > 0 ? newer : log.filter(({ seq }) => seq <= after), limit);
+	const left = newer.length > 0 ? newer : log.filter(({ seq }) => seq <= after);
+	const read = within(left, limit);
+	const isAll = read.length === left.length && read.length < limit.maxEvents;
 	if (newer.length === 0 && after === 0) return null;
 	const references = read
 		.flatMap(({ seq, body }) => referencesIn(projectId, body).map((ref) => ({ ref, seq })))
 		.sort((a, b) => a.seq - b.seq);
-	if (newer.length > 0) return { after: through, through: read.at(-1)!.seq, references };
-	const isLast = read.length === log.filter(({ seq }) => seq <= after).length && read.length < limit.maxEvents;
-	return { after: isLast ? 0 : read.at(-1)!.seq - 1, through: after, references };
+	if (newer.length > 0) return { after: through, through: read.at(-1)!.seq, isLast: isAll && after === 0, references };
+	return { after: isAll ? 0 : read.at(-1)!.seq - 1, through: after, isLast: isAll, references };
 }
 
 export function indexReferences(node: MemoryNode, { projectId, part }: Params<"indexReferences">): boolean {
