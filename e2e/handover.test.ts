@@ -32,7 +32,7 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 	const settings = {
 		POSTHORN_DATABASE_URL: await server.createDatabase(),
 		...settingsOfNodes(writeCaFile(authority, folder)),
-		POSTHORN_ATTEMPT_TIMEOUT: "8",
+		POSTHORN_ATTEMPT_TIMEOUT: "20",
 	};
 	const startNode = async (): Promise<Posthorn> => {
 		const node = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(await unusedPort()) } });
