@@ -146,7 +146,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-reports-find-nothing",
-			find: "\t\tthis.#options.onNextDue(report.nextDue);\n",
+			find: "\t\tthis.#options.onReported(report);\n",
 			replace: "",
 			tests: NODES,
 			why: "A killed node's projects are never taken by nodes that have nothing else to do.",
@@ -183,9 +183,15 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-expects-lease-that-was-renewed",
-			find: "\tthis.#expectedTimer?.cancel();\n\t\tif (this.#owned.closing",
+			find: "\tthis.#cancelExpected();\n\t\tif (this.#owned.closing",
 			replace: "\tif (this.#owned.closing",
 			why: "Idle nodes look for leases that were renewed meanwhile, again and again.",
+		},
+		{
+			name: "taker-alarm-hides-end",
+			find: "if (nextEnd !== null)",
+			replace: "if (nextEnd !== null && !this.#isPolledBy(nextEnd))",
+			why: "If an alarm comes first, a killed node's projects wait for the next report after their leases have ended.",
 		},
 		{
 			name: "taker-misses-lapsed",

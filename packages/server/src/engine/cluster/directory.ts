@@ -69,7 +69,7 @@ export class Directory implements EpochKeeper {
 		this.#keeper = new LeaseKeeper(context, {
 			owned,
 			report: peers && (() => peers.report()),
-			onNextDue: (at) => this.#taker.expect(at),
+			onReported: (report) => this.#taker.expect(report),
 			onLapsed: this.#lapsed,
 			onReleaseFailed: () => this.#taker.takeLapsed(),
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),

@@ -10,6 +10,8 @@ import type { Report } from "./peers.ts";
 import { OwnedProjects } from "./projects.ts";
 
 const TERM_MS = 10_000;
+/** As if storage had no work to come. */
+const REPORT: Report = { fairShare: 1, nextAlarm: null, nextEnd: null };
 
 /** A node with one project, whose renewals return when the test says so. */
 function setUp(report: LeaseKeeperOptions["report"] = null) {
@@ -21,7 +23,7 @@ function setUp(report: LeaseKeeperOptions["report"] = null) {
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
 	owned.add({ projectId: "p1", lease: { current: lease, renewed }, idleSince: null, end() {} } as unknown as Actor);
 	const lapsed: string[] = [];
-	const expected: (number | null)[] = [];
+	const reported: Report[] = [];
 	const renewals: {
 		readonly at: number;
 		readonly leases: number;
@@ -44,24 +46,24 @@ function setUp(report: LeaseKeeperOptions["report"] = null) {
 		{
 			owned,
 			report,
-			onNextDue: (at) => expected.push(at),
+			onReported: (made) => reported.push(made),
 			onLapsed: (projectId) => lapsed.push(projectId),
 			onReleaseFailed: () => {},
 			onReleased: () => {},
 		},
 	);
-	return { clock, keeper, owned, renewals, trustedFrom, lapsed, expected };
+	return { clock, keeper, owned, renewals, trustedFrom, lapsed, reported };
 }
 
 // Each poll of an idle cluster also reported the node, and counted nodes and projects.
 test("a node has a share of at least one project, so it needn't ask for its share to take one", async () => {
-	const { keeper, owned } = setUp(async () => ({ fairShare: 0, nextDue: null }));
+	const { keeper, owned } = setUp(async () => ({ ...REPORT, fairShare: 0 }));
 	await keeper.renewShare();
 	expect(owned.share).toBe(1);
 });
 
 /** A node that reports, and when it did, in milliseconds since its start. Its leases are renewed. */
-function reporting(answer: () => Promise<Report> = async () => ({ fairShare: 1, nextDue: null })) {
+function reporting(answer: () => Promise<Report> = async () => REPORT) {
 	const reports: number[] = [];
 	const node = setUp(async () => {
 		reports.push(clock.elapsed() - begun);
@@ -99,7 +101,7 @@ test("a failed report is repeated after a third of a lease duration, even by a n
 	let isAway = false;
 	const { owned, reports, pass } = reporting(async () => {
 		if (isAway) throw new Error("The database is away.");
-		return { fairShare: 1, nextDue: null };
+		return REPORT;
 	});
 	owned.drop(owned.working("p1")!);
 	await pass(2);
@@ -110,15 +112,16 @@ test("a failed report is repeated after a third of a lease duration, even by a n
 });
 
 test("each regular report says when storage next has work", async () => {
-	const times = [500, null, 700];
-	const { keeper, expected, pass } = reporting(async () => ({ fairShare: 1, nextDue: times.shift() ?? null }));
+	const made = [{ ...REPORT, nextAlarm: 500 }, REPORT, { ...REPORT, nextEnd: 700 }] as const;
+	let reports = 0;
+	const { keeper, reported, pass } = reporting(async () => made[reports++]!);
 	await pass(0.3);
-	expect(expected).toEqual([500]);
+	expect(reported).toEqual([made[0]]);
 	await pass(0.1);
-	expect(expected).toEqual([500, null]);
+	expect(reported).toEqual([made[0], made[1]]);
 	// The taker, which asks for the share itself, looks for due projects anyway.
-	expect(await keeper.renewShare()).toEqual({ fairShare: 1, nextDue: 700 });
-	expect(expected).toEqual([500, null]);
+	expect(await keeper.renewShare()).toEqual(made[2]);
+	expect(reported).toHaveLength(2);
 });
 
 // If the older renewal was written last, the lease expired in storage while this node still trusted it because of the

@@ -27,8 +27,8 @@ export interface LeaseKeeperOptions {
 	readonly owned: OwnedProjects;
 	/** Reports that this node is alive; null where the database can't be shared with other nodes. */
 	readonly report: (() => Promise<Report>) | null;
-	/** Called after each regular report with the time at which storage next has work; null if it has none to come. */
-	readonly onNextDue: (at: number | null) => void;
+	/** Called after each regular report. */
+	readonly onReported: (report: Report) => void;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
 	/** A release failed, so that no node can take the project until its lease has expired. */
@@ -284,7 +284,7 @@ export class LeaseKeeper {
 		const report = await this.renewShare();
 		if (report === null || this.#owned.closing) return;
 		this.#releaseSurplus();
-		this.#options.onNextDue(report.nextDue);
+		this.#options.onReported(report);
 	}
 
 	/** Releases projects beyond this node's share, idle ones first, so that other nodes can take them. */

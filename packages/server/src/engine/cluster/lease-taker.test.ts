@@ -350,17 +350,17 @@ test("a node that shares the database asks for due projects only when there may 
 	expect(asked).toEqual([0]);
 	// As its reports say while other nodes renew their leases.
 	for (let n = 0; n < 10; n++) {
-		taker.expect(clock.now() + 7_000);
+		taker.expect({ nextAlarm: null, nextEnd: clock.now() + 7_000 });
 		await pass(6_000);
 	}
 	expect(asked).toEqual([0]);
 	await pass(60_000);
 	expect(asked).toEqual([0, 661_000]);
-	taker.expect(clock.now() - 1);
+	taker.expect({ nextAlarm: clock.now() - 1, nextEnd: null });
 	await pass(1);
 	expect(asked).toHaveLength(3);
-	taker.expect(clock.now() + 1_000);
-	taker.expect(null);
+	taker.expect({ nextAlarm: clock.now() + 1_000, nextEnd: clock.now() + 1_000 });
+	taker.expect({ nextAlarm: null, nextEnd: null });
 	await pass(60_000);
 	expect(asked).toHaveLength(3);
 });
@@ -371,10 +371,27 @@ test("asks once for an alarm that it knows of and its report names, too", async 
 	alarm = clock.now() + 5_000;
 	taker.takeDue();
 	await taker.whenDone();
-	taker.expect(alarm);
+	taker.expect({ nextAlarm: alarm, nextEnd: null });
 	alarm = null;
 	await pass(60_000);
 	expect(asked).toEqual([0, 5_000]);
+});
+
+// The poll for the alarm learned nothing of the lease, which waited for the next report after its end.
+test("an alarm that comes first doesn't keep a node from asking when a lease has ended", async () => {
+	let alarm: number | null = null;
+	const { clock, taker, asked, pass } = sharing(() => alarm);
+	taker.expect({ nextAlarm: clock.now() + 2_000, nextEnd: clock.now() + 7_000 });
+	await pass(60_000);
+	expect(asked).toEqual([2_000, 7_000]);
+	// Known from a poll, and taken by another node since.
+	alarm = clock.now() + 5_000;
+	taker.takeDue();
+	await taker.whenDone();
+	alarm = null;
+	taker.expect({ nextAlarm: null, nextEnd: clock.now() + 7_000 });
+	await pass(60_000);
+	expect(asked.slice(2)).toEqual([60_000, 65_000, 67_000]);
 });
 
 // Compared by the wall clock, everything came later than the next known alarm, and a killed node's projects waited for it.
@@ -385,7 +402,7 @@ test("a clock that is set doesn't keep a node from asking when a lease has ended
 	taker.takeDue();
 	await taker.whenDone();
 	clock.set(clock.now() + 3_600_000);
-	taker.expect(clock.now() + 7_000);
+	taker.expect({ nextAlarm: null, nextEnd: clock.now() + 7_000 });
 	await pass(7_000);
 	expect(asked).toEqual([0, 7_000]);
 	taker.sleep();
@@ -393,7 +410,7 @@ test("a clock that is set doesn't keep a node from asking when a lease has ended
 
 test("a stopped node expects nothing", async () => {
 	const { clock, taker, asked, pass } = sharing();
-	taker.expect(clock.now() + 1_000);
+	taker.expect({ nextAlarm: clock.now() + 1_000, nextEnd: clock.now() + 1_000 });
 	taker.sleep();
 	await pass(10_000);
 	expect(asked).toEqual([]);

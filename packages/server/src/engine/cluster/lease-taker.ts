@@ -14,6 +14,7 @@ import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { Report } from "./peers.ts";
 import { LockedLeases, type OwnedProjects, WaitingProjects } from "./projects.ts";
 
 const ACQUIRE_BATCH = 200;
@@ -65,7 +66,7 @@ export class LeaseTaker {
 	#lookForDue = false;
 	#pollTimer: Timer | null = null;
 	/** For work that the last report named and no poll finds before. */
-	#expectedTimer: Timer | null = null;
+	#expected: Timer[] = [];
 	/** Monotonic time at which storage is next polled for due projects; never while a poll is running. */
 	#pollDue = Number.POSITIVE_INFINITY;
 	/** The earliest alarm set in storage since it was last asked for the next one. */
@@ -109,14 +110,24 @@ export class LeaseTaker {
 	}
 
 	/**
-	 * Asks for due projects at this time, unless the next call replaces it: leases are renewed, and other nodes take what is
-	 * due. Null if storage has no work to come.
+	 * Asks for due projects at these times, unless the next call replaces them: leases are renewed, and other nodes take what
+	 * is due.
 	 */
-	expect(at: number | null): void {
-		this.#expectedTimer?.cancel();
-		if (this.#owned.closing || at === null || this.#isPolledBy(at)) return;
+	expect({ nextAlarm, nextEnd }: Pick<Report, "nextAlarm" | "nextEnd">): void {
+		this.#cancelExpected();
+		if (this.#owned.closing) return;
+		// A poll before an alarm learns of it, but not of leases that end later.
+		if (nextAlarm !== null && !this.#isPolledBy(nextAlarm)) this.#expectAt(nextAlarm);
+		if (nextEnd !== null) this.#expectAt(nextEnd);
+	}
+
+	#expectAt(at: number): void {
 		const ms = Math.min(this.#until(at), LONGEST_WAIT_MS);
-		this.#expectedTimer = this.#context.clock.setTimeout(() => this.takeDue(), ms);
+		this.#expected.push(this.#context.clock.setTimeout(() => this.takeDue(), ms));
+	}
+
+	#cancelExpected(): void {
+		for (const timer of this.#expected.splice(0)) timer.cancel();
 	}
 
 	/** A project's release has finished, and it next has work at `wakeAt`. */
@@ -141,7 +152,7 @@ export class LeaseTaker {
 
 	sleep(): void {
 		this.#pollTimer?.cancel();
-		this.#expectedTimer?.cancel();
+		this.#cancelExpected();
 		this.#locked.cancel();
 	}
 
