@@ -43,6 +43,31 @@ export const API = [
 			why: "A member who was removed gets one more event.",
 		},
 	]),
+	...of("server/src/api/auth/authorize.ts", inApi("cookie"), [
+		{
+			name: "cookie-shared-by-ports",
+			find: '${port === "" ? "" : `_${port}`}',
+			replace: "",
+			only: "named by the port",
+			why: "Signing in to a service signs out of another one on the same host.",
+		},
+	]),
+	...of("server/src/api/routes/log/bulk.ts", inApi("deferred-rights"), [
+		{
+			name: "filtered-replay-outlives-rights",
+			find: "\t\t\t\tawait authorize();\n\t\t\t\tconst replayed",
+			replace: "\t\t\t\tconst replayed",
+			only: "during a bulk action",
+			why: "A removed member's replay by filter continues for several transactions.",
+		},
+		{
+			name: "retry-outlives-rights",
+			find: "\t\t\t\t\t\tawait authorizeAgain();\n\t\t\t\t\t\tconst call = storage.retryWaiting",
+			replace: "\t\t\t\t\t\tconst call = storage.retryWaiting",
+			only: "during a bulk action",
+			why: "A removed member's retry of a webhook continues to its last delivery.",
+		},
+	]),
 	...of("server/src/api/server.ts", inApi("deferred-rights"), [
 		{
 			name: "late-body-outlives-rights",

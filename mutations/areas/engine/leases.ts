@@ -357,6 +357,14 @@ export const ENGINE_LEASES = [
 			why: "Attempts of a node that died are never repeated: their lanes stops.",
 		},
 	]),
+	...of("server/src/engine/quarantine.ts", inEngine("quarantine"), [
+		{
+			name: "quarantine-ignores-epochs",
+			find: "storage.peers?.onEpoch(() => void lookLogged())",
+			replace: "storage.peers?.onEpoch(() => undefined)",
+			why: "After a restore under a running node, it deletes rows for up to half a minute.",
+		},
+	]),
 	...of("server/src/engine/cluster/mark-poller.ts", inEngine("cluster/mark-poller"), [
 		{
 			name: "marks-hints-wait-in-line",
