@@ -46,8 +46,8 @@ export const API = [
 	...of("server/src/api/auth/authorize.ts", inApi("cookie"), [
 		{
 			name: "cookie-shared-by-ports",
-			find: '${port === "" ? "" : `_${port}`}',
-			replace: "",
+			find: "?.port ??",
+			replace: "?.search ??",
 			only: "named by the port",
 			why: "Signing in to a service signs out of another one on the same host.",
 		},
