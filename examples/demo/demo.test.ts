@@ -96,6 +96,22 @@ test("reports invalid options", async () => {
 	expect(stderr).toContain('--events must be a number from 1 to 9007199254740991, not "none".');
 });
 
+test("says which port it uses if 8420 is taken", async () => {
+	const taken = createServer();
+	// After an error, another program has taken the port.
+	await new Promise<void>((resolve) => {
+		taken.once("listening", resolve).once("error", () => resolve());
+		taken.listen(8420, "127.0.0.1");
+	});
+	onTestFinished(() => void taken.close());
+
+	const { code, stdout, stderr } = await demo(["--events", "1", "--speed", "50", "--seed", "5"]);
+
+	expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+	const [, port] = /^Port 8420 is in use; using (\d+) instead\.$/m.exec(stdout) ?? [];
+	expect(stdout).toMatch(new RegExp(`^  API +http://127\\.0\\.0\\.1:${port}/v1$`, "m"));
+}, 60_000);
+
 test("shows why the service couldn't start", async () => {
 	const taken = createServer();
 	await once(taken.listen(0, "127.0.0.1"), "listening");

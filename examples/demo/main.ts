@@ -12,7 +12,7 @@ import { access, header } from "./header.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
 import { startReceivers } from "./receivers.ts";
 import { sell } from "./sale.ts";
-import { choosePort, type Service, startService, waitUntilReady } from "./service.ts";
+import { choosePort, PREFERRED_PORT, type Service, startService, waitUntilReady } from "./service.ts";
 import { openTally } from "./totals.ts";
 
 /** Seconds. There is one attempt more than there are delays. */
@@ -36,6 +36,8 @@ async function demonstrate(options: Options, feed: Feed, colours: boolean): Prom
 		closers.push(() => receivers.close());
 
 		const port = options.port ?? (await choosePort());
+		if (options.port === null && port !== PREFERRED_PORT)
+			feed.say(`Port ${PREFERRED_PORT} is in use; using ${port} instead.\n`);
 		const operatorKey = `demo-operator-${randomBytes(16).toString("hex")}`;
 		const { caFile } = receivers;
 		const service = startService({

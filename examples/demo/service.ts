@@ -32,7 +32,7 @@ export interface Service {
 }
 
 const COMMAND = fileURLToPath(new URL("../../packages/cli/bin/posthorn.mjs", import.meta.url));
-const PREFERRED_PORT = 8420;
+export const PREFERRED_PORT = 8420;
 const START_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 30_000;
