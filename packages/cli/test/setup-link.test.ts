@@ -35,7 +35,9 @@ test("on SQLite, the link is in a file that only its user reads, not in the log"
 	expect(await operator.run(["setup-link"])).toMatchObject({
 		code: 1,
 		out: "",
-		err: expect.stringContaining("There is no setup link in data/posthorn.setuplink."),
+		err: expect.stringMatching(
+			/^There is no setup link in data\/posthorn\.setuplink\.[\s\S]* or restart the service to get a new link\.$/m,
+		),
 	});
 	const service = await serve({ POSTHORN_HOST: "0.0.0.0" });
 	await service.hasPrinted(/Set up +in data\/posthorn\.setuplink/);
@@ -94,7 +96,7 @@ test(
 			const { POSTHORN_EGRESS_CA_FILE: _, POSTHORN_OPERATOR_KEY: __, ...settings } = settingsOfNodes("");
 			const node = { ...settings, POSTHORN_DATABASE_URL: url, POSTHORN_PORT: port };
 			const service = await serve(node);
-			await service.hasPrinted(/Set up +posthorn setup-link/);
+			await service.hasPrinted(/Set up +posthorn setup-link {2}\(run it with this node's settings to print the link/);
 			expect(service.output).not.toContain("/setup#");
 			const { out } = await operator.run(["setup-link"], { env: node });
 			expect(await setUp(out.trim())).toBe(201);

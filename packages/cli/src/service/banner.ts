@@ -37,9 +37,13 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 		rows.push(["Operator key", `in ${newOperatorKey.file}  (just created: store it safely, then delete the file)`]);
 	if (!hasOperatorKey)
 		rows.push(["Operator key", "none: set POSTHORN_OPERATOR_KEY, or create one with posthorn operator-key --new"]);
-	const advice = "(the link that creates your account: posthorn setup-link prints it)";
-	if (setup === "on request") rows.push(["Set up", `posthorn setup-link  ${advice}`]);
-	else if (setup && "file" in setup) rows.push(["Set up", `in ${setup.file}  ${advice}`]);
+	if (setup === "on request")
+		rows.push([
+			"Set up",
+			"posthorn setup-link  (run it with this node's settings to print the link that creates your account)",
+		]);
+	else if (setup && "file" in setup)
+		rows.push(["Set up", `in ${setup.file}  (the link that creates your account: posthorn setup-link prints it)`]);
 	else if (setup) rows.push(["Set up", `${colors.bold(setup.url)}  (create your account here; works once)`]);
 	if (json) {
 		const facts = rows.map(([name, value]) => [

@@ -35,6 +35,7 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 				[
 					`There is no setup link in ${file}.`,
 					"Either the operator's account exists, or the service hasn't started here yet, or it started at a terminal and printed the link there.",
+					"Unless the account exists, start or restart the service to get a new link.",
 				],
 				1,
 			);
