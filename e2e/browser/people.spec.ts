@@ -25,6 +25,51 @@ async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: 
 	return theirs;
 }
 
+test("someone who accepts an invitation appears while the page is open, and it can't be revoked any more", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	await dashboard.enter(page);
+	const invite = async () => new URL((await shop.post(shop.path("/invitations"), { role: "viewer" })).body.url).hash;
+	const accept = async (hash: string, name: string) => {
+		const body = { token: hash.slice(1), email: dashboard.address(name), name, password: PASSWORD };
+		expect((await shop.call("POST", "/v1/invitations/accept", JSON.stringify(body))).status).toBe(200);
+	};
+	const invitation = page.getByRole("row", { name: /Anyone with the link/ });
+	const member = (name: string) => page.getByRole("row", { name });
+	const [first, second, third] = [await invite(), await invite(), await invite()];
+	await page.clock.install();
+	await page.goto(dashboard.project("/members"));
+	await expect(invitation).toHaveCount(3);
+	// Both lists stayed as they were until someone reloaded the page.
+	await accept(first, "Vera");
+	await expect(async () => {
+		await page.clock.fastForward(15_000);
+		await expect(invitation).toHaveCount(2, { timeout: 1_000 });
+		await expect(member("Vera")).toBeVisible({ timeout: 1_000 });
+	}).toPass();
+
+	// The timers are still, so only the focus can be why they are loaded again.
+	await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1_000);
+	await accept(second, "Dave");
+	const loaded = page.waitForResponse("**/invitations");
+	await page.evaluate(`document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))`);
+	await loaded;
+	await page.clock.resume();
+	await expect(invitation).toHaveCount(1);
+	await expect(member("Dave")).toBeVisible();
+
+	// It said that there was no such invitation, over the row that named it.
+	await invitation.getByRole("button", { name: "Revoke" }).click();
+	await accept(third, "Oda");
+	await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+	await expect(page.getByText("This invitation has been used or revoked already.")).toBeVisible();
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(invitation).toHaveCount(0);
+	await expect(member("Oda")).toBeVisible();
+});
+
 /** What a viewer may not do. */
 const FOR_DEVELOPERS = /^(New|Publish|Send|Replay|Retry|Dismiss|Revoke|Invite|Install|Remove|Find out|Save)/;
 

@@ -1,9 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Role } from "../lib/account/roles.ts";
 import { api } from "./client/client.ts";
+import { isStatus } from "./client/error.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
+import { refreshMembers, WATCHED } from "./members.ts";
 import type { Session } from "./model.ts";
 import { rememberSession } from "./session-cache.ts";
 
@@ -17,6 +19,7 @@ export const invitationsQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "invitations"),
 		queryFn: ({ signal }) => api.get(INVITATIONS, { path: { project_id: projectId }, signal }),
+		...WATCHED,
 	});
 
 const refresh = (projectId: string) =>
@@ -28,11 +31,18 @@ export async function invite(projectId: string, body: { role: Role; email?: stri
 	return created;
 }
 
-export async function revokeInvitation(projectId: string, invitationId: string): Promise<void> {
-	await api.delete(`${INVITATIONS}/{invitation_id}`, {
-		path: { project_id: projectId, invitation_id: invitationId },
-	});
-	await refresh(projectId);
+/** Returns whether it was still open: neither used nor revoked. */
+export async function revokeInvitation(projectId: string, invitationId: string): Promise<boolean> {
+	const path = { project_id: projectId, invitation_id: invitationId };
+	const wasOpen = await api.delete(`${INVITATIONS}/{invitation_id}`, { path }).then(
+		() => true,
+		(error: unknown) => {
+			if (isStatus(error, 404)) return false;
+			throw error;
+		},
+	);
+	await refreshMembers(projectId);
+	return wasOpen;
 }
 
 export const invitationLookQuery = (token: string) =>

@@ -9,15 +9,20 @@ import { queryClient } from "./client/query-client.ts";
 export type Member = Schemas["Member"];
 
 const MEMBERS = "/v1/projects/{project_id}/members";
+/** No hint says that someone accepted an invitation, so poll at this interval, in milliseconds. */
+const LOOK_MS = 15_000;
+/** For lists that change without a hint. */
+export const WATCHED = { refetchInterval: LOOK_MS, refetchOnWindowFocus: "always" } as const;
 
 export const membersQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "members"),
 		queryFn: ({ signal }) => allRows(MEMBERS, projectId, signal),
+		...WATCHED,
 	});
 
-/** The invitations that an owner created end when they aren't one any longer. */
-const refresh = (projectId: string) =>
+/** The invitations that an owner created end when they aren't one any longer, and an invitation ends when someone joins. */
+export const refreshMembers = (projectId: string) =>
 	Promise.all(
 		(["members", "invitations"] as const).map((list) =>
 			queryClient.invalidateQueries({ queryKey: projectKey(projectId, list) }),
@@ -29,12 +34,12 @@ export async function changeRole(projectId: string, accountId: string, role: Rol
 		path: { project_id: projectId, account_id: accountId },
 		body: { role },
 	});
-	await refresh(projectId);
+	await refreshMembers(projectId);
 }
 
 export async function removeMember(projectId: string, accountId: string): Promise<void> {
 	await api.delete(`${MEMBERS}/{account_id}`, { path: { project_id: projectId, account_id: accountId } });
-	await refresh(projectId);
+	await refreshMembers(projectId);
 }
 
 const AUDIT_ROWS = 50;

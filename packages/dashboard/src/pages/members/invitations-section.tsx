@@ -6,19 +6,22 @@ import { useProjectId } from "../../api/session.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
 import { timeUntil } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import { notifyUndone } from "../../ui/notify.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./members.module.css";
 
-/** Invitations that haven't been accepted yet; renders nothing if there are none. */
+/** Invitations that haven't been accepted yet; renders nothing but an open dialog if there are none. */
 export function InvitationsSection() {
 	const projectId = useProjectId();
 	const { data, error, refetch } = useQuery(invitationsQuery(projectId));
 	const [revoking, setRevoking] = useState<Invitation | null>(null);
 	if (error !== null && data === undefined) return <ErrorState error={error} onRetry={refetch} />;
-	if (data === undefined || data.data.length === 0) return null;
+	const revoke = async ({ id }: Invitation) => {
+		if (!(await revokeInvitation(projectId, id))) notifyUndone("This invitation has been used or revoked already.");
+	};
 	const columns: readonly Column<Invitation>[] = [
 		{
 			key: "email",
@@ -48,8 +51,13 @@ export function InvitationsSection() {
 		},
 	];
 	return (
-		<Section flush title="Open invitations" description="Each link was shown once, when it was created.">
-			<DataTable label="Open invitations" columns={columns} rows={data.data} rowKey={({ id }) => id} cards />
+		<>
+			{data === undefined || data.data.length === 0 ? null : (
+				<Section flush title="Open invitations" description="Each link was shown once, when it was created.">
+					<DataTable label="Open invitations" columns={columns} rows={data.data} rowKey={({ id }) => id} cards />
+				</Section>
+			)}
+			{/* It outlives the last row. */}
 			{revoking === null ? null : (
 				<Confirm
 					opened
@@ -57,11 +65,11 @@ export function InvitationsSection() {
 					title="Revoke this invitation?"
 					action="Revoke"
 					danger
-					onConfirm={() => revokeInvitation(projectId, revoking.id)}
+					onConfirm={() => revoke(revoking)}
 				>
 					The link stops working immediately. You can create another one at any time.
 				</Confirm>
 			)}
-		</Section>
+		</>
 	);
 }
