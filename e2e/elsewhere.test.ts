@@ -3,7 +3,7 @@
  * other.
  */
 import { randomBytes } from "node:crypto";
-import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { Posthorn, until, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { purchase, Shop } from "./shop.ts";
@@ -73,3 +73,22 @@ test("an open page of either node gets hints about webhooks and attempts", { tim
 	await shop.post(shop.path("/events"), purchase(7));
 	await Promise.all(streams.map((each) => hear(each, ["webhooks", "attempts"])));
 });
+
+// It kills a node, so it is the last test.
+test("a node logs that it took over the projects of one that was killed", async () => {
+	const receiver = await shop.receiver({ respond: () => "hang" });
+	await shop.webhook(receiver.url("/"));
+	await shop.post(shop.path("/events"), purchase(8));
+	await receiver.waitFor(() => receiver.requests.length === 1);
+	const metric = async ({ url }: Posthorn, name: string): Promise<number> => {
+		const text = await (await fetch(`${url}/metrics`)).text();
+		return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
+	};
+	const runsIt = (await metric(other, "posthorn_node_projects")) === 1;
+	const [killed, survivor] = runsIt ? [other, shop.service] : [shop.service, other];
+	expect(await metric(killed, "posthorn_node_projects")).toBe(1);
+	await killed.kill();
+	const [line] = await until("the takeover to be logged", () => /^.*took over projects.*$/m.exec(survivor.output));
+	expect(JSON.parse(line!)).toMatchObject({ level: 40, projects: 1 });
+	expect(await metric(survivor, "posthorn_projects_taken_over_total")).toBe(1);
+}, 60_000);

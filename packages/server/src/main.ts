@@ -28,7 +28,7 @@ import type { Logger } from "./base/logger.ts";
 import { Seal } from "./base/seal.ts";
 import type { Config } from "./config/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./config/seal-key.ts";
-import { logAttempts, startEngine } from "./engine/index.ts";
+import { logAttempts, logTakeovers, startEngine } from "./engine/index.ts";
 import { startQuarantine } from "./engine/quarantine.ts";
 import { startRetentionClock } from "./engine/retention-clock.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
@@ -342,8 +342,13 @@ async function openStorage(
 	// Imported on demand, to save its memory on SQLite.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
 	const counted = metrics.database();
+	const logTakenOver = logTakeovers(logger, systemClock);
 	const observer: DatabaseObserver = {
 		...counted,
+		takenOver(projects) {
+			counted.takenOver?.(projects);
+			logTakenOver(projects);
+		},
 		lostTail(tail) {
 			counted.lostTail?.(tail);
 			const { projectId, kept, lost } = tail;

@@ -18,6 +18,7 @@ import { SigningKeys } from "./signing-keys.ts";
 export type { EngineObserver, ProjectLoss } from "./actor/context.ts";
 export type { NodeState } from "./cluster/directory.ts";
 export type { Marks, MarkWatcher } from "./cluster/mark-poller.ts";
+export { logTakeovers } from "./cluster/takeovers.ts";
 export type * from "./engine.ts";
 
 export interface EngineOptions
