@@ -11,7 +11,9 @@ async function register(page: Page, dashboard: Dashboard, receiver: Receiver, de
 	await page.getByLabel("URL").fill("http://localhost/hooks");
 	await expect(page.getByText(/must begin with https/).first()).toBeVisible();
 	await page.getByLabel("URL").fill(receiver.url("/hooks"));
-	await expect(page.getByText("The URL passes the checks.")).toBeAttached();
+	await expect(page.getByText("The URL passes the checks. They send nothing to it.")).toBeAttached();
+	// It once said that the address can be reached, which nobody had tried.
+	await expect(page.getByText("Address is allowed: yes")).toBeVisible();
 	await page.getByRole("textbox", { name: "Description" }).fill("🎺");
 	await expect(page.getByLabel("1 of 200 characters")).toBeVisible();
 	await page.getByRole("textbox", { name: "Description" }).fill(description);

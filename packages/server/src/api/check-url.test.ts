@@ -76,6 +76,13 @@ test.each([
 	expect(found).toBe(ok);
 });
 
+test("says that an address is allowed, not that it can be reached: nothing is sent to it", async () => {
+	const named = await check("https://hooks.example.com/");
+	expect(named.checks[2]!.detail).toBe("Its address is allowed.");
+	const numeric = await check("https://93.184.215.14/");
+	expect(numeric.checks[2]!.detail).toBe("The address is allowed.");
+});
+
 test("describes what is wrong without revealing internal addresses", async () => {
 	const inside = await check("https://inside.example.com/");
 	expect(inside.checks[2]!.detail).toBe("inside.example.com has no public address, so nothing can be delivered there.");

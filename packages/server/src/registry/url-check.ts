@@ -70,12 +70,11 @@ export class UrlCheck {
 		const unknown = (detail: string): Finding => ({ state: "unknown", detail });
 		const resolves = ok(`${host} resolves.`);
 		const noAddress = unknown("The address can be checked once the name resolves.");
-		if (isIP(host) !== 0)
-			return checked(ok("An address needs no lookup."), ok("The address can be reached from here."));
+		if (isIP(host) !== 0) return checked(ok("An address needs no lookup."), ok("The address is allowed."));
 		const { clock, resolver } = this.#options;
 		try {
 			if ((await within(clock, LOOKUP_MS, resolver.lookup(host))) !== null)
-				return checked(resolves, ok("Its address can be reached from here."));
+				return checked(resolves, ok("Its address is allowed."));
 			const failure = `${host} did not resolve within ${LOOKUP_MS / 1_000} seconds.`;
 			return checked(unknown(`${failure} It may resolve when an event is sent.`), noAddress);
 		} catch (error) {

@@ -21,7 +21,7 @@ const REST_MS = 400;
 const LABELS: readonly (readonly [UrlCheckName, string])[] = [
 	["https", "Uses https"],
 	["reachable_name", "Host name resolves"],
-	["public_address", "Address can be reached"],
+	["public_address", "Address is allowed"],
 ];
 
 const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: IconCircleDashed } as const;
@@ -92,7 +92,7 @@ function CheckLine({ name, label, check }: { name: UrlCheckName; label: string; 
 
 const summary = ({ ok, checks }: UrlCheck) =>
 	ok
-		? "The URL passes the checks."
+		? "The URL passes the checks. They send nothing to it."
 		: checks
 				.filter(({ state }) => state !== "ok")
 				.map(({ detail }) => detail)
