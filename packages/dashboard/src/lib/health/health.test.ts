@@ -127,6 +127,11 @@ describe("projectSentence", () => {
 			expect(projectSentence(four, healths(open, UNSTABLE, HEALTHY, HEALTHY), NOW)).toBe(
 				"2 of 4 webhooks are unstable: Accounting, b.example. Some attempts fail and are retried.",
 			);
+		// A retry of another webhook's test waited, which the figures count.
+		const tested = { ...HEALTHY, waiting: { count: 1, next_at: null } };
+		expect(projectSentence(four, healths(UNSTABLE, tested, HEALTHY, HEALTHY), NOW)).toBe(
+			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently.",
+		);
 		expect(projectSentence(four, healths({ ...UNSTABLE, dead_letters: 2 }, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
 			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently. 2 deliveries failed for good.",
 		);

@@ -164,7 +164,9 @@ export function projectSentence(
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
-		const rest = dead === 0 ? ", but nothing is waiting now" : `. ${plural(dead, "delivery")} failed for good`;
+		// The figure below the sentence counts what waits for any webhook, such as a test's retry.
+		const calm = healths.every(({ waiting }) => waiting.count === 0) ? ", but nothing is waiting now" : "";
+		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
 		return `${share}: ${names}${more}. ${state}.${late}`;
 	}
