@@ -13,7 +13,7 @@ import { EmptyState } from "../../ui/page/states.tsx";
 import { AttemptsTable } from "./attempts/attempts-table.tsx";
 import { DeliveriesTable } from "./deliveries/deliveries-table.tsx";
 import { EXAMPLE_ATTEMPTS, EXAMPLE_DELIVERIES, EXAMPLE_WEBHOOK_NAME } from "./examples.ts";
-import { type LogsSearch, type LogView, valuesOf } from "./search.ts";
+import { hasOneFilter, type LogsSearch, type LogView, valuesOf } from "./search.ts";
 import { EventList } from "./text/event-list.tsx";
 
 const NO_SELECTION = { size: 0, deliveries: 0, has: () => false, set: () => {}, setAll: () => {} };
@@ -94,7 +94,12 @@ export function NothingMatches({ search, onClear }: NothingMatchesProps) {
 	const names = order_id.length + customer_email.length > 0;
 	return (
 		<>
-			<NoDelivery isDecided={search.unhandled === true} isOfOrder={order_id.length > 0} onClear={onClear} />
+			<NoDelivery
+				isDecided={search.unhandled === true}
+				hasOneFilter={hasOneFilter(search)}
+				isOfOrder={order_id.length > 0}
+				onClear={onClear}
+			/>
 			{names ? <UndeliveredEvents filter={{ order_id, customer_email }} /> : null}
 		</>
 	);
@@ -114,12 +119,14 @@ function UndeliveredEvents({ filter }: { filter: Parameters<typeof referencedEve
 interface NoDeliveryProps {
 	/** Whether the list only shows failed deliveries that need a decision. */
 	isDecided: boolean;
+	/** Whether there is no other filter to remove, and no time to extend. */
+	hasOneFilter: boolean;
 	/** Whether the list is filtered by an order id. */
 	isOfOrder: boolean;
 	onClear: () => void;
 }
 
-function NoDelivery({ isDecided, isOfOrder, onClear }: NoDeliveryProps) {
+function NoDelivery({ isDecided, hasOneFilter, isOfOrder, onClear }: NoDeliveryProps) {
 	const { log_retention_days: days } = useSession();
 	const back = days === 1 ? "a day" : `${formatCount(days)} days`;
 	return (
@@ -134,7 +141,7 @@ function NoDelivery({ isDecided, isOfOrder, onClear }: NoDeliveryProps) {
 		>
 			{isDecided
 				? "No failed delivery that matches the filters is left to replay or dismiss."
-				: `Nothing in the log matches all filters. Remove one, or choose a longer time. The log goes back ${back}.${isOfOrder ? " An order id matches only as it was published, in upper and lower case." : ""}`}
+				: `Nothing in the log matches${hasOneFilter ? "" : " all filters. Remove one, or choose a longer time"}. The log goes back ${back}.${isOfOrder ? " An order id matches only as it was published, in upper and lower case." : ""}`}
 		</EmptyState>
 	);
 }

@@ -201,3 +201,7 @@ export function sharedFilters(search: LogsSearch): LogsSearch {
 
 /** Whether anything is filtered at all. */
 export const isFiltered = ({ view: _, ...filters }: LogsSearch) => Object.keys(filters).length > 0;
+
+/** Whether one thing is filtered, and it isn't the time. */
+export const hasOneFilter = ({ view: _, ...filters }: LogsSearch) =>
+	Object.keys(filters).length === 1 && isFiltered(withoutTime(filters));
