@@ -10,7 +10,7 @@ async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: 
 	await expectAccessible(page);
 	await dialog.getByRole("button", { name: "Create link" }).click();
 	// It once was "in 6 d".
-	await expect(dialog).toContainText("It works once and expires in 7 d.");
+	await expect(dialog).toContainText("It works once and expires in 7 days.");
 	const url = (await dialog.getByTestId("secret").textContent()) ?? "";
 
 	const context = await browser.newContext();
@@ -239,6 +239,7 @@ test("removing or demoting a member shows the keys they created, and revokes tho
 	await chooseRole("Viewer");
 	await expect(dialog).toContainText("The developer can see webhooks and the delivery log, but not change anything.");
 	await expect(dialog.getByRole("checkbox")).toHaveCount(3);
+	await expect(dialog).toContainText("Once a key is revoked, programs that use it are refused.");
 	await expectAccessible(page);
 	await dialog.getByRole("button", { name: "Cancel" }).click();
 	await expect(role).toHaveValue("Developer");

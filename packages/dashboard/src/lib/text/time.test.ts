@@ -10,6 +10,7 @@ import {
 	shortTime,
 	timeAgo,
 	timeUntil,
+	timeUntilInWords,
 } from "./time.ts";
 
 const NOW = Date.parse("2026-11-21T14:02:11.123Z");
@@ -68,6 +69,19 @@ describe("timeAgo and timeUntil", () => {
 			}),
 		);
 	});
+});
+
+it.each([
+	[7 * 24 * HOUR - 200, "in 7 days"],
+	[48 * HOUR - 200, "in 2 days"],
+	[HOUR, "in 1 hour"],
+	[15 * MINUTE - 200, "in 15 minutes"],
+	[3_000, "in 3 seconds"],
+	[1_000, "just now"],
+	[-45_000, "45 s ago"],
+	[40 * 24 * HOUR, "31 Dec 2026"],
+])("writes out in sentences what is %i ms from now: %s", (ms, words) => {
+	expect(timeUntilInWords(NOW + ms, NOW)).toBe(words);
 });
 
 it("writes a span in one unit", () => {

@@ -11,17 +11,22 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** The units of a coarse span, and how many of them it has at most. */
 const UNITS = [
-	["s", SECOND, 59],
-	["min", MINUTE, 59],
-	["h", HOUR, 47],
-	["d", DAY, Number.POSITIVE_INFINITY],
+	["s", "second", SECOND, 59],
+	["min", "minute", MINUTE, 59],
+	["h", "hour", HOUR, 47],
+	["d", "day", DAY, Number.POSITIVE_INFINITY],
 ] as const;
 
 /** A span in its largest unit: `45 s`, `4 min`, `3 h`, `12 d`. By default, rounded down, as ages are. */
 export function coarseSpan(ms: number, round: (count: number) => number = Math.floor): string {
+	const { count, short } = inLargestUnit(ms, round);
+	return `${count} ${short}`;
+}
+
+function inLargestUnit(ms: number, round: (count: number) => number) {
 	const span = Math.max(0, ms);
-	const [name, unit] = UNITS.find(([, size, most]) => round(span / size) <= most) ?? UNITS[3];
-	return `${round(span / unit)} ${name}`;
+	const [short, word, unit] = UNITS.find(([, , size, most]) => round(span / size) <= most) ?? UNITS[3];
+	return { count: round(span / unit), short, word };
 }
 
 /** A rough length of time in words: `about 45 seconds`, `about 1 hour 50 minutes`, `about 2 days 3 hours`. */
@@ -54,6 +59,14 @@ export function timeAgo(at: number, now: number): string {
 export function timeUntil(at: number, now: number): string {
 	if (at - now >= 30 * DAY) return calendarDay(at);
 	return at - now > SECOND ? `in ${coarseSpan(at - now, Math.round)}` : timeAgo(at, now);
+}
+
+/** Like {@link timeUntil}, for sentences: `in 7 days`. */
+export function timeUntilInWords(at: number, now: number): string {
+	const ms = at - now;
+	if (ms <= SECOND || ms >= 30 * DAY) return timeUntil(at, now);
+	const { count, word } = inLargestUnit(ms, Math.round);
+	return `in ${plural(count, word)}`;
 }
 
 /** Whether a retry's time has come, so that it's being sent. */

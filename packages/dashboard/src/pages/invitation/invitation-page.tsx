@@ -5,7 +5,7 @@ import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
 import { aRole, ROLE_WORDS } from "../../lib/account/roles.ts";
 import { isolated } from "../../lib/text/names.ts";
-import { timeUntil } from "../../lib/text/time.ts";
+import { timeUntilInWords } from "../../lib/text/time.ts";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
 import { useFragmentToken } from "../../ui/hooks/use-fragment-token.ts";
 import { ButtonLink } from "../../ui/links.tsx";
@@ -59,7 +59,7 @@ function Invited({ token }: { token: string }) {
 					<JoinAs token={token} account={session.account} projectId={project.id} />
 				)}
 				<Text size="xs" c="dimmed">
-					The invitation expires <When at={expires_at} words={timeUntil} />.
+					The invitation expires <When at={expires_at} words={timeUntilInWords} />.
 				</Text>
 			</Stack>
 		</AuthCard>

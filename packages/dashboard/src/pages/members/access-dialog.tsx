@@ -151,7 +151,7 @@ function Keys({ of, query: { data, error, refetch }, chosen, onChoose }: KeysPro
 	return (
 		<Checkbox.Group
 			label={`API keys that ${of} created`}
-			description="They keep working unless you revoke them. Programs that use them are refused from then on."
+			description="They keep working unless you revoke them here. Once a key is revoked, programs that use it are refused."
 			value={chosen}
 			onChange={onChoose}
 		>

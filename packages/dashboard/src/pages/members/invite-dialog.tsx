@@ -6,7 +6,7 @@ import { useProject } from "../../api/session.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
 import { aRole, ROLE_WORDS, ROLES, type Role } from "../../lib/account/roles.ts";
 import { isolated } from "../../lib/text/names.ts";
-import { timeUntil } from "../../lib/text/time.ts";
+import { timeUntilInWords } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
@@ -45,7 +45,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 				<Text size="sm">
 					Send it to {created.email ?? "the person"} over a channel you trust. Posthorn doesn't send e-mail. The person
 					who opens it joins as {aRole(created.role)}. It works once and expires{" "}
-					<When at={created.expires_at} words={timeUntil} />.
+					<When at={created.expires_at} words={timeUntilInWords} />.
 				</Text>
 				<Group justify="flex-end">
 					<Button onClick={onClose}>Done</Button>

@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { createSignInLink, type SignInLink } from "../../api/projects.ts";
 import { emailFault } from "../../lib/account/account-rules.ts";
-import { timeUntil } from "../../lib/text/time.ts";
+import { timeUntilInWords } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
@@ -31,7 +31,7 @@ function LinkForm({ onClose }: { onClose: () => void }) {
 			<SecretOnce what="link" secret={link.url}>
 				<Text size="sm">
 					Send it only to that person, over a channel you trust. It signs in once and expires{" "}
-					<When at={link.expires_at} words={timeUntil} />. A new password can be set right after signing in.
+					<When at={link.expires_at} words={timeUntilInWords} />. A new password can be set right after signing in.
 				</Text>
 				<Group justify="flex-end">
 					<Button onClick={onClose}>Done</Button>
