@@ -85,8 +85,10 @@ export function AttemptsView() {
 					still={log.still}
 					actions={[
 						{
-							...{ label: (n) => `Retry ${n} now`, Icon: IconPlayerTrackNext },
-							...{ deliveries: sendable.retry, act: (chosen) => void retry(chosen) },
+							label: (n) => `Retry ${n} now`,
+							Icon: IconPlayerTrackNext,
+							deliveries: sendable.retry,
+							act: (chosen) => void retry(chosen),
 						},
 						{ label: (n) => `Replay ${n}`, Icon: IconReload, deliveries: sendable.replay, act: replaySelected },
 					]}

@@ -121,8 +121,10 @@ export function DeliveriesView() {
 						actions={[
 							{ label: (n) => `Dismiss ${n}`, Icon: IconCheck, deliveries: dismissible, act: setDismissed },
 							{
-								...{ label: (n) => `Retry ${n} now`, Icon: IconPlayerTrackNext },
-								...{ deliveries: sendable.retry, act: (chosen) => void retry(chosen) },
+								label: (n) => `Retry ${n} now`,
+								Icon: IconPlayerTrackNext,
+								deliveries: sendable.retry,
+								act: (chosen) => void retry(chosen),
 							},
 							{ label: (n) => `Replay ${n}`, Icon: IconReload, deliveries: sendable.replay, act: replaySelected },
 						]}
