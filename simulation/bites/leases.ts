@@ -99,7 +99,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 		breaks: "A lease whose renewal took long to be answered is trusted beyond its term.",
 		style: "shared",
-		firstSeed: 15,
+		firstSeed: 254,
 		worlds: 6,
 	},
 	{

@@ -146,10 +146,16 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-reports-find-nothing",
-			find: "\t\tthis.#options.onReported(report);\n",
+			find: "\t\tthis.#options.onNextDue(report.nextDue);\n",
 			replace: "",
 			tests: NODES,
 			why: "A killed node's projects are never taken by nodes that have nothing else to do.",
+		},
+		{
+			name: "keeper-trusts-reports",
+			find: "\t\tthis.#options.onNextDue(this.#context.clock.now());\n",
+			replace: "",
+			why: "If reports hang or fail, nobody looks for the projects of a killed node.",
 		},
 		{
 			name: "keeper-keeps-lost-lease",
@@ -183,15 +189,15 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-expects-lease-that-was-renewed",
-			find: "\tthis.#cancelExpected();\n\t\tif (this.#owned.closing",
+			find: "\tthis.#expectedTimer?.cancel();\n\t\tif (this.#owned.closing",
 			replace: "\tif (this.#owned.closing",
 			why: "Idle nodes look for leases that were renewed meanwhile, again and again.",
 		},
 		{
-			name: "taker-alarm-hides-end",
-			find: "if (nextEnd !== null)",
-			replace: "if (nextEnd !== null && !this.#isPolledBy(nextEnd))",
-			why: "If an alarm comes first, a killed node's projects wait for the next report after their leases have ended.",
+			name: "taker-awaits-first-end-only",
+			find: "\t\tif (end !== undefined) this.expect(end);\n",
+			replace: "",
+			why: "The projects of a killed node whose leases end later wait for the next report.",
 		},
 		{
 			name: "taker-misses-lapsed",

@@ -215,6 +215,65 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			}
 		});
 
+		// Only the first of its leases' ends was awaited: the other project waited for a later report.
+		test("each of a killed node's projects is taken as soon as its lease has ended", async () => {
+			for (const laterMs of [600, 2_000, 3_200]) {
+				const database = await createDatabase();
+				const storage = new FaultyStorage();
+				await using rig = await EngineRig.start(database, storage.wrap);
+				await rig.webhook("a");
+				await rig.publish(1);
+				await rig.settledCount(1);
+				const { other, pass } = await startPeer(rig, database, storage);
+				await using _other = other;
+				const second = await rig.project();
+				const begun = rig.clock.now();
+				await pass(() => rig.clock.now() >= begun + laterMs);
+				let isTaken = false;
+				const taking = rig.webhook("b", { projectId: second }).then(() => {
+					isTaken = true;
+				});
+				await pass(() => isTaken && rig.engine.node.projects === 2);
+				await taking;
+				using stuck = new DisposableStack();
+				for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
+					stuck.use(storage.holdCall(method));
+				const killed = rig.clock.now();
+				await pass(() => other.engine.node.projects === 2);
+				expect(rig.clock.now() - killed).toBeLessThanOrEqual(LEASE_TERM_MS + 300);
+			}
+		});
+
+		// Only reports say when a lease ends, so nobody took the project.
+		test.each(["hangs", "fails"])("a node whose report %s takes a killed node's project all the same", async (how) => {
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			let isFailing = false;
+			const failing = (real: Storage): Storage =>
+				replacing(real, {
+					peers: replacing(real.peers!, {
+						share: (p) => (isFailing ? Promise.reject(new Error("The row is locked.")) : real.peers!.share(p)),
+					}),
+				});
+			const { other, otherStorage, pass } = await startPeer(rig, database, storage, failing);
+			await using _other = other;
+			using stuck = new DisposableStack();
+			const begun = rig.clock.now();
+			await pass(() => rig.clock.now() >= begun + 5_000);
+			if (how === "hangs") stuck.use(otherStorage.holdCall("share"));
+			else isFailing = true;
+			for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
+				stuck.use(storage.holdCall(method));
+			const killed = rig.clock.now();
+			await pass(() => other.engine.node.projects === 1 || rig.clock.now() >= killed + 60_000);
+			expect(rig.clock.now() - killed).toBeLessThan(LEASE_TERM_MS + 7_000);
+			isFailing = false;
+		});
+
 		test("work whose hint was lost is found by the next report", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();

@@ -237,9 +237,11 @@ async function examine(
 			lastDeliveredAt = Math.max(lastDeliveredAt ?? at, at);
 		} else held[dismissed ? "dismissed" : "failed"]++;
 	}
+	const { failures, until } = span;
 	return {
 		...span,
 		isOngoing,
+		failures: isOngoing ? failures : { ...failures, until: until + MINUTE_MS },
 		webhookId,
 		response: mostFrequent(attempts),
 		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },

@@ -69,7 +69,7 @@ export class Directory implements EpochKeeper {
 		this.#keeper = new LeaseKeeper(context, {
 			owned,
 			report: peers && (() => peers.report()),
-			onReported: (report) => this.#taker.expect(report),
+			onNextDue: (at) => this.#taker.expect(at),
 			onLapsed: this.#lapsed,
 			onReleaseFailed: () => this.#taker.takeLapsed(),
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
@@ -77,6 +77,7 @@ export class Directory implements EpochKeeper {
 		this.#taker = new LeaseTaker(context, {
 			owned,
 			keeper: this.#keeper,
+			nextEnd: peers && (() => peers.nextEnd()),
 			onTaken: this.#begin,
 		});
 	}

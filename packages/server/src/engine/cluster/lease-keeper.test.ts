@@ -10,8 +10,6 @@ import type { Report } from "./peers.ts";
 import { OwnedProjects } from "./projects.ts";
 
 const TERM_MS = 10_000;
-/** As if storage had no work to come. */
-const REPORT: Report = { fairShare: 1, nextAlarm: null, nextEnd: null };
 
 /** A node with one project, whose renewals return when the test says so. */
 function setUp(report: LeaseKeeperOptions["report"] = null) {
@@ -23,7 +21,7 @@ function setUp(report: LeaseKeeperOptions["report"] = null) {
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
 	owned.add({ projectId: "p1", lease: { current: lease, renewed }, idleSince: null, end() {} } as unknown as Actor);
 	const lapsed: string[] = [];
-	const reported: Report[] = [];
+	const expected: (number | null)[] = [];
 	const renewals: {
 		readonly at: number;
 		readonly leases: number;
@@ -46,24 +44,24 @@ function setUp(report: LeaseKeeperOptions["report"] = null) {
 		{
 			owned,
 			report,
-			onReported: (made) => reported.push(made),
+			onNextDue: (at) => expected.push(at),
 			onLapsed: (projectId) => lapsed.push(projectId),
 			onReleaseFailed: () => {},
 			onReleased: () => {},
 		},
 	);
-	return { clock, keeper, owned, renewals, trustedFrom, lapsed, reported };
+	return { clock, keeper, owned, renewals, trustedFrom, lapsed, expected };
 }
 
 // Each poll of an idle cluster also reported the node, and counted nodes and projects.
 test("a node has a share of at least one project, so it needn't ask for its share to take one", async () => {
-	const { keeper, owned } = setUp(async () => ({ ...REPORT, fairShare: 0 }));
+	const { keeper, owned } = setUp(async () => ({ fairShare: 0, nextDue: null }));
 	await keeper.renewShare();
 	expect(owned.share).toBe(1);
 });
 
 /** A node that reports, and when it did, in milliseconds since its start. Its leases are renewed. */
-function reporting(answer: () => Promise<Report> = async () => REPORT) {
+function reporting(answer: () => Promise<Report> = async () => ({ fairShare: 1, nextDue: null })) {
 	const reports: number[] = [];
 	const node = setUp(async () => {
 		reports.push(clock.elapsed() - begun);
@@ -101,7 +99,7 @@ test("a failed report is repeated after a third of a lease duration, even by a n
 	let isAway = false;
 	const { owned, reports, pass } = reporting(async () => {
 		if (isAway) throw new Error("The database is away.");
-		return REPORT;
+		return { fairShare: 1, nextDue: null };
 	});
 	owned.drop(owned.working("p1")!);
 	await pass(2);
@@ -111,17 +109,32 @@ test("a failed report is repeated after a third of a lease duration, even by a n
 	expect(reports.length - before).toBe(6);
 });
 
-test("each regular report says when storage next has work", async () => {
-	const made = [{ ...REPORT, nextAlarm: 500 }, REPORT, { ...REPORT, nextEnd: 700 }] as const;
-	let reports = 0;
-	const { keeper, reported, pass } = reporting(async () => made[reports++]!);
+test("a node whose report hangs or failed asks for due projects without it", async () => {
+	let how: "fails" | "hangs" = "fails";
+	const { clock, expected, pass } = reporting(async () => {
+		if (how === "hangs") return new Promise(() => {});
+		throw new Error("The row is locked.");
+	});
 	await pass(0.3);
-	expect(reported).toEqual([made[0]]);
+	expect(expected).toHaveLength(1);
+	how = "hangs";
 	await pass(0.1);
-	expect(reported).toEqual([made[0], made[1]]);
+	expect(expected).toHaveLength(1);
+	await pass(0.7);
+	expect(expected).toHaveLength(3);
+	for (const at of expected) expect(at).toBeLessThanOrEqual(clock.now());
+});
+
+test("each regular report says when storage next has work", async () => {
+	const times = [500, null, 700];
+	const { keeper, expected, pass } = reporting(async () => ({ fairShare: 1, nextDue: times.shift() ?? null }));
+	await pass(0.3);
+	expect(expected).toEqual([500]);
+	await pass(0.1);
+	expect(expected).toEqual([500, null]);
 	// The taker, which asks for the share itself, looks for due projects anyway.
-	expect(await keeper.renewShare()).toEqual(made[2]);
-	expect(reported).toHaveLength(2);
+	expect(await keeper.renewShare()).toEqual({ fairShare: 1, nextDue: 700 });
+	expect(expected).toEqual([500, null]);
 });
 
 // If the older renewal was written last, the lease expired in storage while this node still trusted it because of the

@@ -27,8 +27,8 @@ export interface LeaseKeeperOptions {
 	readonly owned: OwnedProjects;
 	/** Reports that this node is alive; null where the database can't be shared with other nodes. */
 	readonly report: (() => Promise<Report>) | null;
-	/** Called after each regular report. */
-	readonly onReported: (report: Report) => void;
+	/** Called after each regular report with the time at which storage next has work; null if it has none to come. */
+	readonly onNextDue: (at: number | null) => void;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
 	/** A release failed, so that no node can take the project until its lease has expired. */
@@ -269,22 +269,32 @@ export class LeaseKeeper {
 	#reportInTurn(): void {
 		this.#isSilent = this.#owned.actors.size === 0 && !this.#isSilent;
 		if (this.#isSilent) return;
-		this.#sharing ??= this.#report()
+		if (this.#sharing !== null) {
+			this.#lookWithoutReport();
+			return;
+		}
+		this.#sharing = this.#report()
 			.catch((error: unknown) => {
 				// So that it doesn't skip the next turn.
 				this.#isSilent = true;
 				this.#context.logger.error({ err: error }, "failed to report to other nodes that this one is alive");
+				this.#lookWithoutReport();
 			})
 			.finally(() => {
 				this.#sharing = null;
 			});
 	}
 
+	/** The report hangs or failed, so it didn't say when to ask for due projects. */
+	#lookWithoutReport(): void {
+		this.#options.onNextDue(this.#context.clock.now());
+	}
+
 	async #report(): Promise<void> {
 		const report = await this.renewShare();
 		if (report === null || this.#owned.closing) return;
 		this.#releaseSurplus();
-		this.#options.onReported(report);
+		this.#options.onNextDue(report.nextDue);
 	}
 
 	/** Releases projects beyond this node's share, idle ones first, so that other nodes can take them. */

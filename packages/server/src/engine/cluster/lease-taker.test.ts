@@ -319,7 +319,7 @@ test("does not miss the alarm of a project released while the next alarm is bein
 });
 
 /** A taker on one of several nodes, and when it asked for due projects, in milliseconds since the first call. */
-function sharing(nextAlarm: () => number | null = () => null) {
+function sharing(nextAlarm: () => number | null = () => null, nextEnd?: () => number | null) {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const asked: number[] = [];
@@ -331,7 +331,7 @@ function sharing(nextAlarm: () => number | null = () => null) {
 		},
 		nextAlarm: async () => nextAlarm(),
 	};
-	const taker = takerOf(storage, { clock });
+	const taker = takerOf(storage, { clock, ...(nextEnd && { nextEnd: async () => nextEnd() }) });
 	const pass = async (ms: number): Promise<void> => {
 		for (const end = clock.elapsed() + ms; clock.elapsed() < end; ) {
 			await taker.whenDone();
@@ -350,17 +350,17 @@ test("a node that shares the database asks for due projects only when there may 
 	expect(asked).toEqual([0]);
 	// As its reports say while other nodes renew their leases.
 	for (let n = 0; n < 10; n++) {
-		taker.expect({ nextAlarm: null, nextEnd: clock.now() + 7_000 });
+		taker.expect(clock.now() + 7_000);
 		await pass(6_000);
 	}
 	expect(asked).toEqual([0]);
 	await pass(60_000);
 	expect(asked).toEqual([0, 661_000]);
-	taker.expect({ nextAlarm: clock.now() - 1, nextEnd: null });
+	taker.expect(clock.now() - 1);
 	await pass(1);
 	expect(asked).toHaveLength(3);
-	taker.expect({ nextAlarm: clock.now() + 1_000, nextEnd: clock.now() + 1_000 });
-	taker.expect({ nextAlarm: null, nextEnd: null });
+	taker.expect(clock.now() + 1_000);
+	taker.expect(null);
 	await pass(60_000);
 	expect(asked).toHaveLength(3);
 });
@@ -371,27 +371,42 @@ test("asks once for an alarm that it knows of and its report names, too", async 
 	alarm = clock.now() + 5_000;
 	taker.takeDue();
 	await taker.whenDone();
-	taker.expect({ nextAlarm: alarm, nextEnd: null });
+	taker.expect(alarm);
 	alarm = null;
 	await pass(60_000);
 	expect(asked).toEqual([0, 5_000]);
 });
 
-// The poll for the alarm learned nothing of the lease, which waited for the next report after its end.
-test("an alarm that comes first doesn't keep a node from asking when a lease has ended", async () => {
-	let alarm: number | null = null;
-	const { clock, taker, asked, pass } = sharing(() => alarm);
-	taker.expect({ nextAlarm: clock.now() + 2_000, nextEnd: clock.now() + 7_000 });
+// A poll for an alarm, or for the first lease that ended, learned nothing of later ends: they waited for the next report.
+test("asks when each lease has ended, even if an alarm or another end comes first", async () => {
+	let [alarm, ends]: [number | null, number[]] = [null, []];
+	const { clock, taker, asked, pass } = sharing(
+		() => alarm,
+		() => ends.find((end) => end > clock.now()) ?? null,
+	);
+	const begun = clock.now();
+	ends = [begun + 7_000, begun + 8_000];
+	taker.expect(begun + 2_000);
 	await pass(60_000);
-	expect(asked).toEqual([2_000, 7_000]);
+	expect(asked).toEqual([2_000, 7_000, 8_000]);
 	// Known from a poll, and taken by another node since.
-	alarm = clock.now() + 5_000;
+	alarm = begun + 65_000;
 	taker.takeDue();
 	await taker.whenDone();
 	alarm = null;
-	taker.expect({ nextAlarm: null, nextEnd: clock.now() + 7_000 });
+	ends = [begun + 67_000];
+	taker.expect(begun + 67_000);
 	await pass(60_000);
-	expect(asked.slice(2)).toEqual([60_000, 65_000, 67_000]);
+	expect(asked.slice(3)).toEqual([60_000, 65_000, 67_000]);
+	// Renewed meanwhile.
+	ends = [begun + 125_000];
+	taker.takeDue();
+	await taker.whenDone();
+	ends = [begun + 130_000];
+	taker.expect(begun + 130_000);
+	await pass(9_000);
+	expect(asked.slice(6)).toEqual([120_000]);
+	taker.sleep();
 });
 
 // Compared by the wall clock, everything came later than the next known alarm, and a killed node's projects waited for it.
@@ -402,7 +417,7 @@ test("a clock that is set doesn't keep a node from asking when a lease has ended
 	taker.takeDue();
 	await taker.whenDone();
 	clock.set(clock.now() + 3_600_000);
-	taker.expect({ nextAlarm: null, nextEnd: clock.now() + 7_000 });
+	taker.expect(clock.now() + 7_000);
 	await pass(7_000);
 	expect(asked).toEqual([0, 7_000]);
 	taker.sleep();
@@ -410,7 +425,7 @@ test("a clock that is set doesn't keep a node from asking when a lease has ended
 
 test("a stopped node expects nothing", async () => {
 	const { clock, taker, asked, pass } = sharing();
-	taker.expect({ nextAlarm: clock.now() + 1_000, nextEnd: clock.now() + 1_000 });
+	taker.expect(clock.now() + 1_000);
 	taker.sleep();
 	await pass(10_000);
 	expect(asked).toEqual([]);

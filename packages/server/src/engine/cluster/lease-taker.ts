@@ -14,7 +14,6 @@ import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { Report } from "./peers.ts";
 import { LockedLeases, type OwnedProjects, WaitingProjects } from "./projects.ts";
 
 const ACQUIRE_BATCH = 200;
@@ -30,6 +29,8 @@ export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "lo
 export interface LeaseTakerOptions {
 	readonly owned: OwnedProjects;
 	readonly keeper: Pick<LeaseKeeper, "renew" | "renewOverdue" | "renewShare" | "makeRoom">;
+	/** When to ask for the lease that ends next, if other nodes share the database. */
+	readonly nextEnd?: (() => Promise<number | null>) | null;
 	/** A lease was taken. @param since a moment before the request to storage */
 	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
@@ -66,7 +67,7 @@ export class LeaseTaker {
 	#lookForDue = false;
 	#pollTimer: Timer | null = null;
 	/** For work that the last report named and no poll finds before. */
-	#expected: Timer[] = [];
+	#expectedTimer: Timer | null = null;
 	/** Monotonic time at which storage is next polled for due projects; never while a poll is running. */
 	#pollDue = Number.POSITIVE_INFINITY;
 	/** The earliest alarm set in storage since it was last asked for the next one. */
@@ -110,24 +111,14 @@ export class LeaseTaker {
 	}
 
 	/**
-	 * Asks for due projects at these times, unless the next call replaces them: leases are renewed, and other nodes take what
-	 * is due.
+	 * Asks for due projects at this time, unless the next call replaces it: leases are renewed, and other nodes take what is
+	 * due. Null if storage has no work to come.
 	 */
-	expect({ nextAlarm, nextEnd }: Pick<Report, "nextAlarm" | "nextEnd">): void {
-		this.#cancelExpected();
-		if (this.#owned.closing) return;
-		// A poll before an alarm learns of it, but not of leases that end later.
-		if (nextAlarm !== null && !this.#isPolledBy(nextAlarm)) this.#expectAt(nextAlarm);
-		if (nextEnd !== null) this.#expectAt(nextEnd);
-	}
-
-	#expectAt(at: number): void {
+	expect(at: number | null): void {
+		this.#expectedTimer?.cancel();
+		if (this.#owned.closing || at === null || this.#isPolledBy(at)) return;
 		const ms = Math.min(this.#until(at), LONGEST_WAIT_MS);
-		this.#expected.push(this.#context.clock.setTimeout(() => this.takeDue(), ms));
-	}
-
-	#cancelExpected(): void {
-		for (const timer of this.#expected.splice(0)) timer.cancel();
+		this.#expectedTimer = this.#context.clock.setTimeout(() => this.takeDue(), ms);
 	}
 
 	/** A project's release has finished, and it next has work at `wakeAt`. */
@@ -152,7 +143,7 @@ export class LeaseTaker {
 
 	sleep(): void {
 		this.#pollTimer?.cancel();
-		this.#cancelExpected();
+		this.#expectedTimer?.cancel();
 		this.#locked.cancel();
 	}
 
@@ -310,7 +301,7 @@ export class LeaseTaker {
 	async #setPoll(): Promise<void> {
 		const { storage, clock } = this.#context;
 		this.#alarmSet = Number.POSITIVE_INFINITY;
-		const next = await storage.nextAlarm();
+		const [next, end] = await Promise.all([storage.nextAlarm(), this.#options.nextEnd?.()]);
 		const now = clock.now();
 		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
 		this.#makeRoom(next !== null && next <= now);
@@ -319,6 +310,8 @@ export class LeaseTaker {
 		if (at <= now + LONGEST_WAIT_MS) this.#pollAt(at);
 		// Where nodes share the database, their reports find later work.
 		else if (!storage.capabilities.manyNodes) this.#pollAt(now + LONGEST_WAIT_MS);
+		// A killed node's leases end one after the other, and this poll was for one of them.
+		if (end !== undefined) this.expect(end);
 	}
 
 	/** Releases some projects if others wait for capacity. */

@@ -30,10 +30,8 @@ const ENDED_MS = 250;
 export interface Report {
 	/** This node's share of all projects, so that they are spread evenly over the nodes. */
 	readonly fairShare: number;
-	/** When a project is next due; null if none is. */
-	readonly nextAlarm: number | null;
-	/** When the first lease has ended, unless it is renewed; null if there is none. */
-	readonly nextEnd: number | null;
+	/** When a project is next due, or a lease has ended unless it is renewed; null if there is none. */
+	readonly nextDue: number | null;
 }
 
 /** The revision that an actor applies and hasn't acknowledged yet. */
@@ -77,11 +75,17 @@ export class Peers implements MarkWatcher {
 	async report(): Promise<Report> {
 		const { nodes, projects, nextAlarm, nextEnd } = await this.#options.storage.share({ holder: this.#context.holder });
 		this.nodes = nodes;
+		const times = [nextAlarm, nextEnd === null ? null : nextEnd + ENDED_MS].filter((at) => at !== null);
 		return {
 			fairShare: Math.ceil(projects / Math.max(1, nodes)),
-			nextAlarm,
-			nextEnd: nextEnd === null ? null : nextEnd + ENDED_MS,
+			nextDue: times.length === 0 ? null : Math.min(...times),
 		};
+	}
+
+	/** When to ask for the lease that ends next, unless it is renewed; null if there is none. */
+	async nextEnd(): Promise<number | null> {
+		const end = await this.#options.storage.nextEnd();
+		return end === null ? null : end + ENDED_MS;
 	}
 
 	/** Acknowledges the revisions that these actors apply. Call this once they have loaded. */

@@ -93,7 +93,7 @@ const ELSEWHERE_MS = 1_000;
 
 /** Projects that are known to have work and wait for this node to take them, each list in the order of the first poke. */
 export class WaitingProjects {
-	readonly #clock: Pick<Clock, "now">;
+	readonly #clock: Pick<Clock, "now" | "elapsed">;
 	readonly #owned: OwnedProjects;
 	readonly poked = new Set<string>();
 	/** Projects in which a user requested something: these don't wait for capacity. */
@@ -103,7 +103,7 @@ export class WaitingProjects {
 	/** Projects found to be owned by other nodes, and until when not to ask for them again. */
 	readonly #elsewhere = new Map<string, number>();
 
-	constructor(clock: Pick<Clock, "now">, owned: OwnedProjects) {
+	constructor(clock: Pick<Clock, "now" | "elapsed">, owned: OwnedProjects) {
 		this.#clock = clock;
 		this.#owned = owned;
 	}
@@ -119,14 +119,14 @@ export class WaitingProjects {
 
 	/** Other nodes own these projects, and learn of new work on their own. */
 	foundElsewhere(projectIds: readonly string[]): void {
-		const now = this.#clock.now();
+		const now = this.#clock.elapsed();
 		for (const [projectId, until] of this.#elsewhere) if (until <= now) this.#elsewhere.delete(projectId);
 		for (const projectId of projectIds) this.#elsewhere.set(projectId, now + ELSEWHERE_MS);
 	}
 
 	/** Whether another node was just found to own the project. */
 	isElsewhere(projectId: string): boolean {
-		return (this.#elsewhere.get(projectId) ?? 0) > this.#clock.now();
+		return (this.#elsewhere.get(projectId) ?? Number.NEGATIVE_INFINITY) > this.#clock.elapsed();
 	}
 
 	/** Removes projects of a list that can be taken now. A poke while they are being taken puts them back. */

@@ -23,6 +23,8 @@ export interface PeerStorage {
 	 * and when storage should next be asked for work.
 	 */
 	share(p: { readonly holder: string }): Promise<Share>;
+	/** When the next lease ends unless it's renewed, on this node's clock; null if there is none that is still held. */
+	nextEnd(): Promise<number | null>;
 	/** This node stops taking a share. */
 	leave(p: { readonly holder: string }): Promise<void>;
 	/**

@@ -167,7 +167,12 @@ export function describeIncidents(harness: StorageHarness): void {
 			expect(await list(project, [webhook])).toMatchObject([{ isOngoing: true }]);
 			await new Course(world, webhook, published).add(3, 4.4, "delivered").settle(lease);
 			expect(await list(project, [webhook])).toMatchObject([
-				{ until: NOW - 4 * MINUTE, isOngoing: false, held: { count: 3, waiting: 3 } },
+				{
+					until: NOW - 4 * MINUTE,
+					isOngoing: false,
+					failures: { until: NOW - 3 * MINUTE },
+					held: { count: 3, waiting: 3 },
+				},
 			]);
 			await new Course(world, webhook, published).add(4, 4.3, "retrying").settle(lease);
 			expect(await list(project, [webhook])).toMatchObject([{ isOngoing: true, held: { count: 4 } }]);

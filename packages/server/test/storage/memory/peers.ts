@@ -11,6 +11,7 @@ export function peersOf(node: MemoryNode): PeerStorage {
 		acknowledge: ({ acknowledgements }) => node.run(() => acknowledge(node, acknowledgements)),
 		isInForce: ({ projectId, revision }) => node.run(() => isInForce(node, projectId, revision)),
 		share: ({ holder }) => node.run(() => share(node, holder)),
+		nextEnd: () => node.run(() => nextEnd(node)),
 		leave: ({ holder }) =>
 			node.run(() => {
 				node.tables.nodes.delete(holder);
@@ -85,6 +86,16 @@ function share(node: MemoryNode, holder: string): Share {
 		nextAlarm: onNode(alarm.first(begin, last)?.wakeAt),
 		nextEnd: onNode(end.first(begin, last)?.until),
 	};
+}
+
+function nextEnd(node: MemoryNode): number | null {
+	const time = node.time();
+	for (const { until } of node.tables.leases.by.end.ascending(
+		{ until: 0, projectNo: 0 },
+		{ until: END, projectNo: END },
+	))
+		if (until! > time.database) return until! - time.database + time.node;
+	return null;
 }
 
 function takeSweep(

@@ -81,6 +81,7 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	await peers.acknowledge({ acknowledgements: [{ lease, revision: 1 }] });
 	await peers.isInForce({ projectId: project, revision: 1 });
 	await peers.share({ holder: "n" });
+	await peers.nextEnd();
 	await peers.leave({ holder: "n" });
 	await peers.takeSweep({ holder: "n", termMs: 1_000, early: true });
 	await peers.endSweep({ holder: "n", restMs: 1_000 });

@@ -94,9 +94,11 @@ describe("sharing projects among nodes", () => {
 		const { nextAlarm, nextEnd } = await share("a");
 		expect(nextAlarm).toBeLessThanOrEqual(world.clock.time);
 		expect(nextEnd).toBe(begun + 1_000 + LEASE_TERM_MS);
+		expect(await world.storage.peers!.nextEnd()).toBe(nextEnd);
 		// Until another node takes it.
 		world.clock.time += 2 * LEASE_TERM_MS;
 		expect(await share("a")).toMatchObject({ nextEnd });
+		expect(await world.storage.peers!.nextEnd()).toBe(null);
 	});
 
 	test("nodes that all return after an outage report concurrently without blocking each other", async () => {

@@ -73,17 +73,23 @@ async function isInForce(c: Session, time: LeaseTime, projectId: string, revisio
 	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
 }
 
-const REPORT = sql(`
-	INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($2, ${NOW})
-	ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at`);
-/** Deletes nodes that were killed. Skips one that is currently reporting, without waiting for it. */
-const FORGET = sql(`
-	DELETE FROM posthorn.nodes WHERE holder = ANY (ARRAY(
-		SELECT holder FROM posthorn.nodes WHERE seen_at < ${NOW} - $2 FOR UPDATE SKIP LOCKED
-	))`);
+/**
+ * A report, which then deletes nodes that were killed, but skips one that is currently reporting, without waiting for it:
+ * in the other order, two nodes could wait for each other. A single statement, because a node that freezes within a
+ * transaction would keep others from reporting.
+ */
 const SHARE = sql(`
+	WITH report AS (
+		INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($2, ${NOW})
+		ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at RETURNING holder
+	), forget AS (
+		DELETE FROM posthorn.nodes WHERE holder = ANY (ARRAY(
+			SELECT holder FROM posthorn.nodes
+			WHERE (SELECT count(*) FROM report) = 1 AND seen_at < ${NOW} - $3 AND holder <> $2 FOR UPDATE SKIP LOCKED
+		))
+	)
 	SELECT
-		(SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $2)::bigint AS nodes,
+		1 + (SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $3 AND holder <> $2)::bigint AS nodes,
 		(SELECT count(*) FROM posthorn.leases WHERE until IS NOT NULL)::bigint
 			+ (SELECT count(*) FROM posthorn.leases WHERE wake_at <= ${NOW})::bigint AS projects,
 		(SELECT wake_at FROM posthorn.leases WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1) - ${NOW} AS alarm,
@@ -100,15 +106,23 @@ type ShareRow = {
 
 /** A node counts as alive for a lease's duration after its last report. */
 async function share(c: Session, node: PostgresNode, holder: string): Promise<Share> {
-	// The database reads its clock once, as the transaction begins.
 	const time = node.time();
-	await c.run(REPORT, time.database, holder);
-	await c.run(FORGET, time.database, node.leaseTermMs);
-	const row = await c.row<ShareRow>(SHARE, time.database, node.leaseTermMs);
+	const row = await c.row<ShareRow>(SHARE, time.database, holder, node.leaseTermMs);
 	compareClocks(c, node, time, row!.now);
 	const { nodes, projects, alarm, ends } = row!;
 	const at = (delay: number | null) => (delay === null ? null : time.node + delay);
 	return { nodes, projects, nextAlarm: at(alarm), nextEnd: at(ends) };
+}
+
+const NEXT_END = sql(`
+	SELECT until - ${NOW} AS delay, ${NOW} AS now FROM posthorn.leases WHERE until > ${NOW} ORDER BY until LIMIT 1`);
+
+async function nextEnd(c: Session, node: PostgresNode): Promise<number | null> {
+	const time = node.time();
+	const row = await c.row<{ delay: number; now: number }>(NEXT_END, time.database);
+	if (row === undefined) return null;
+	compareClocks(c, node, time, row.now);
+	return time.node + row.delay;
 }
 
 const LEAVE = sql("DELETE FROM posthorn.nodes WHERE holder = $1");
@@ -122,9 +136,10 @@ export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
 		readMarks: ({ projectIds }) => node.read((c) => readMarks(c, projectIds), "engine"),
 		acknowledge: ({ acknowledgements }) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
 		isInForce: ({ projectId, revision }) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
-		share: ({ holder }) => node.write((c) => share(c, node, holder), "engine"),
+		nextEnd: () => node.read((c) => nextEnd(c, node), "engine"),
 		leave: ({ holder }) => node.write((c) => leave(c, holder), "engine"),
 		// Not in a transaction that a node could leave open while it is frozen.
+		share: ({ holder }) => node.read((c) => share(c, node, holder), "engine"),
 		takeSweep: (p) => node.read((c) => takeSweep(c, node.time(), p), "engine"),
 		endSweep: (p) => node.read((c) => endSweep(c, node.time(), p), "engine"),
 		onEpoch: (listener, keeper) => node.database.onEpoch(listener, keeper),
