@@ -243,6 +243,7 @@ const SINGLE_COLUMNS: readonly Column<SingleRun>[] = [
 	{ title: "CPU of an event", cell: ({ cpu_us }) => `${cpu_us} µs` },
 	{ title: "bare POST", cell: ({ bare_request_us }) => `${bare_request_us} µs` },
 	{ title: "bare send", cell: ({ bare_send_us }) => `${bare_send_us} µs` },
+	{ title: "the least", cell: ({ least_us, least_ratio }) => `${least_us} µs, ${least_ratio.toFixed(2)}` },
 	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
 	{ title: "each round", cell: ({ ratios }) => ratios.map((ratio) => ratio.toFixed(2)).join(" ") },
 	{ title: "", cell: ({ ratio }) => (ratio <= SINGLE_MOST_TIMES ? pc.green("✓") : pc.red("✗")) },

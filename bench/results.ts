@@ -76,6 +76,9 @@ export interface SingleRun {
 	/** A bare Fastify JSON POST, and a bare signed send, in the same rounds. */
 	readonly bare_request_us: number;
 	readonly bare_send_us: number;
+	/** The least that does both durably (see least-process.ts), and the median of its ratio to the two bare ones. */
+	readonly least_us: number;
+	readonly least_ratio: number;
 	/** Each round's `cpu_us` over the sum of the two bare ones, and the median. */
 	readonly ratios: readonly number[];
 	readonly ratio: number;

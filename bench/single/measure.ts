@@ -1,7 +1,9 @@
 /**
  * What one event in a request costs, from the request to its settled delivery: the service's CPU time by thread, next to
- * that of a bare Fastify JSON POST and of a bare signed send, which take turns with it in the same run.
+ * that of a bare Fastify JSON POST, of a bare signed send, and of the least that does both durably, which take turns with it
+ * in the same run.
  */
+import { join } from "node:path";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import type { Receiver } from "../load/receiver.ts";
 import { received, type Stage, setStage } from "../load/stage.ts";
@@ -14,6 +16,7 @@ import type { ServiceOptions } from "../service.ts";
 import { median } from "../side-by-side.ts";
 import type { Workspace } from "../workspace.ts";
 import type { FastifyReply, FastifyTask } from "./fastify-process.ts";
+import type { LeastReply, LeastTask } from "./least-process.ts";
 import type { SingleTask } from "./publish-process.ts";
 import type { SendReading, SendTask } from "./send-process.ts";
 
@@ -53,19 +56,22 @@ export async function measureSingle(
 	return runs;
 }
 
-/** The two things that the service's cost is compared with. */
+/** What the service's cost is compared with. */
 class Bare {
 	readonly #fastify: WorkerProcess<FastifyTask, FastifyReply>;
 	readonly #publisher: WorkerProcess<SingleTask, null>;
 	readonly #sender: WorkerProcess<SendTask, SendReading>;
+	readonly #least: WorkerProcess<LeastTask, LeastReply>;
 	readonly #receiver: Receiver;
 	readonly #firstPath: number;
 	#origin = "";
+	#leastOrigin = "";
 
 	private constructor(workspace: Workspace, receiver: Receiver) {
 		this.#fastify = new WorkerProcess(workspace, new URL("./fastify-process.ts", import.meta.url));
 		this.#publisher = new WorkerProcess(workspace, new URL("./publish-process.ts", import.meta.url));
 		this.#sender = new WorkerProcess(workspace, new URL("./send-process.ts", import.meta.url));
+		this.#least = new WorkerProcess(workspace, new URL("./least-process.ts", import.meta.url));
 		this.#receiver = receiver;
 		this.#firstPath = receiver.takePaths(CONNECTIONS);
 	}
@@ -73,21 +79,36 @@ class Bare {
 	static async start(workspace: Workspace, receiver: Receiver): Promise<Bare> {
 		const bare = new Bare(workspace, receiver);
 		bare.#origin = `http://127.0.0.1:${await bare.#fastify.run({ kind: "listen" })}`;
+		const port = await bare.#least.run({
+			kind: "listen",
+			path: join(workspace.makeFolder("least"), "least.db"),
+			origin: receiver.origin,
+			caFile: receiver.caFile,
+			firstPath: receiver.takePaths(PROJECTS),
+			projects: PROJECTS,
+			connections: CONNECTIONS,
+		});
+		bare.#leastOrigin = `http://127.0.0.1:${port}`;
 		return bare;
 	}
 
 	/** CPU time of a request to Fastify, microseconds. */
 	async request(requests: number): Promise<number> {
 		const before = await this.#fastify.run({ kind: "cpu" });
-		await this.#publisher.run({
-			origin: this.#origin,
-			key: null,
-			paths: Array(PROJECTS).fill("/events"),
-			connections: CONNECTIONS,
-			requests,
-			firstNumber: 0,
-		});
+		await this.#publish(this.#origin, Array(PROJECTS).fill("/events"), requests);
 		return ((await this.#fastify.run({ kind: "cpu" })) - before) / requests;
+	}
+
+	/** CPU time of an event from the request to its committed outcome, with nothing else, microseconds. */
+	async least(requests: number): Promise<number> {
+		const before = await this.#least.run({ kind: "cpu" });
+		const paths = Array.from({ length: PROJECTS }, (_, no) => `/projects/${no}/events`);
+		await this.#publish(this.#leastOrigin, paths, requests);
+		return ((await this.#least.run({ kind: "cpu" })) - before) / requests;
+	}
+
+	async #publish(origin: string, paths: readonly string[], requests: number): Promise<void> {
+		await this.#publisher.run({ origin, key: null, paths, connections: CONNECTIONS, requests, firstNumber: 0 });
 	}
 
 	/** CPU time of a signed request to the receiver, microseconds. */
@@ -97,7 +118,8 @@ class Bare {
 	}
 
 	async close(): Promise<void> {
-		await Promise.all([this.#fastify.close(), this.#publisher.close(), this.#sender.close()]);
+		const processes = [this.#fastify, this.#publisher, this.#sender, this.#least];
+		await Promise.all(processes.map((each) => each.close()));
 	}
 }
 
@@ -118,23 +140,29 @@ class Side {
 		const warmUp = Math.min(WARM_UP, 8 * requests);
 		progress.start(`one event in a request, ${engine}: warming up`);
 		await Promise.all([this.#bare.request(warmUp), this.#bare.send(warmUp)]);
+		await this.#bare.least(warmUp);
 		await this.#work(warmUp);
 		progress.start(`one event in a request, ${engine}`);
 		const rounds: Reading[] = [];
 		for (let round = 0; round < ROUNDS; round++) {
 			const requestUs = await this.#bare.request(requests);
 			const sendUs = await this.#bare.send(requests);
-			rounds.push({ requestUs, sendUs, ...(await this.#work(requests)) });
+			const leastUs = await this.#bare.least(requests);
+			rounds.push({ requestUs, sendUs, leastUs, ...(await this.#work(requests)) });
 			progress.update(round + 1, ROUNDS);
 		}
 		await this.#publisher.close();
 		const middle = (of: (reading: Reading) => number): number => Number(median(rounds.map(of)).toFixed(1));
-		const ratios = rounds.map(({ cpuUs, requestUs, sendUs }) => cpuUs / (requestUs + sendUs));
+		const ratioOf = (us: (reading: Reading) => number) =>
+			rounds.map((reading) => us(reading) / (reading.requestUs + reading.sendUs));
+		const ratios = ratioOf(({ cpuUs }) => cpuUs);
 		return {
 			engine,
 			cpu_us: middle(({ cpuUs }) => cpuUs),
 			bare_request_us: middle(({ requestUs }) => requestUs),
 			bare_send_us: middle(({ sendUs }) => sendUs),
+			least_us: middle(({ leastUs }) => leastUs),
+			least_ratio: Number(median(ratioOf(({ leastUs }) => leastUs)).toFixed(2)),
 			ratios: ratios.map((ratio) => Number(ratio.toFixed(2))),
 			ratio: Number(median(ratios).toFixed(2)),
 			per_s: Math.round(median(rounds.map(({ perSecond }) => perSecond))),
@@ -143,7 +171,7 @@ class Side {
 	}
 
 	/** Publishes, waits until everything is delivered and settled, and says what it cost. */
-	async #work(requests: number): Promise<Omit<Reading, "requestUs" | "sendUs">> {
+	async #work(requests: number): Promise<Omit<Reading, "requestUs" | "sendUs" | "leastUs">> {
 		const { service, receiver, projectIds } = this.#stage;
 		await receiver.reset();
 		const firstNumber = this.#stage.published;
@@ -176,6 +204,7 @@ interface Reading {
 	readonly cpuUs: number;
 	readonly requestUs: number;
 	readonly sendUs: number;
+	readonly leastUs: number;
 	readonly threads: readonly ThreadCost[];
 	readonly perSecond: number;
 }
