@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Agent, Dispatcher } from "undici";
 import { EVENT_TYPE, envelope, eventData, now } from "./payload.ts";
 
@@ -34,22 +34,7 @@ export class SignedLine implements Dispatcher.DispatchHandler {
 
 	#send(): void {
 		const body = Buffer.from(envelope(eventData(this.sent, now())));
-		const timestamp = String(Math.floor(Date.now() / 1_000));
-		const signature = createHmac("sha256", this.#key).update(`${timestamp}.`).update(body).digest("hex");
-		const headers = [
-			"Content-Type",
-			"application/json",
-			"User-Agent",
-			"Service-Webhooks/1.0",
-			"X-Service-Event",
-			EVENT_TYPE,
-			"X-Service-Event-Id",
-			"evt_00000000000000000000000000",
-			"X-Service-Signature",
-			signature,
-			"X-Service-Timestamp",
-			timestamp,
-		];
+		const headers = signedHeaders(this.#key, body, "evt_00000000000000000000000000");
 		this.#agent.dispatch({ origin: this.#origin, path: this.#path, method: "POST", headers, body }, this);
 	}
 
@@ -74,4 +59,24 @@ export class SignedLine implements Dispatcher.DispatchHandler {
 	onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
 		this.#ended.reject(error);
 	}
+}
+
+/** The headers of a delivery, as undici takes them: names and values in turn. */
+export function signedHeaders(key: KeyObject, body: Buffer, eventId: string): string[] {
+	const timestamp = String(Math.floor(Date.now() / 1_000));
+	const signature = createHmac("sha256", key).update(`${timestamp}.`).update(body).digest("hex");
+	return [
+		"Content-Type",
+		"application/json",
+		"User-Agent",
+		"Service-Webhooks/1.0",
+		"X-Service-Event",
+		EVENT_TYPE,
+		"X-Service-Event-Id",
+		eventId,
+		"X-Service-Signature",
+		signature,
+		"X-Service-Timestamp",
+		timestamp,
+	];
 }

@@ -2,12 +2,13 @@
  * The least that delivers single events durably: a Fastify route, a thread that commits events and outcomes to SQLite
  * together, and a signed send for each event in its project's order. It has no accounts, retries, limits or log.
  */
-import { createHmac, createSecretKey, randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { fastify } from "fastify";
 import { Agent, type Dispatcher } from "undici";
 import { EVENT_TYPE } from "../load/payload.ts";
+import { signedHeaders } from "../load/signed-line.ts";
 import { doTasks } from "../load/worker-process.ts";
 import type { Batch } from "./least-writer.ts";
 
@@ -123,14 +124,8 @@ class Lane implements Dispatcher.DispatchHandler {
 		const id = `evt_${String(seq).padStart(26, "0")}`;
 		const envelope = `{"id":"${id}","type":"${EVENT_TYPE}","created_at":"${CREATED_AT}","data":${data}}`;
 		const body = Buffer.from(envelope);
-		const timestamp = String(Math.floor(Date.now() / 1_000));
-		const signature = createHmac("sha256", this.#key).update(`${timestamp}.`).update(body).digest("hex");
+		const headers = signedHeaders(this.#key, body, id);
 		this.#since = performance.now();
-		const headers = [
-			...["Content-Type", "application/json", "User-Agent", "Service-Webhooks/1.0"],
-			...["X-Service-Event", EVENT_TYPE, "X-Service-Event-Id", id],
-			...["X-Service-Signature", signature, "X-Service-Timestamp", timestamp],
-		];
 		this.#agent.dispatch({ origin: this.#origin, path: this.#path, method: "POST", headers, body }, this);
 	}
 

@@ -12,7 +12,7 @@ async function register(page: Page, dashboard: Dashboard, receiver: Receiver, de
 	await expect(page.getByText(/must begin with https/).first()).toBeVisible();
 	await page.getByLabel("URL").fill(receiver.url("/hooks"));
 	await expect(page.getByText("The URL passes the checks. They send nothing to it.")).toBeAttached();
-	// It once said that the address can be reached, which nobody had tried.
+	// It once said that the address can be reached, although that had not been tried.
 	await expect(page.getByText("Address is allowed: yes")).toBeVisible();
 	await page.getByRole("textbox", { name: "Description" }).fill("🎺");
 	await expect(page.getByLabel("1 of 200 characters")).toBeVisible();

@@ -77,6 +77,14 @@ async function startPeer(
 	return { other, otherStorage, pass };
 }
 
+/** From now on until it is disposed of, the node on this storage is as good as killed. */
+function kill(storage: FaultyStorage): DisposableStack {
+	const stuck = new DisposableStack();
+	for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
+		stuck.use(storage.holdCall(method));
+	return stuck;
+}
+
 /** Storage that passes on no hints. */
 const withoutHints = (storage: Storage): Storage =>
 	replacing(storage, { peers: replacing(storage.peers!, { subscribe: () => () => undefined }) });
@@ -205,10 +213,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				await using _other = other;
 				const begun = rig.clock.now();
 				await pass(() => rig.clock.now() >= begun + aliveMs);
-				// As if it were killed now.
-				using stuck = new DisposableStack();
-				for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
-					stuck.use(storage.holdCall(method));
+				using _stuck = kill(storage);
 				const killed = rig.clock.now();
 				await pass(() => other.engine.node.projects === 1);
 				expect(rig.clock.now() - killed).toBeLessThanOrEqual(LEASE_TERM_MS + 300);
@@ -235,9 +240,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				});
 				await pass(() => isTaken && rig.engine.node.projects === 2);
 				await taking;
-				using stuck = new DisposableStack();
-				for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
-					stuck.use(storage.holdCall(method));
+				using _stuck = kill(storage);
 				const killed = rig.clock.now();
 				await pass(() => other.engine.node.projects === 2);
 				expect(rig.clock.now() - killed).toBeLessThanOrEqual(LEASE_TERM_MS + 300);
@@ -261,13 +264,12 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				});
 			const { other, otherStorage, pass } = await startPeer(rig, database, storage, failing);
 			await using _other = other;
-			using stuck = new DisposableStack();
 			const begun = rig.clock.now();
 			await pass(() => rig.clock.now() >= begun + 5_000);
-			if (how === "hangs") stuck.use(otherStorage.holdCall("share"));
+			using hanging = new DisposableStack();
+			if (how === "hangs") hanging.use(otherStorage.holdCall("share"));
 			else isFailing = true;
-			for (const method of ["renewLeases", "renewLeases", "acquireLeases", "share"] as const)
-				stuck.use(storage.holdCall(method));
+			using _stuck = kill(storage);
 			const killed = rig.clock.now();
 			await pass(() => other.engine.node.projects === 1 || rig.clock.now() >= killed + 60_000);
 			expect(rig.clock.now() - killed).toBeLessThan(LEASE_TERM_MS + 7_000);
