@@ -155,7 +155,8 @@ export const ENGINE_LEASES = [
 			name: "keeper-trusts-reports",
 			find: "\t\tthis.#options.onNextDue(this.#context.clock.now());\n",
 			replace: "",
-			why: "If reports hang or fail, nobody looks for the projects of a killed node.",
+			tests: NODES,
+			why: "If reports hang or fail, nobody finds work whose hint was lost.",
 		},
 		{
 			name: "keeper-keeps-lost-lease",
