@@ -43,11 +43,16 @@ export interface ThroughputRun {
 }
 
 /** From just before the publishing request was sent until the receiver had the delivery, milliseconds. */
-export interface Latency {
+export interface Latency extends Quantiles {
+	/** The same client sending directly to the receiver, for comparison. */
+	readonly bare: Quantiles;
+	/** The same client publishing to the least that delivers durably. */
+	readonly least: Quantiles;
+}
+
+interface Quantiles {
 	readonly p50: number;
 	readonly p99: number;
-	/** The same client sending directly to the receiver, for comparison. */
-	readonly bare: { readonly p50: number; readonly p99: number };
 }
 
 /** Resident memory of the service process, MB (10⁶ bytes). */

@@ -5,6 +5,7 @@ import { runInProcess } from "../load/worker-process.ts";
 import type { Progress } from "../progress.ts";
 import type { Latency } from "../results.ts";
 import type { ServiceOptions } from "../service.ts";
+import { Least } from "../single/least.ts";
 import type { Workspace } from "../workspace.ts";
 
 const EVENTS_PER_S = 100;
@@ -17,6 +18,9 @@ const WARM_UP_MOST_EVENTS = 5_000;
 const WARM_UP_PER_S = 1_000;
 /** Long, because polling the receiver delays events. */
 const POLL_MS = 500;
+
+/** Its only project sends one event at a time. */
+const LEAST_CONNECTIONS = 1;
 
 /** A steady stream of single events to one address. */
 export interface PacedTask {
@@ -33,7 +37,8 @@ export interface PacedTask {
 
 /**
  * The time from publishing an event over the API until its receiver has it, at 100 events a second with one webhook;
- * and, for comparison, the time of a bare request from the same client to the receiver.
+ * and, for comparison, the time of a bare request from the same client to the receiver, and through the least that
+ * delivers durably.
  */
 export async function measureLatency(
 	workspace: Workspace,
@@ -52,12 +57,27 @@ export async function measureLatency(
 		headers: bareHeaders(),
 		enveloped: true,
 	});
+	progress.start(`latency at ${EVENTS_PER_S} events/s: the least`);
+	const least = await Least.start(workspace, receiver, { projects: 1, connections: LEAST_CONNECTIONS });
+	const throughLeast = await stream(
+		workspace,
+		receiver,
+		warmUp,
+		count,
+		{ origin: least.origin, caFile: null, path: least.pathOf(0), headers: {}, enveloped: false },
+		async (sent) => {
+			await sent;
+			// It answers once all have been sent.
+			await least.cpu();
+		},
+	);
+	await least.close();
 	progress.start(`latency at ${EVENTS_PER_S} events/s`);
 	const stage = await setStage(workspace, receiver, options, { webhooks: 1, fanout: 1 });
 	try {
 		const { api } = stage.service;
-		const all = async (expected: number) =>
-			received(stage, expected, (done) => progress.update(done, expected), POLL_MS);
+		const all = (sent: Promise<unknown>, expected: number) =>
+			Promise.all([sent, received(stage, expected, (done) => progress.update(done, expected), POLL_MS)]);
 		const through = await stream(
 			workspace,
 			receiver,
@@ -73,7 +93,7 @@ export async function measureLatency(
 			all,
 		);
 		progress.finish(`p50 ${through.p50.toFixed(2)} ms, p99 ${through.p99.toFixed(2)} ms`);
-		return { ...through, bare };
+		return { ...through, bare, least: throughLeast };
 	} finally {
 		await stage.service.stop();
 	}
@@ -87,7 +107,7 @@ async function stream(
 	warmUp: number,
 	count: number,
 	address: Address,
-	arrived: (expected: number) => Promise<unknown> = async () => {},
+	arrived: (sent: Promise<unknown>, expected: number) => Promise<unknown> = (sent) => sent,
 ): Promise<{ p50: number; p99: number }> {
 	const stretches = [
 		{ count: warmUp, perSecond: WARM_UP_PER_S },
@@ -98,7 +118,7 @@ async function stream(
 		...address,
 		stretches,
 	});
-	await Promise.all([sent, arrived(warmUp + count)]);
+	await arrived(sent, warmUp + count);
 	const { latencies } = await receiver.stats();
 	const measured = latencies.slice(-count);
 	return { p50: quantile(measured, 0.5), p99: quantile(measured, 0.99) };

@@ -3,7 +3,6 @@
  * that of a bare Fastify JSON POST, of a bare signed send, and of the least that does both durably, which take turns with it
  * in the same run.
  */
-import { join } from "node:path";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import type { Receiver } from "../load/receiver.ts";
 import { received, type Stage, setStage } from "../load/stage.ts";
@@ -16,7 +15,7 @@ import type { ServiceOptions } from "../service.ts";
 import { median } from "../side-by-side.ts";
 import type { Workspace } from "../workspace.ts";
 import type { FastifyReply, FastifyTask } from "./fastify-process.ts";
-import type { LeastReply, LeastTask } from "./least-process.ts";
+import { Least } from "./least.ts";
 import type { SingleTask } from "./publish-process.ts";
 import type { SendReading, SendTask } from "./send-process.ts";
 
@@ -61,34 +60,24 @@ class Bare {
 	readonly #fastify: WorkerProcess<FastifyTask, FastifyReply>;
 	readonly #publisher: WorkerProcess<SingleTask, null>;
 	readonly #sender: WorkerProcess<SendTask, SendReading>;
-	readonly #least: WorkerProcess<LeastTask, LeastReply>;
+	readonly #least: Least;
 	readonly #receiver: Receiver;
 	readonly #firstPath: number;
 	#origin = "";
-	#leastOrigin = "";
 
-	private constructor(workspace: Workspace, receiver: Receiver) {
+	private constructor(workspace: Workspace, receiver: Receiver, least: Least) {
 		this.#fastify = new WorkerProcess(workspace, new URL("./fastify-process.ts", import.meta.url));
 		this.#publisher = new WorkerProcess(workspace, new URL("./publish-process.ts", import.meta.url));
 		this.#sender = new WorkerProcess(workspace, new URL("./send-process.ts", import.meta.url));
-		this.#least = new WorkerProcess(workspace, new URL("./least-process.ts", import.meta.url));
+		this.#least = least;
 		this.#receiver = receiver;
 		this.#firstPath = receiver.takePaths(CONNECTIONS);
 	}
 
 	static async start(workspace: Workspace, receiver: Receiver): Promise<Bare> {
-		const bare = new Bare(workspace, receiver);
+		const least = await Least.start(workspace, receiver, { projects: PROJECTS, connections: CONNECTIONS });
+		const bare = new Bare(workspace, receiver, least);
 		bare.#origin = `http://127.0.0.1:${await bare.#fastify.run({ kind: "listen" })}`;
-		const port = await bare.#least.run({
-			kind: "listen",
-			path: join(workspace.makeFolder("least"), "least.db"),
-			origin: receiver.origin,
-			caFile: receiver.caFile,
-			firstPath: receiver.takePaths(PROJECTS),
-			projects: PROJECTS,
-			connections: CONNECTIONS,
-		});
-		bare.#leastOrigin = `http://127.0.0.1:${port}`;
 		return bare;
 	}
 
@@ -101,10 +90,10 @@ class Bare {
 
 	/** CPU time of an event from the request to its committed outcome, with nothing else, microseconds. */
 	async least(requests: number): Promise<number> {
-		const before = await this.#least.run({ kind: "cpu" });
-		const paths = Array.from({ length: PROJECTS }, (_, no) => `/projects/${no}/events`);
-		await this.#publish(this.#leastOrigin, paths, requests);
-		return ((await this.#least.run({ kind: "cpu" })) - before) / requests;
+		const before = await this.#least.cpu();
+		const paths = Array.from({ length: PROJECTS }, (_, no) => this.#least.pathOf(no));
+		await this.#publish(this.#least.origin, paths, requests);
+		return ((await this.#least.cpu()) - before) / requests;
 	}
 
 	async #publish(origin: string, paths: readonly string[], requests: number): Promise<void> {
