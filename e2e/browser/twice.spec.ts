@@ -36,7 +36,9 @@ test("a double click acts once, even if something else is under the pointer by t
 	await doubleClick(page, rows.nth(3).getByRole("button", { name: /^Retry now/ }), () =>
 		expect(rows.nth(3)).toContainText("ord_2"),
 	);
-	await expect(page.getByRole("alert").filter({ hasText: "Retrying now." })).toHaveCount(1);
+	await expect(
+		page.getByRole("alert").filter({ hasText: "Retrying purchase.completed (order ord_1) now." }),
+	).toHaveCount(1);
 	await rows
 		.nth(3)
 		.getByRole("button", { name: /^Retry now/ })
@@ -74,7 +76,7 @@ test("a held key acts once", async ({ dashboard, page }) => {
 	await page.getByRole("row", { name: /ord_1/ }).focus();
 	await page.keyboard.down("r");
 	await receiver.count(3);
-	await expect(page.getByText("Retrying 1 delivery now.")).toBeVisible();
+	await expect(page.getByText("Retrying purchase.completed (order ord_1) now.")).toBeVisible();
 	await page.keyboard.down("r");
 	await page.keyboard.up("r");
 	await page.getByRole("row", { name: /ord_1/ }).focus();

@@ -2,8 +2,6 @@ import { Outlet } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Searched } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
-import { inertText } from "../../lib/text/json-text-inert.ts";
-import { isolated } from "../../lib/text/names.ts";
 import { RoleNote } from "../../ui/account/for-role.tsx";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
@@ -47,10 +45,6 @@ export interface Asked {
 	/** Whether some of them were delivered before. */
 	readonly isSentTwice: boolean;
 }
-
-/** Names a delivery in a question: `purchase.completed (order 1005) to Accounting`. */
-export const whatWords = (type: string, orderId: string | null | undefined, name: string) =>
-	`${type}${orderId == null ? "" : ` (order ${isolated(inertText(orderId))})`} to ${isolated(name)}`;
 
 interface LogFrameProps<Row> {
 	page: ReturnType<typeof useLogPage>;

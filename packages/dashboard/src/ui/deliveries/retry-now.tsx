@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconPlayerTrackNext } from "@tabler/icons-react";
 import { type DeliveryId, retryDelivery, retryWebhook } from "../../api/deliveries.ts";
+import { type EventFacts, eventWords } from "../../lib/attempts/event-words.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { isDue } from "../../lib/text/time.ts";
 import { ForRole } from "../account/for-role.tsx";
@@ -10,7 +11,7 @@ import { notifyDone } from "../notify.tsx";
 
 interface RetryNowProps {
 	projectId: string;
-	delivery: DeliveryId;
+	delivery: DeliveryId & EventFacts;
 	/** When its next attempt is due, ISO 8601. */
 	dueAt: string;
 	/** Compact, for a row of a list. */
@@ -24,7 +25,7 @@ interface RetryNowProps {
 export function RetryNow({ projectId, delivery, dueAt, inRow = false, what, onDone }: RetryNowProps) {
 	const { busy, run } = useAction(async () => {
 		await retryDelivery(projectId, delivery);
-		notifyDone("Retrying now.");
+		notifyDone(`Retrying ${eventWords(delivery)} now.`);
 		onDone?.();
 	});
 	const due = Date.parse(dueAt);

@@ -2,16 +2,18 @@ import { Box, Skeleton } from "@mantine/core";
 import { IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { useCallback, useMemo, useState } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
-import { type DeliveryId, retryDeliveries } from "../../../api/deliveries.ts";
+import type { DeliveryId } from "../../../api/deliveries.ts";
+import { deliveryWords } from "../../../lib/attempts/event-words.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
-import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
+import { notifyUndone } from "../../../ui/notify.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
+import { useRetry } from "../actions/use-retry.ts";
 import { logSentence } from "../filters/filter-words.ts";
-import { type Asked, LogFrame, whatWords } from "../log-frame.tsx";
+import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
-import { sendableOf } from "../sendable.ts";
+import { deliveriesOf, sendableOf } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { isPending } from "./attempt-cells.tsx";
@@ -29,27 +31,17 @@ export function AttemptsView() {
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
 	const urlOf = useCallback((id: string) => rows?.find(({ webhook_id }) => webhook_id === id)?.url, [rows]);
 	const { nameOf, stateOf } = useNames(page, urlOf);
-	const retry = async (deliveries: readonly DeliveryId[]) => {
-		try {
-			const { count, skipped } = await retryDeliveries(projectId, deliveries);
-			if (count === 0) notifyUndone("None of them waits for a retry. Replay finished deliveries instead.");
-			else
-				notifyDone(
-					`Retrying ${plural(count, "delivery")} now.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry waits.`}`,
-				);
-		} catch (error) {
-			notifyProblem(error);
-		}
-	};
-	const replay = ({ webhook_id, event_id, event_type, order_id, status, next_retry_at }: ListedAttempt) => {
+	const unselect = () => selection.setAll([]);
+	const retry = useRetry(projectId, unselect);
+	const replay = (row: ListedAttempt) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
-		if (next_retry_at !== null && Date.parse(next_retry_at) > serverNow())
-			return void retry([{ webhook_id, event_id }]);
+		const deliveries = deliveriesOf([row]);
+		if (row.next_retry_at !== null && Date.parse(row.next_retry_at) > serverNow()) return void retry(deliveries, row);
 		setAsked({
-			deliveries: [{ webhook_id, event_id }],
-			what: whatWords(event_type, order_id, nameOf(webhook_id)),
+			deliveries,
+			what: deliveryWords(row, nameOf(row.webhook_id)),
 			// A later attempt may have been delivered.
-			isSentTwice: status !== "failed",
+			isSentTwice: row.status !== "failed",
 		});
 	};
 	const replaySelected = (deliveries: readonly DeliveryId[]) =>
@@ -103,7 +95,7 @@ export function AttemptsView() {
 			asked={asked}
 			onAnswered={(replayed) => {
 				setAsked(null);
-				if (replayed) selection.setAll([]);
+				if (replayed) unselect();
 			}}
 			context={list}
 		/>

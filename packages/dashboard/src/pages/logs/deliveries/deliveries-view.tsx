@@ -1,11 +1,13 @@
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { type DeliveryId, type DeliverySummary, retryDeliveries } from "../../../api/deliveries.ts";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import type { DeliveryId, DeliverySummary } from "../../../api/deliveries.ts";
+import { deliveryWords } from "../../../lib/attempts/event-words.ts";
 import { plural } from "../../../lib/text/numbers.ts";
-import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
+import { notifyUndone } from "../../../ui/notify.tsx";
 import { copyCurl } from "../actions/copy-curl.ts";
 import { DismissSelected } from "../actions/dismiss-selected.tsx";
-import { type Asked, LogFrame, whatWords } from "../log-frame.tsx";
+import { useRetry } from "../actions/use-retry.ts";
+import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
 import { isFiltered } from "../search.ts";
 import { deliveriesOf, sendableOf } from "../sendable.ts";
@@ -36,32 +38,17 @@ export function DeliveriesView() {
 	);
 	const { nameOf, stateOf } = useNames(page, urlOf);
 
-	const isRunning = useRef(false);
 	const finish = () => {
 		selection.setAll([]);
 		follow();
 	};
-	const retry = async (deliveries: readonly DeliveryId[]) => {
-		if (isRunning.current) return;
-		isRunning.current = true;
-		try {
-			const { count, skipped } = await retryDeliveries(projectId, deliveries);
-			if (count === 0) return notifyUndone("None of them waits for a retry. Replay finished deliveries instead.");
-			const others = skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped.`;
-			notifyDone(`Retrying ${plural(count, "delivery")} now.${others}`);
-			finish();
-		} catch (error) {
-			notifyProblem(error);
-		} finally {
-			isRunning.current = false;
-		}
-	};
+	const retry = useRetry(projectId, finish);
 	const askToReplay = useCallback(
-		({ webhook_id, event_id, event_type, order_id, state }: DeliverySummary) =>
+		(row: DeliverySummary) =>
 			setAsked({
-				deliveries: [{ webhook_id, event_id }],
-				what: whatWords(event_type, order_id, nameOf(webhook_id)),
-				isSentTwice: state === "delivered",
+				deliveries: deliveriesOf([row]),
+				what: deliveryWords(row, nameOf(row.webhook_id)),
+				isSentTwice: row.state === "delivered",
 			}),
 		[nameOf],
 	);
@@ -73,10 +60,9 @@ export function DeliveriesView() {
 		});
 	const sendAgain = (row: DeliverySummary) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
-		const { webhook_id, event_id } = row;
-		if (stateOf(webhook_id) === "deleted")
+		if (stateOf(row.webhook_id) === "deleted")
 			return notifyUndone("It can't be sent again, because its webhook was deleted.");
-		if (row.state === "waiting") return void retry([{ webhook_id, event_id }]);
+		if (row.state === "waiting") return void retry(deliveriesOf([row]), row);
 		askToReplay(row);
 	};
 

@@ -70,7 +70,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 							{queue !== "retry" || isPaused(webhook_id) ? null : (
 								<RetryNow
 									projectId={projectId}
-									delivery={{ webhook_id, event_id }}
+									delivery={{ webhook_id, event_id, event_type, order_id }}
 									dueAt={due_at}
 									inRow
 									what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
