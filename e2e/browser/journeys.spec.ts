@@ -29,9 +29,10 @@ test.describe("after the last attempt", () => {
 		const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
 		await expect(rows).toHaveCount(1 + 2);
 		await rows.filter({ hasText: "ERP" }).click();
-		const drawer = page.getByRole("dialog");
+		const drawer = page.getByRole("dialog", { name: /^purchase\.completed/ });
 		await expect(drawer).toContainText('It said: {"error":"the database is read-only"}');
 		erp.respondWith(() => ({}));
+		// It replayed at once here, and asked in a row.
 		await drawer.getByRole("button", { name: "Replay" }).click();
 		await expect(drawer).toContainText("Delivered on the first attempt");
 		expect(erp.requests.at(-1)?.body).toMatchObject({ data: { order_id: "1234" } });

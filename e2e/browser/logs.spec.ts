@@ -291,9 +291,17 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 	expect(health.body.data.map((one: { dead_letters: number }) => one.dead_letters).toSorted()).toEqual([0, 1]);
 
 	await table.getByRole("link", { name: "purchase.completed" }).click();
-	const drawer = page.getByRole("dialog");
+	const drawer = page.getByRole("dialog", { name: /^purchase\.completed/ });
 	await expect(drawer).toContainText("The receiver returned 503");
-	await drawer.getByRole("button", { name: "Dismiss" }).click();
+	// It didn't ask in the drawer.
+	const dismiss = drawer.getByRole("button", { name: "Dismiss" });
+	await dismiss.click();
+	const dialog = page.getByRole("dialog", { name: "Dismiss", exact: true });
+	await expect(dialog).toContainText("This marks 1 failed delivery as needing no decision.");
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	await expect(dismiss).toBeFocused();
+	await dismiss.click();
+	await dialog.getByRole("button", { name: "Dismiss" }).click();
 	await expect(drawer.getByText("Dismissed", { exact: true }).first()).toBeVisible();
 	await page.keyboard.press("Escape");
 	await expect(page.getByRole("heading", { name: "Nothing needs a decision" })).toBeVisible();

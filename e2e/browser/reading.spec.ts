@@ -206,10 +206,12 @@ test.describe("after the last attempt", () => {
 		const [attempt] = (await shop.get(shop.path("/attempts/summaries"))).body.data;
 		await dashboard.enter(page);
 		await page.goto(dashboard.project(`/logs/${attempt.id}`));
-		const drawer = page.getByRole("dialog");
+		const drawer = page.getByRole("dialog", { name: /^purchase\.completed/ });
 		await expect(drawer).toContainText("says that the signature is invalid");
 		receiver.respondWith(() => ({ status: 200 }));
-		await drawer.getByRole("button", { name: "Replay" }).click();
+		await page.keyboard.press("r");
+		await expect(page.getByRole("dialog", { name: "Replay", exact: true }).getByText("again?")).toBeVisible();
+		await page.keyboard.press("Enter");
 		await expect(drawer).toContainText("Delivered on the first attempt");
 		expect(page.url()).not.toContain(attempt.id);
 	});

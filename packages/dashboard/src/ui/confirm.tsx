@@ -27,7 +27,16 @@ interface ConfirmProps {
 	size?: "lg" | "xl";
 }
 
-/** Asks for confirmation before something that can't be undone. */
+/**
+ * Asks for confirmation before something that can't be undone. Of the actions on deliveries, these ask wherever they are
+ * offered, whether they are about one delivery or many:
+ *
+ * - a replay, because the receiver gets an event again that it wouldn't get otherwise;
+ * - a dismissal, because the delivery no longer counts as failed from then on.
+ *
+ * These act immediately: a retry, because the attempt would follow anyway, and cancelling a test, because another one can
+ * be sent.
+ */
 export function Confirm(props: ConfirmProps) {
 	return (
 		<Dialog opened={props.opened} onClose={props.onClose} title={props.title} size={props.size ?? "md"}>

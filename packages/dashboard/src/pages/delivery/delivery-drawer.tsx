@@ -1,10 +1,11 @@
 import { Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
+import { referencesOf } from "../../lib/attempts/references.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { stepIndex } from "../../lib/keys.ts";
@@ -46,7 +47,9 @@ export function DeliveryDrawer() {
 		const last = attempts?.toSorted(byPosition).at(-1);
 		if (last !== undefined) setAwaited({ attemptId, after: last });
 	};
-	const replay = useReplay({ projectId, delivery: known, state, name, onSent: awaitNext });
+	const references = useMemo(() => referencesOf(attempt?.request_body ?? ""), [attempt]);
+	const sent = known === undefined ? undefined : { ...known, order_id: references.order };
+	const replay = useReplay({ projectId, delivery: sent, state, name, onSent: awaitNext });
 	const plan = useSession();
 	useTitleWhile(
 		known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known, plan)}`,
@@ -132,6 +135,7 @@ export function DeliveryDrawer() {
 				<DeliveryView
 					projectId={projectId}
 					attempt={attempt}
+					references={references}
 					attempts={attempts}
 					delivery={delivery}
 					state={state}
@@ -139,7 +143,6 @@ export function DeliveryDrawer() {
 					search={search}
 					onReplay={replay.ask}
 					onRetried={awaitNext}
-					replaying={replay.busy}
 				/>
 			)}
 			{replay.dialog}

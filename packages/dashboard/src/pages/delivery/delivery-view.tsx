@@ -7,7 +7,7 @@ import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { deletedWebhooksQuery, type Webhook } from "../../api/webhooks.ts";
-import { referencesOf } from "../../lib/attempts/references.ts";
+import type { References } from "../../lib/attempts/references.ts";
 import { buildTrack } from "../../lib/attempts/track.ts";
 import { deletedName, webhookName } from "../../lib/health/health.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
@@ -30,6 +30,8 @@ import { Verdict } from "./verdict.tsx";
 interface DeliveryViewProps {
 	projectId: string;
 	attempt: Attempt;
+	/** What its event names. */
+	references: References;
 	/** All attempts of the delivery. */
 	attempts: readonly AttemptSummary[];
 	/** Null if it no longer exists; then only the attempts are left. */
@@ -41,12 +43,12 @@ interface DeliveryViewProps {
 	search: LogsSearch;
 	onReplay: () => void;
 	onRetried: () => void;
-	replaying: boolean;
 }
 
 /** The inside of the drawer. */
 export function DeliveryView(props: DeliveryViewProps) {
-	const { projectId, attempt, attempts, delivery, state, webhook, search, onReplay, onRetried, replaying } = props;
+	const { projectId, attempt, references, attempts, delivery, state, webhook, search, onReplay, onRetried } = props;
+	const { order, customer } = references;
 	const plan = useSession();
 	const { data: gone } = useQuery({ ...deletedWebhooksQuery(projectId), enabled: webhook === null });
 	const deleted = gone?.find(({ id }) => id === attempt.webhook_id);
@@ -55,7 +57,6 @@ export function DeliveryView(props: DeliveryViewProps) {
 		(one) => one.replay > attempt.replay || (one.replay === attempt.replay && one.attempt > attempt.attempt),
 	);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
-	const { order, customer } = useMemo(() => referencesOf(attempt.request_body), [attempt.request_body]);
 	return (
 		<Stack gap="xl">
 			<Group gap="xs" justify="space-between">
@@ -102,13 +103,18 @@ export function DeliveryView(props: DeliveryViewProps) {
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
 					{state.canDismiss && !attempt.test ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
 					{state.canRetry && state.nextAt !== null && webhook?.status === "active" ? (
-						<RetryNow projectId={projectId} delivery={attempt} dueAt={state.nextAt} onDone={onRetried} />
+						<RetryNow
+							projectId={projectId}
+							delivery={{ ...attempt, order_id: order }}
+							dueAt={state.nextAt}
+							onDone={onRetried}
+						/>
 					) : delivery === null ? (
 						<Text size="sm" c="dimmed">
 							{state.refusal}
 						</Text>
 					) : (
-						<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
+						<ReplayButton refusal={state.refusal} onReplay={onReplay} />
 					)}
 				</Group>
 				{delivery === null ? null : <RoleNote needs="developer">send it again or dismiss it</RoleNote>}
@@ -169,21 +175,15 @@ function Found({ name, choice }: { name: string; choice: Choice }) {
 interface ReplayButtonProps {
 	/** Why it can't be replayed; null if it can. */
 	refusal: string | null;
-	busy: boolean;
 	onReplay: () => void;
 }
 
-function ReplayButton({ refusal, busy, onReplay }: ReplayButtonProps) {
+function ReplayButton({ refusal, onReplay }: ReplayButtonProps) {
 	return (
 		<ForRole needs="developer">
 			<Tooltip label={refusal} disabled={refusal === null}>
 				<span>
-					<Button
-						leftSection={<IconReload size={16} aria-hidden />}
-						disabled={refusal !== null}
-						loading={busy}
-						onClick={onReplay}
-					>
+					<Button leftSection={<IconReload size={16} aria-hidden />} disabled={refusal !== null} onClick={onReplay}>
 						Replay
 					</Button>
 				</span>

@@ -1,20 +1,18 @@
 import { Button } from "@mantine/core";
-import { type DeliveryId, dismissDelivery } from "../../api/deliveries.ts";
+import { useDisclosure } from "@mantine/hooks";
+import type { DeliveryId } from "../../api/deliveries.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
-import { useAction } from "../../ui/hooks/use-action.ts";
-import { notifyDone } from "../../ui/notify.tsx";
+import { DismissSelected } from "../logs/actions/dismiss-selected.tsx";
 
-/** Marks a failed delivery as needing no decision. */
+/** Marks a failed delivery as needing no decision, after a confirmation. */
 export function DismissButton({ projectId, delivery }: { projectId: string; delivery: DeliveryId }) {
-	const { busy, run } = useAction(async () => {
-		await dismissDelivery(projectId, delivery);
-		notifyDone("Dismissed. It stays in the log and can still be replayed.");
-	});
+	const [asking, ask] = useDisclosure(false);
 	return (
 		<ForRole needs="developer">
-			<Button variant="default" loading={busy} onClick={() => void run()}>
+			<Button variant="default" onClick={ask.open}>
 				Dismiss
 			</Button>
+			<DismissSelected projectId={projectId} deliveries={asking ? [delivery] : null} onClose={ask.close} />
 		</ForRole>
 	);
 }

@@ -102,7 +102,9 @@ export function HowReplaysWork({ isSentTwice, one = false }: { isSentTwice: bool
 			</List.Item>
 			{isSentTwice ? (
 				<List.Item>
-					Events that were already delivered are sent a second time. Receivers recognize them by their id.
+					{one
+						? "It was already delivered, so it's sent a second time. Receivers recognize it by its id."
+						: "Events that were already delivered are sent a second time. Receivers recognize them by their id."}
 				</List.Item>
 			) : null}
 		</List>

@@ -1,5 +1,5 @@
 import { Stack } from "@mantine/core";
-import { type DeliveryId, dismissDeliveries } from "../../../api/deliveries.ts";
+import { type DeliveryId, dismissDeliveries, dismissDelivery } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notifyDone, notifyUndone } from "../../../ui/notify.tsx";
@@ -13,7 +13,7 @@ interface DismissSelectedProps {
 	onClose: (dismissed: boolean) => void;
 }
 
-/** Asks for confirmation before selected deliveries are marked as needing no decision. */
+/** Asks for confirmation before a failed delivery or selected ones are marked as needing no decision. */
 export function DismissSelected({ projectId, deliveries, onClose }: DismissSelectedProps) {
 	const words = deliveries === null ? null : dismissalWords(deliveries.length);
 	return (
@@ -24,9 +24,15 @@ export function DismissSelected({ projectId, deliveries, onClose }: DismissSelec
 			action="Dismiss"
 			focus="action"
 			onConfirm={async () => {
-				const done = await dismissDeliveries(projectId, deliveries ?? []);
-				if (done.count === 0) notifyUndone("They were replayed or dismissed meanwhile.");
-				else notifyDone(resultInWords(done));
+				const [one, ...others] = deliveries ?? [];
+				if (one !== undefined && others.length === 0) {
+					await dismissDelivery(projectId, one);
+					notifyDone("Dismissed. It stays in the log and can still be replayed.");
+				} else {
+					const done = await dismissDeliveries(projectId, deliveries ?? []);
+					if (done.count === 0) notifyUndone("They were replayed or dismissed meanwhile.");
+					else notifyDone(resultInWords(done));
+				}
 				onClose(true);
 			}}
 		>

@@ -1,5 +1,5 @@
 import { Stack } from "@mantine/core";
-import { type DeliveryId, type Replayed, replayDeliveries } from "../../../api/deliveries.ts";
+import { type DeliveryId, type Replayed, replayDeliveries, replayDelivery } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { HowReplaysWork } from "../../../ui/deliveries/replay-preview.tsx";
@@ -17,7 +17,7 @@ interface ReplaySelectedProps {
 	onClose: (replayed: boolean) => void;
 }
 
-/** Asks for confirmation before selected deliveries are sent again. */
+/** Asks for confirmation before a delivery or selected ones are sent again. */
 export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClose }: ReplaySelectedProps) {
 	return (
 		<Confirm
@@ -27,7 +27,11 @@ export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClo
 			action="Replay"
 			focus="action"
 			onConfirm={async () => {
-				notifyDone(resultInWords(await replayDeliveries(projectId, deliveries ?? [])));
+				const [one, ...others] = deliveries ?? [];
+				if (one !== undefined && others.length === 0) {
+					await replayDelivery(projectId, one);
+					notifyDone(`Sending ${what} again.`);
+				} else notifyDone(resultInWords(await replayDeliveries(projectId, deliveries ?? [])));
 				onClose(true);
 			}}
 		>
