@@ -172,7 +172,10 @@ test("titles share one left edge, rows one height, and bars lead to their attemp
 		.getByRole("table")
 		.getByRole("row")
 		.filter({ has: page.getByRole("button") })
-		.last();
+		.first();
+	// It was out of sight, below the oldest ones.
+	await page.getByRole("region", { name: "Data of the chart" }).scrollIntoViewIfNeeded();
+	await expect(bar).toBeInViewport({ ratio: 1 });
 	const counted = [...(await bar.getByRole("cell").allTextContents())].slice(-3).map(Number);
 	await bar.getByRole("button").click();
 	await expect(page).toHaveURL(/\/logs\?since=.*until=/);

@@ -120,6 +120,7 @@ interface OutcomesChartProps {
 export function OutcomesChart({ stats, withEvents = false, plain = false, onPick }: OutcomesChartProps) {
 	const id = useId();
 	const { buckets, total, range, step_ms: stepMs } = stats;
+	const newestFirst = buckets.toReversed();
 	const fills = {
 		delivered: outcomeColor("delivered", "fill"),
 		retrying: `url(#${id}-retrying)`,
@@ -152,12 +153,12 @@ export function OutcomesChart({ stats, withEvents = false, plain = false, onPick
 							onPick === undefined
 								? undefined
 								: (row) => {
-										const bucket = buckets[row];
+										const bucket = newestFirst[row];
 										if (bucket !== undefined) onPick(bucket);
 									}
 						}
 						head={["Time", ...(withEvents ? ["Events"] : []), "Delivered", "Retried", "Failed"]}
-						rows={buckets.map((bucket) => [
+						rows={newestFirst.map((bucket) => [
 							bucketLabel(bucket.at, range, stepMs),
 							...(withEvents ? [formatCount(bucket.events)] : []),
 							formatCount(bucket.delivered),
@@ -193,11 +194,13 @@ export function TimesChart({ stats }: { stats: Stats }) {
 			table={
 				<Figures
 					head={["Time", "Median", "95th percentile"]}
-					rows={buckets.map((bucket) => [
-						bucketLabel(bucket.at, range, stepMs),
-						formatAboutMs(bucket.p50_ms),
-						formatAboutMs(bucket.p95_ms),
-					])}
+					rows={buckets
+						.toReversed()
+						.map((bucket) => [
+							bucketLabel(bucket.at, range, stepMs),
+							formatAboutMs(bucket.p50_ms),
+							formatAboutMs(bucket.p95_ms),
+						])}
 				/>
 			}
 		/>
@@ -228,6 +231,7 @@ function LineKey({
 
 interface FiguresProps {
 	head: readonly string[];
+	/** Newest first, like all lists: there are more than fit. */
 	rows: readonly (readonly string[])[];
 	/** Opens what a row consists of. */
 	onPick?: ((row: number) => void) | undefined;
