@@ -42,6 +42,8 @@ test("someone who accepts an invitation appears while the page is open, and it c
 	await page.clock.install();
 	await page.goto(dashboard.project("/members"));
 	await expect(invitation).toHaveCount(3);
+	// It was "in 7 d".
+	await expect(invitation.first()).toContainText("in 7 days");
 	// Both lists stayed as they were until someone reloaded the page.
 	await accept(first, "Vera");
 	await expect(async () => {
@@ -181,7 +183,7 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 		fetch(dashboard.url + dashboard.shop.path("/webhooks"), { headers: { authorization: `Bearer ${key}` } });
 	expect((await call()).status).toBe(200);
 	const row = developer.getByRole("row", { name: /Shop server/ });
-	for (const said of ["Read", "Manage", "by The developer", /^in 30 d$/])
+	for (const said of ["Read", "Manage", "by The developer", /^in 30 days$/])
 		await expect(row.getByText(said)).toBeVisible();
 	await expect(row.getByText("Publish")).toHaveCount(0);
 	await expectAccessible(developer);

@@ -4,7 +4,7 @@ import { type ApiKey, revokeApiKey } from "../../api/api-keys.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { hasExpired, SCOPE_WORDS } from "../../lib/account/key-scopes.ts";
 import { isolated } from "../../lib/text/names.ts";
-import { timeUntil } from "../../lib/text/time.ts";
+import { timeUntilInWords } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { Code } from "../../ui/ident.tsx";
@@ -23,7 +23,7 @@ function Expiry({ at }: { at: string }) {
 	const now = useNow(Date.parse(at));
 	return (
 		<Group gap={6}>
-			<When at={at} words={timeUntil} />
+			<When at={at} words={timeUntilInWords} />
 			{hasExpired(at, now) ? <Badge color="red">Expired</Badge> : null}
 		</Group>
 	);

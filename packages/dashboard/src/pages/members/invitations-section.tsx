@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type Invitation, invitationsQuery, revokeInvitation } from "../../api/invitations.ts";
 import { useProjectId } from "../../api/session.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
-import { timeUntil } from "../../lib/text/time.ts";
+import { timeUntilInWords } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyUndone } from "../../ui/notify.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
@@ -37,7 +37,11 @@ export function InvitationsSection() {
 		},
 		{ key: "role", header: "Role", render: ({ role }) => ROLE_WORDS[role].label },
 		{ key: "by", header: "By", from: "sm", render: ({ invited_by }) => invited_by?.name ?? "The operator" },
-		{ key: "expires", header: "Expires", render: ({ expires_at }) => <When at={expires_at} words={timeUntil} /> },
+		{
+			key: "expires",
+			header: "Expires",
+			render: ({ expires_at }) => <When at={expires_at} words={timeUntilInWords} />,
+		},
 		{
 			key: "actions",
 			header: "",
