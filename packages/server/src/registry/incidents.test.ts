@@ -16,11 +16,30 @@ test("from the first minute in which most attempts fail to the last", () => {
 	expect(incidentsOf(steps)).toEqual([
 		{
 			...{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
-			failures: { since: MINUTE, until: 7 * MINUTE },
+			failures: { since: MINUTE, until: 6 * MINUTE },
 		},
 	]);
 	expect(incidentsOf(minutes(GOOD, [9, 8], [5, 5]))).toEqual([]);
 	expect(incidentsOf([])).toEqual([]);
+});
+
+// It ended with the minute before, so the log showed failures that weren't in it.
+test("it covers the failures of the minute in which the receiver recovers", () => {
+	const recovering = [9, 4] as const;
+	expect(incidentsOf(minutes(GOOD, BAD, BAD, recovering, GOOD))).toEqual([
+		{
+			...{ from: MINUTE, until: 4 * MINUTE, isOngoing: false, failed: 22, delivered: 9 },
+			failures: { since: 0, until: 4 * MINUTE },
+		},
+	]);
+	// A later failure isn't part of it, unless most attempts fail again.
+	expect(incidentsOf(minutes(GOOD, BAD, recovering, recovering))).toMatchObject([{ until: 3 * MINUTE, failed: 13 }]);
+	expect(incidentsOf(minutes(GOOD, BAD, GOOD, recovering))).toMatchObject([{ until: 2 * MINUTE, failed: 9 }]);
+	expect(incidentsOf(minutes(GOOD, BAD, recovering, BAD, BAD))).toMatchObject([
+		{ from: MINUTE, until: 5 * MINUTE, failed: 31, delivered: 9 },
+	]);
+	// Few failures don't become an outage by it.
+	expect(incidentsOf(minutes(GOOD, [0, 2], recovering))).toEqual([]);
 });
 
 test("it is ongoing until something is delivered", () => {

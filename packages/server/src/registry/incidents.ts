@@ -18,7 +18,7 @@ export interface StepCounts {
 export interface Span {
 	/** The beginning of the first minute in which more attempts failed than were delivered … */
 	readonly from: number;
-	/** … and the end of the last one. */
+	/** … and the end of the last one, or of the next minute if attempts failed in that, too. */
 	readonly until: number;
 	/** Whether nothing has been delivered since. */
 	readonly isOngoing: boolean;
@@ -52,19 +52,19 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 			all.push(open);
 		}
 	}
-	return withFailures(all.map((incident) => incident.span).filter(({ failed }) => failed >= INCIDENT.failedAttempts));
+	return withFailures(all.filter(({ isOutage }) => isOutage).map((incident) => incident.span));
 }
 
 /**
- * An outage seldom begins or ends on the minute, so failures in the minute before it and in the one after it belong to it,
- * although more attempts were delivered then. A minute between two incidents belongs to the earlier one.
+ * An outage seldom begins on the minute, so failures in the minute before it belong to it, although more attempts were
+ * delivered then, unless they belong to the previous one.
  */
 const withFailures = (spans: readonly Omit<Span, "failures">[]): Span[] =>
 	spans.map((span, i) => ({
 		...span,
 		failures: {
-			since: Math.max(span.from - MINUTE_MS, (spans[i - 1]?.until ?? Number.NEGATIVE_INFINITY) + MINUTE_MS),
-			until: span.isOngoing ? null : span.until + MINUTE_MS,
+			since: Math.max(span.from - MINUTE_MS, spans[i - 1]?.until ?? Number.NEGATIVE_INFINITY),
+			until: span.isOngoing ? null : span.until,
 		},
 	}));
 
@@ -75,15 +75,27 @@ class Incident {
 	#delivered = 0;
 	/** Attempts after the last bad minute. They belong to it if it fails again soon. */
 	#since = { failed: 0, delivered: 0 };
+	/** The minute after the last bad one if attempts failed in it: an outage seldom ends on the minute, either. */
+	#tail: StepCounts | null = null;
 
 	constructor(first: StepCounts) {
 		this.#from = first.at;
 		this.extend(first);
 	}
 
+	get isOutage(): boolean {
+		return this.#failed >= INCIDENT.failedAttempts;
+	}
+
 	get span(): Omit<Span, "failures"> {
-		const isOngoing = this.#since.delivered === 0;
-		return { from: this.#from, until: this.#until, isOngoing, failed: this.#failed, delivered: this.#delivered };
+		const tail = this.#tail ?? { at: this.#until - MINUTE_MS, failed: 0, delivered: 0 };
+		return {
+			from: this.#from,
+			until: tail.at + MINUTE_MS,
+			isOngoing: this.#since.delivered === 0,
+			failed: this.#failed + tail.failed,
+			delivered: this.#delivered + tail.delivered,
+		};
 	}
 
 	/** A receiver that only fails now and then has no outage: most attempts since must have failed, too. */
@@ -98,11 +110,13 @@ class Incident {
 		this.#failed += this.#since.failed + failed;
 		this.#delivered += this.#since.delivered + delivered;
 		this.#since = { failed: 0, delivered: 0 };
+		this.#tail = null;
 	}
 
-	pass({ failed, delivered }: StepCounts): void {
-		this.#since.failed += failed;
-		this.#since.delivered += delivered;
+	pass(step: StepCounts): void {
+		this.#since.failed += step.failed;
+		this.#since.delivered += step.delivered;
+		if (step.at === this.#until && step.failed > 0) this.#tail = step;
 	}
 }
 
@@ -241,7 +255,7 @@ async function examine(
 	return {
 		...span,
 		isOngoing,
-		failures: isOngoing ? failures : { ...failures, until: until + MINUTE_MS },
+		failures: isOngoing ? failures : { ...failures, until },
 		webhookId,
 		response: mostFrequent(attempts),
 		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },

@@ -27,15 +27,15 @@ const Incident = component("Incident")({
 	started_at: Type.Union([Time], {
 		description: "The beginning of the first minute in which more attempts failed than were delivered.",
 	}),
-	ended_at: orNull(Time, "The end of the last such minute; null if ongoing."),
+	ended_at: orNull(
+		Time,
+		"The end of the last such minute, or of the next one if attempts failed in it, too; null if ongoing.",
+	),
 	failures_since: Type.Union([Time], {
 		description:
 			"Its deliveries are those with an attempt that started at or after this time and failed: the beginning of the minute before `started_at`, unless that minute belongs to the previous incident.",
 	}),
-	failures_until: orNull(
-		Time,
-		"Such an attempt started before this time, the end of the minute after `ended_at`; null if ongoing.",
-	),
+	failures_until: orNull(Time, "Such an attempt started before this time, which is `ended_at`; null if ongoing."),
 	failed_attempts: count("Attempts that failed meanwhile."),
 	delivered_attempts: count("Attempts that were delivered meanwhile."),
 	status_code: orNull(Type.Integer(), "The status code of the most frequent response."),
@@ -87,7 +87,7 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",
-			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
+			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last, and to the end of the next one if attempts failed in it. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
 			access: "developer",
 			query: IncidentQuery,
 			heavy: true,
