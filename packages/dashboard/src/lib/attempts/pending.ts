@@ -1,3 +1,4 @@
+import type { HealthFacts } from "../health/health-facts.ts";
 import { plural } from "../text/numbers.ts";
 
 /** What a webhook still has to be sent. */
@@ -9,13 +10,8 @@ export interface Pending {
 	readonly total: number;
 }
 
-interface HealthFacts {
-	readonly backlog: { readonly events: number };
-	readonly waiting: { readonly count: number };
-}
-
 /** @param health undefined until it is known */
-export function pendingOf(health: HealthFacts | undefined): Pending {
+export function pendingOf(health: Pick<HealthFacts, "backlog" | "waiting"> | undefined): Pending {
 	const first = health?.backlog.events ?? 0;
 	const again = health?.waiting.count ?? 0;
 	return { first, again, total: first + again };

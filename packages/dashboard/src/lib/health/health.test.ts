@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { responseWords } from "../attempts/attempt-words.ts";
 import {
 	failingSince,
-	type HealthFacts,
 	isBehind,
 	listSentence,
 	pendingSentence,
@@ -12,6 +11,7 @@ import {
 	webhookName,
 	webhookSentence,
 } from "./health.ts";
+import type { HealthFacts } from "./health-facts.ts";
 import { checklist, outcomesInWords, sumOutcomes } from "./health-figures.ts";
 
 /** 14:30 local time, so that times of that day appear without a date. */

@@ -1,37 +1,16 @@
-import { type ResponseFacts, responseWords } from "../attempts/attempt-words.ts";
+import { responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
 import { lowerFirst } from "../text/case.ts";
 import { isolated } from "../text/names.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
-
-interface AttemptFacts extends ResponseFacts {
-	readonly started_at: string;
-}
+import type { HealthFacts } from "./health-facts.ts";
 
 /** The fields of a webhook that the sentences need. */
 export interface WebhookFacts {
 	readonly id: string;
 	readonly url: string;
 	readonly description: string;
-}
-
-export type WebhookState = "paused" | "failing" | "unstable" | "healthy" | "idle";
-
-/** The fields of a webhook's health that the sentences need. */
-export interface HealthFacts {
-	readonly webhook_id: string;
-	readonly state: WebhookState;
-	readonly last_attempt: AttemptFacts | null;
-	readonly failing_since: AttemptFacts | null;
-	/** Whether it says since when, instead of how many. */
-	readonly down: boolean;
-	readonly recent: { readonly minutes: number; readonly delivered: number; readonly failed: number };
-	readonly last_delivered_at: string | null;
-	readonly waiting: { readonly count: number; readonly next_at: string | null };
-	readonly dead_letters: number;
-	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
-	readonly day: { readonly delivered: number };
 }
 
 /** The display name of a webhook: its description, or its host. */

@@ -4,11 +4,14 @@ import { type Marks, marksOf, refreshOf } from "./incident-refresh.ts";
 const deliveries = { count: 6, capped: false, delivered: 0, waiting: 6, failed: 0, dismissed: 0 };
 const ONGOING = [{ webhook_id: "wh_1", state: "ongoing" as const, deliveries }];
 
+const FAILING = {
+	...{ webhook_id: "wh_1", state: "failing" as const, dead_letters: 0 },
+	failing_since: { status_code: 500, error_code: null, started_at: "2026-11-21T14:02:11.123Z" },
+	waiting: { count: 6, next_at: null },
+};
+
 const marks = (health: object, incidents: Parameters<typeof marksOf>[1] = ONGOING) =>
-	marksOf(
-		[{ webhook_id: "wh_1", state: "failing", failing_since: {}, waiting: { count: 6 }, dead_letters: 0, ...health }],
-		incidents,
-	);
+	marksOf([{ ...FAILING, ...health }], incidents);
 
 const refreshIn = (before: Marks | null, after: Marks | null, age: number) => refreshOf(before, after, age, false).wait;
 

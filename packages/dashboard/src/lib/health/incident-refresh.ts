@@ -1,13 +1,8 @@
+import type { HealthFacts } from "./health-facts.ts";
 import type { IncidentFacts } from "./incident-words.ts";
 
 /** The fields of a webhook's health that incidents depend on. */
-interface HealthFacts {
-	readonly webhook_id: string;
-	readonly state: string;
-	readonly failing_since: unknown;
-	readonly waiting: { readonly count: number };
-	readonly dead_letters: number;
-}
+type Facts = Pick<HealthFacts, "webhook_id" | "state" | "failing_since" | "waiting" | "dead_letters">;
 
 type Incident = Pick<IncidentFacts, "state" | "deliveries"> & { readonly webhook_id: string };
 
@@ -26,7 +21,7 @@ const NUMBERS_MS = 5_000;
  * @param healths undefined until they are known
  * @returns null until then
  */
-export function marksOf(healths: readonly HealthFacts[] | undefined, incidents: readonly Incident[]): Marks | null {
+export function marksOf(healths: readonly Facts[] | undefined, incidents: readonly Incident[]): Marks | null {
 	if (healths === undefined) return null;
 	const idsOf = (matches: (incident: Incident) => boolean) =>
 		new Set(incidents.filter(matches).map(({ webhook_id }) => webhook_id));

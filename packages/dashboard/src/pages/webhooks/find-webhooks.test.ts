@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WebhookState } from "../../lib/health/health.ts";
+import type { WebhookState } from "../../lib/health/health-facts.ts";
 import { findWebhooks, foundSentence, orderOf } from "./find-webhooks.ts";
 import { validateWebhooksSearch } from "./search.ts";
 import type { WebhookRow } from "./webhook-cells.tsx";

@@ -1,4 +1,5 @@
-import { listSentence, type WebhookState, webhookName } from "../../lib/health/health.ts";
+import { listSentence, webhookName } from "../../lib/health/health.ts";
+import type { WebhookState } from "../../lib/health/health-facts.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";

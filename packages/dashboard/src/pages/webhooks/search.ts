@@ -1,4 +1,4 @@
-import type { WebhookState } from "../../lib/health/health.ts";
+import type { WebhookState } from "../../lib/health/health-facts.ts";
 
 /** In the order of the list. */
 export const WEBHOOK_STATES = [

@@ -9,7 +9,7 @@ import {
 	IconReload,
 	IconX,
 } from "@tabler/icons-react";
-import type { WebhookState } from "../../lib/health/health.ts";
+import type { WebhookState } from "../../lib/health/health-facts.ts";
 import classes from "./outcome.module.css";
 
 const LOOK = {
