@@ -14,6 +14,14 @@ test.describe("with long delays", () => {
 		await dashboard.enter(page);
 		for (let n = 1; n <= 2; n++) await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
 		await receiver.count(2);
+		await page.goto(dashboard.project());
+		await expect(page.getByText("2 tests wait; next:")).toBeVisible();
+		// They counted as deliveries.
+		const tile = page.getByRole("term").filter({ hasText: "Waiting now" }).locator("..");
+		await expect(tile.getByRole("link")).toHaveText("0");
+		await tile.getByRole("link").click();
+		await expect(page).toHaveURL(/test=false/);
+		await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
 		await page.goto(dashboard.project("/logs"));
 		const table = page.getByRole("table", { name: "Deliveries" });
 		await expect(table.getByRole("button", { name: /^Cancel the test/ })).toHaveCount(2);

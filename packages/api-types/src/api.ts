@@ -3769,6 +3769,8 @@ export interface components {
             /** @description Pending retries and replays. */
             readonly waiting: {
                 readonly count: number;
+                /** @description How many of these are of test events. */
+                readonly tests: number;
                 readonly next_at: string | null;
             };
             /** @description Dead-lettered deliveries that were neither replayed nor dismissed, without test events. */
@@ -4263,6 +4265,8 @@ export interface components {
             /** @description Pending retries and replays. */
             readonly waiting: {
                 readonly count: number;
+                /** @description How many of these are of test events. */
+                readonly tests: number;
                 readonly next_at: string | null;
             };
         };

@@ -162,6 +162,7 @@ async function checkHealth(
 			failedInARow: health.failedInARow,
 			lastDeliveredAt: health.lastDeliveredAt,
 			waiting: health.waiting.count,
+			testsWaiting: health.waiting.tests,
 			deadLetters: health.deadLetters,
 		};
 		equal(witness, about, "the health", told, {
@@ -171,6 +172,7 @@ async function checkHealth(
 			// Here test events count, too.
 			lastDeliveredAt: entries.findLast(({ status }) => status === "delivered")?.startedAt ?? null,
 			waiting: waiting.length,
+			testsWaiting: waiting.filter(({ event }) => event.seq < 0).length,
 			deadLetters,
 		});
 		const { count } = await storage.countAttempts({

@@ -73,7 +73,7 @@ test("a webhook is idle until its first attempt", async () => {
 		down: false,
 		recent: { delivered: 0, failed: 0 },
 		last_delivered_at: null,
-		waiting: { count: 0, next_at: null },
+		waiting: { count: 0, tests: 0, next_at: null },
 		dead_letters: 0,
 		backlog: { events: 0, oldest_at: null },
 		day: { delivered: 0, retrying: 0, failed: 0, success_rate: null, p95_ms: null },
@@ -232,9 +232,9 @@ test("lists pending attempts with their times, soonest first", async () => {
 	expect((await patient.call("GET", `${project}/waiting?limit=0`)).status).toBe(422);
 	expect((await patient.call("GET", `${await patient.project()}/waiting`)).json.data).toEqual([]);
 	expect(await health(project, patient)).toMatchObject([
-		{ state: "failing", waiting: { count: 3, next_at: due[0] }, dead_letters: 0, day: { retrying: 3 } },
+		{ state: "failing", waiting: { count: 3, tests: 0, next_at: due[0] }, dead_letters: 0, day: { retrying: 3 } },
 		// Its only attempt is of a test event.
-		{ state: "idle", waiting: { count: 1, next_at: due[3] } },
+		{ state: "idle", waiting: { count: 1, tests: 1, next_at: due[3] } },
 	]);
 
 	// Nor are a paused webhook's replays: nothing is sent meanwhile.

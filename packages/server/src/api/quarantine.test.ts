@@ -68,7 +68,7 @@ test("shows a restored database to everyone, its pending deliveries to the opera
 					description: "Accounting",
 					status: "paused",
 					backlog: { events: 1, oldest_at: expect.any(String) },
-					waiting: { count: 0, next_at: null },
+					waiting: { count: 0, tests: 0, next_at: null },
 				},
 			],
 		},

@@ -45,7 +45,7 @@ export const NO_FIGURES: Omit<WebhookHealth, "webhookId"> = {
 	failedInARow: 0,
 	recent: { delivered: 0, failed: 0 },
 	lastDeliveredAt: null,
-	waiting: { count: 0, nextAt: null },
+	waiting: { count: 0, tests: 0, nextAt: null },
 	deadLetters: 0,
 };
 

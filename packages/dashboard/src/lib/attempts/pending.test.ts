@@ -7,7 +7,7 @@ it.each([
 	[0, 1, 1, "1 retry"],
 	[0, 0, 0, ""],
 ])("counts %i first attempts and %i retries", (events, count, total, words) => {
-	const pending = pendingOf({ backlog: { events, oldest_at: null }, waiting: { count, next_at: null } });
+	const pending = pendingOf({ backlog: { events, oldest_at: null }, waiting: { count, tests: 0, next_at: null } });
 	expect(pending.total).toBe(total);
 	expect(pendingWords(pending)).toBe(words);
 });

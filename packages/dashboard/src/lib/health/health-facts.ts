@@ -16,7 +16,8 @@ export interface HealthFacts {
 	readonly down: boolean;
 	readonly recent: { readonly minutes: number; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
-	readonly waiting: { readonly count: number; readonly next_at: string | null };
+	/** `tests` of them are of test events, which aren't deliveries. */
+	readonly waiting: { readonly count: number; readonly tests: number; readonly next_at: string | null };
 	readonly dead_letters: number;
 	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
 	readonly day: { readonly delivered: number };

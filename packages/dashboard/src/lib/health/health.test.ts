@@ -28,7 +28,7 @@ const HEALTHY: HealthFacts = {
 	down: false,
 	recent: { minutes: 15, delivered: 40, failed: 0 },
 	last_delivered_at: at(14, 28),
-	waiting: { count: 0, next_at: null },
+	waiting: { count: 0, tests: 0, next_at: null },
 	dead_letters: 0,
 	backlog: { events: 0, oldest_at: null },
 	day: { delivered: 1_204 },
@@ -40,7 +40,7 @@ const FAILING: HealthFacts = {
 	failing_since: answered(500, at(14, 2)),
 	down: true,
 	recent: { minutes: 15, delivered: 0, failed: 9 },
-	waiting: { count: 37, next_at: at(14, 42) },
+	waiting: { count: 37, tests: 0, next_at: at(14, 42) },
 };
 const UNSTABLE: HealthFacts = {
 	...HEALTHY,
@@ -122,13 +122,13 @@ describe("projectSentence", () => {
 		expect(projectSentence(four, healths(UNSTABLE, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
 			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently, but nothing is waiting now.",
 		);
-		const waits = { ...UNSTABLE, waiting: { count: 1, next_at: null } };
+		const waits = { ...UNSTABLE, waiting: { count: 1, tests: 0, next_at: null } };
 		for (const open of [waits, { ...UNSTABLE, failing_since: answered(500, at(14, 25)) }])
 			expect(projectSentence(four, healths(open, UNSTABLE, HEALTHY, HEALTHY), NOW)).toBe(
 				"2 of 4 webhooks are unstable: Accounting, b.example. Some attempts fail and are retried.",
 			);
-		// A retry of another webhook's test waited, which the figures count.
-		const tested = { ...HEALTHY, waiting: { count: 1, next_at: null } };
+		// A retry of another webhook's test waits, which is listed.
+		const tested = { ...HEALTHY, waiting: { count: 1, tests: 1, next_at: null } };
 		expect(projectSentence(four, healths(UNSTABLE, tested, HEALTHY, HEALTHY), NOW)).toBe(
 			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently.",
 		);
@@ -190,10 +190,16 @@ it.each([
 it("says what waits, and doesn't mention what doesn't", () => {
 	const backlog = { events: 2, oldest_at: at(14, 26) };
 	const first = "2 events wait for their first attempt, the oldest for 4 min";
-	expect(pendingSentence(backlog, 0, NOW)).toBe(`${first}.`);
-	expect(pendingSentence(backlog, 1, NOW)).toBe(`${first}; 1 delivery waits for a retry.`);
-	expect(pendingSentence({ events: 0, oldest_at: null }, 6, NOW)).toBe("6 deliveries wait for a retry.");
-	expect(pendingSentence({ events: 0, oldest_at: null }, 0, NOW)).toBe("Nothing is waiting.");
+	const pending = (of: HealthFacts["backlog"], count: number, tests = 0) =>
+		pendingSentence({ backlog: of, waiting: { count, tests, next_at: null } }, NOW);
+	const nothing = { events: 0, oldest_at: null };
+	expect(pending(backlog, 0)).toBe(`${first}.`);
+	expect(pending(backlog, 1)).toBe(`${first}; 1 delivery waits for a retry.`);
+	expect(pending(nothing, 6)).toBe("6 deliveries wait for a retry.");
+	expect(pending(nothing, 0)).toBe("Nothing is waiting.");
+	// A test was counted as a delivery.
+	expect(pending(nothing, 6, 2)).toBe("4 deliveries and 2 tests wait for a retry.");
+	expect(pending(nothing, 1, 1)).toBe("1 test waits for a retry.");
 });
 
 it("says what waits for paused webhooks", () => {
@@ -202,11 +208,11 @@ it("says what waits for paused webhooks", () => {
 	expect(projectSentence([a, b], [health("a", FAILING), health("b", paused)], NOW)).toBe(
 		"1 of 2 webhooks is failing: Accounting has returned 500 since 14:02. 8 events wait for Chat, which is paused.",
 	);
-	const one = { ...paused, backlog: { events: 0, oldest_at: null }, waiting: { count: 1, next_at: null } };
+	const one = { ...paused, backlog: { events: 0, oldest_at: null }, waiting: { count: 1, tests: 0, next_at: null } };
 	expect(projectSentence([a, b, c], [health("a", HEALTHY), health("b", paused), health("c", one)], NOW)).toBe(
 		"No webhook is failing: 1 is healthy, 2 are paused. 9 deliveries wait for 2 webhooks that are paused.",
 	);
-	const none = { ...one, waiting: { count: 0, next_at: null } };
+	const none = { ...one, waiting: { count: 0, tests: 0, next_at: null } };
 	expect(projectSentence([a, b], [health("a", HEALTHY), health("b", none)], NOW)).toBe(
 		"No webhook is failing: 1 is healthy, 1 is paused.",
 	);
@@ -279,7 +285,7 @@ describe("waitingSentence", () => {
 		expect(waitingSentence(FAILING, NOW)).toBe("37 deliveries wait for a retry, the next at 14:42.");
 		const all = {
 			...FAILING,
-			waiting: { count: 1, next_at: null },
+			waiting: { count: 1, tests: 0, next_at: null },
 			dead_letters: 2,
 			backlog: { events: 5, oldest_at: at(14, 26) },
 		};

@@ -143,7 +143,7 @@ export function projectSentence(
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
-		// The figure below the sentence counts what waits for any webhook, such as a test's retry.
+		// The list below the sentence has what waits for any webhook, such as a test's retry.
 		const calm = healths.every(({ waiting }) => waiting.count === 0) ? ", but nothing is waiting now" : "";
 		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
@@ -284,7 +284,7 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 	const parts: string[] = [];
 	if (waiting.count > 0) {
 		const next = waiting.next_at === null ? "" : `, the next at ${shortTime(Date.parse(waiting.next_at), now)}`;
-		parts.push(`${plural(waiting.count, "delivery")} ${waiting.count === 1 ? "waits" : "wait"} for a retry${next}`);
+		parts.push(`${waitWords(waiting)} for a retry${next}`);
 	}
 	if (dead > 0) parts.push(`${plural(dead, "delivery")} failed for good`);
 	const late = backlogSentence(backlog, now);
@@ -293,14 +293,30 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 }
 
 /** Events pending for a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
-export function pendingSentence(backlog: HealthFacts["backlog"], retries: number, now: number): string {
+export function pendingSentence({ backlog, waiting }: Pick<HealthFacts, "backlog" | "waiting">, now: number): string {
 	const first = backlogSentence(backlog, now);
-	const again = retries === 0 ? null : `${plural(retries, "delivery")} ${retries === 1 ? "waits" : "wait"} for a retry`;
+	const again = waiting.count === 0 ? null : `${waitWords(waiting)} for a retry`;
 	if (first !== null && again !== null) return `${first}; ${again}.`;
 	return `${first ?? again ?? "Nothing is waiting"}.`;
 }
 
 /** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
+/** What waits again: retries and replays of deliveries, and of tests, which aren't deliveries. */
+type Waiting = Pick<HealthFacts["waiting"], "count" | "tests">;
+
+/** How many deliveries wait for a retry or a replay. */
+export const deliveriesWaiting = ({ count, tests }: Waiting): number => count - tests;
+
+/** `3 deliveries wait`, `3 deliveries and 1 test wait`, `1 test waits`. */
+export function waitWords(waiting: Waiting): string {
+	const deliveries = deliveriesWaiting(waiting);
+	const what = [
+		deliveries > 0 || waiting.tests === 0 ? plural(deliveries, "delivery") : "",
+		waiting.tests > 0 ? plural(waiting.tests, "test") : "",
+	];
+	return `${what.filter((part) => part !== "").join(" and ")} ${waiting.count === 1 ? "waits" : "wait"}`;
+}
+
 export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
 	if (events === 0) return null;
 	const age = oldest_at === null ? null : coarseSpan(now - Date.parse(oldest_at));

@@ -7,7 +7,7 @@ const ONGOING = [{ webhook_id: "wh_1", state: "ongoing" as const, deliveries }];
 const FAILING = {
 	...{ webhook_id: "wh_1", state: "failing" as const, dead_letters: 0 },
 	failing_since: { status_code: 500, error_code: null, started_at: "2026-11-21T14:02:11.123Z" },
-	waiting: { count: 6, next_at: null },
+	waiting: { count: 6, tests: 0, next_at: null },
 };
 
 const marks = (health: object, incidents: Parameters<typeof marksOf>[1] = ONGOING) =>

@@ -6,9 +6,8 @@ import { newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Health, healthQuery, type Incident, waitingQuery } from "../../api/health.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { projectSentence, waitingSince, webhookName } from "../../lib/health/health.ts";
+import { deliveriesWaiting, projectSentence, waitingSince, waitWords, webhookName } from "../../lib/health/health.ts";
 import { checklist } from "../../lib/health/health-figures.ts";
-import { plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { RoleNote } from "../../ui/account/for-role.tsx";
 import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts/charts.tsx";
@@ -58,7 +57,10 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	// An outage is shown once: while it lasts, in its webhook's row.
 	const isListed = ({ state, webhook_id }: Incident) =>
 		state === "ongoing" && failing.some(({ webhook }) => webhook.id === webhook_id);
-	const retries = (healths.data ?? []).reduce((sum, health) => sum + health.waiting.count, 0);
+	const pending = (healths.data ?? []).reduce(
+		(sum, { waiting: { count, tests } }) => ({ count: sum.count + count, tests: sum.tests + tests }),
+		{ count: 0, tests: 0 },
+	);
 	const facts = {
 		appInstalled: true,
 		webhooks: active.length,
@@ -121,7 +123,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			<FigureTiles
 				projectId={projectId}
 				stats={stats.data}
-				waiting={healths.data === undefined ? undefined : retries}
+				waiting={healths.data === undefined ? undefined : deliveriesWaiting(pending)}
 				dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
 				failed={stats.error !== null}
 			/>
@@ -149,8 +151,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				description={
 					nextDue === undefined ? undefined : (
 						<>
-							{plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"}; next:{" "}
-							<When at={nextDue} words={dueWords} />
+							{waitWords(pending)}; next: <When at={nextDue} words={dueWords} />
 						</>
 					)
 				}

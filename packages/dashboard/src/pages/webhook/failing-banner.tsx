@@ -5,7 +5,7 @@ import { attemptQuery } from "../../api/attempts.ts";
 import type { Health } from "../../api/health.ts";
 import { adviceFor } from "../../lib/attempts/advice.ts";
 import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
-import { failingSince, unstableWords, waitingSentence } from "../../lib/health/health.ts";
+import { deliveriesWaiting, failingSince, unstableWords, waitingSentence } from "../../lib/health/health.ts";
 import { recoveryAdvice } from "../../lib/health/recovery.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
@@ -66,11 +66,11 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				>
 					See responses
 				</ButtonLink>
-				{health.waiting.count === 0 ? null : (
+				{deliveriesWaiting(health.waiting) === 0 ? null : (
 					<RetryAllNow
 						projectId={projectId}
 						webhookId={health.webhook_id}
-						count={health.waiting.count}
+						waiting={health.waiting}
 						// Likely to succeed now.
 						variant={failed === null ? "filled" : "default"}
 					/>

@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
+import type { Health } from "../../api/health.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { deliveriesWaiting, webhookName } from "../../lib/health/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { formatMs, plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
@@ -25,8 +26,8 @@ import classes from "./test-dialog.module.css";
 interface TestDialogProps {
 	projectId: string;
 	webhook: Webhook;
-	/** How many deliveries wait for a retry. */
-	retries: number;
+	/** What waits for a retry. */
+	waiting: Pick<Health["waiting"], "count" | "tests">;
 	/** How many failed for good. */
 	failed: number;
 	opened: boolean;
@@ -50,7 +51,7 @@ export function TestDialog({ opened, ...props }: TestDialogProps) {
 	);
 }
 
-function TestBody({ projectId, webhook, retries, failed, onReplay, onClose }: Omit<TestDialogProps, "opened">) {
+function TestBody({ projectId, webhook, waiting, failed, onReplay, onClose }: Omit<TestDialogProps, "opened">) {
 	const [type, setType] = useState(webhook.events[0]!);
 	const [eventId, setEventId] = useState<string | null>(null);
 	const { busy, problem, attempt } = useAttempt();
@@ -88,7 +89,7 @@ function TestBody({ projectId, webhook, retries, failed, onReplay, onClose }: Om
 						projectId={projectId}
 						webhookId={webhook.id}
 						eventId={eventId}
-						retries={retries}
+						waiting={waiting}
 						failed={failed}
 						onReplay={onReplay}
 					/>
@@ -107,12 +108,13 @@ interface TestResponseProps {
 	projectId: string;
 	webhookId: string;
 	eventId: string;
-	retries: number;
+	waiting: TestDialogProps["waiting"];
 	failed: number;
 	onReplay: () => void;
 }
 
-function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay }: TestResponseProps) {
+function TestResponse({ projectId, webhookId, eventId, waiting, failed, onReplay }: TestResponseProps) {
+	const retries = deliveriesWaiting(waiting);
 	const { data, error, refetch } = useQuery(
 		watchedDeliveryQuery(projectId, { webhook_id: webhookId, event_id: eventId }),
 	);
@@ -137,7 +139,7 @@ function TestResponse({ projectId, webhookId, eventId, retries, failed, onReplay
 					<Text size="sm">
 						It works now. {plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"} for a retry.
 					</Text>
-					<RetryAllNow projectId={projectId} webhookId={webhookId} count={retries} variant="filled" />
+					<RetryAllNow projectId={projectId} webhookId={webhookId} waiting={waiting} variant="filled" />
 				</Group>
 			)}
 			{last?.status !== "delivered" || failed === 0 ? null : (

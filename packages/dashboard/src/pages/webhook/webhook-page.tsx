@@ -5,7 +5,13 @@ import { useState } from "react";
 import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { type HelpfulAction, waitingSince, webhookName, webhookSentence } from "../../lib/health/health.ts";
+import {
+	deliveriesWaiting,
+	type HelpfulAction,
+	waitingSince,
+	webhookName,
+	webhookSentence,
+} from "../../lib/health/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
@@ -66,6 +72,8 @@ export function WebhookPage() {
 	);
 }
 
+const NOTHING = { count: 0, tests: 0 };
+
 interface LoadedProps {
 	projectId: string;
 	webhook: Webhook;
@@ -106,7 +114,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 						// A failing or unstable webhook's banner lists pending and failed deliveries, and has the actions. While it
 						// fails, a test shows whether it works again, then offers the next step.
 						action={failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
-						retries={failing ? 0 : (health?.waiting.count ?? 0)}
+						waiting={failing ? NOTHING : (health?.waiting ?? NOTHING)}
 						failed={health?.dead_letters ?? 0}
 						onAct={setDialog}
 					/>
@@ -179,7 +187,7 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 			<TestDialog
 				projectId={projectId}
 				webhook={webhook}
-				retries={health?.waiting.count ?? 0}
+				waiting={health?.waiting ?? NOTHING}
 				failed={health?.dead_letters ?? 0}
 				opened={dialog === "test"}
 				onReplay={() => setDialog("replay")}
@@ -203,14 +211,14 @@ interface ActionsProps {
 	projectId: string;
 	webhook: Webhook;
 	action: HelpfulAction;
-	/** How many pending retries are offered. */
-	retries: number;
+	/** The pending retries that are offered. */
+	waiting: Pick<Health["waiting"], "count" | "tests">;
 	failed: number;
 	onAct: (action: Exclude<HelpfulAction, null>) => void;
 }
 
 /** The actions that help, next to the test. */
-function Actions({ projectId, webhook, action, retries, failed, onAct }: ActionsProps) {
+function Actions({ projectId, webhook, action, waiting, failed, onAct }: ActionsProps) {
 	const paused = webhook.status === "paused";
 	return (
 		<ForRole needs="developer">
@@ -224,7 +232,9 @@ function Actions({ projectId, webhook, action, retries, failed, onAct }: Actions
 						Send test event
 					</Button>
 				)}
-				{paused || retries === 0 ? null : <RetryAllNow projectId={projectId} webhookId={webhook.id} count={retries} />}
+				{paused || deliveriesWaiting(waiting) === 0 ? null : (
+					<RetryAllNow projectId={projectId} webhookId={webhook.id} waiting={waiting} />
+				)}
 				{action === "replay" ? (
 					<Button onClick={() => onAct("replay")}>Replay {plural(failed, "failed delivery")}</Button>
 				) : null}

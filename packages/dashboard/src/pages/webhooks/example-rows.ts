@@ -38,7 +38,7 @@ function example(
 			down: false,
 			recent: { since: new Date(NOW).toISOString(), minutes: 15, delivered: 1, failed: 0 },
 			last_delivered_at: null,
-			waiting: { count: 0, next_at: null },
+			waiting: { count: 0, tests: 0, next_at: null },
 			dead_letters: 0,
 			backlog: { events: 0, oldest_at: null },
 			day: { delivered: 1, retrying: 0, failed: 0, success_rate: 1, p95_ms: 84 },

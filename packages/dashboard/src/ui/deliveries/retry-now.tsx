@@ -2,7 +2,8 @@ import { Button } from "@mantine/core";
 import { IconPlayerTrackNext } from "@tabler/icons-react";
 import { type DeliveryId, retryDelivery, retryWebhook } from "../../api/deliveries.ts";
 import { type EventFacts, eventWords } from "../../lib/attempts/event-words.ts";
-import { plural } from "../../lib/text/numbers.ts";
+import type { HealthFacts } from "../../lib/health/health-facts.ts";
+import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { isDue } from "../../lib/text/time.ts";
 import { ForRole } from "../account/for-role.tsx";
 import { useAction } from "../hooks/use-action.ts";
@@ -52,17 +53,24 @@ export function RetryNow({ projectId, delivery, dueAt, inRow = false, what, onDo
 interface RetryAllNowProps {
 	projectId: string;
 	webhookId: string;
-	/** How many deliveries wait for a retry. */
-	count: number;
+	/** What waits for a retry. */
+	waiting: Pick<HealthFacts["waiting"], "count" | "tests">;
 	variant?: "default" | "filled";
 	size?: "xs" | "sm";
 }
 
 /** Makes all pending attempts of a webhook immediately. */
-export function RetryAllNow({ projectId, webhookId, count, variant = "default", size = "sm" }: RetryAllNowProps) {
+export function RetryAllNow({
+	projectId,
+	webhookId,
+	waiting: { count, tests },
+	variant = "default",
+	size = "sm",
+}: RetryAllNowProps) {
 	const { busy, run } = useAction(async () => {
 		const early = await retryWebhook(projectId, webhookId);
-		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${plural(early, "delivery")} now.`);
+		const what = plural(early, tests === 0 ? "delivery" : "attempt");
+		notifyDone(early === 0 ? "Every retry is already due." : `Retrying ${what} now.`);
 	});
 	return (
 		<ForRole needs="developer">
@@ -73,7 +81,7 @@ export function RetryAllNow({ projectId, webhookId, count, variant = "default", 
 				loading={busy}
 				onClick={() => void run()}
 			>
-				{count === 1 ? "Retry it now" : `Retry all ${plural(count, "delivery")} now`}
+				{count === 1 ? "Retry it now" : `Retry all ${tests === 0 ? plural(count, "delivery") : formatCount(count)} now`}
 			</Button>
 		</ForRole>
 	);

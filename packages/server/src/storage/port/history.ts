@@ -254,6 +254,9 @@ export interface Stats {
 /** How many failed attempts in a row are counted. */
 export const MAX_FAILED_IN_A_ROW = 10;
 
+/** How many pending attempts of a project's test events are counted. */
+export const MAX_TESTS_WAITING = 1_000;
+
 /**
  * What a webhook's health is judged by (registry/health.ts). Found by index, at a cost that doesn't grow with the log or
  * the backlog. Attempts of test events and deliveries that were closed without a request are left out.
@@ -269,8 +272,8 @@ export interface WebhookHealth {
 	readonly recent: { readonly delivered: number; readonly failed: number };
 	/** When the last delivered attempt started. Here test events count, too. */
 	readonly lastDeliveredAt: number | null;
-	/** Pending retries and replays. */
-	readonly waiting: { readonly count: number; readonly nextAt: number | null };
+	/** Pending retries and replays; `tests` of them are of test events, as far as {@link MAX_TESTS_WAITING} allows. */
+	readonly waiting: { readonly count: number; readonly tests: number; readonly nextAt: number | null };
 	/** Deliveries whose last series failed and that haven't been replayed or dismissed since, without tests. */
 	readonly deadLetters: number;
 }

@@ -19,7 +19,7 @@ export function describeHealth(harness: StorageHarness): void {
 			failedInARow: 0,
 			recent: { delivered: 0, failed: 0 },
 			lastDeliveredAt: null,
-			waiting: { count: 0, nextAt: null },
+			waiting: { count: 0, tests: 0, nextAt: null },
 			deadLetters: 0,
 		};
 
@@ -196,7 +196,7 @@ export function describeHealth(harness: StorageHarness): void {
 			}));
 			await world.settle(lease, { schedule });
 			const waiting = async () => (await world.storage.readHealth({ projectId: project, since: START }))[0]!.waiting;
-			expect(await waiting()).toEqual({ count: 2, nextAt: START + 3 * MINUTE });
+			expect(await waiting()).toEqual({ count: 2, tests: 0, nextAt: START + 3 * MINUTE });
 			await world.finish(lease, webhook, events[2]!, "failed");
 			expect((await world.storage.readHealth({ projectId: project, since: START }))[0]!.deadLetters).toBe(1);
 			await world.storage.replayDelivery({
@@ -205,7 +205,12 @@ export function describeHealth(harness: StorageHarness): void {
 				eventId: events[2]!.id,
 				at: START + MINUTE,
 			});
-			expect(await waiting()).toEqual({ count: 3, nextAt: START + MINUTE });
+			expect(await waiting()).toEqual({ count: 3, tests: 0, nextAt: START + MINUTE });
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+			expect(await waiting()).toMatchObject({ count: 4, tests: 1 });
+			const [quiet] = await world.storage.readHealth({ projectId: project, since: START, webhookIds: [gone] });
+			expect(quiet!.waiting).toEqual({ count: 0, tests: 0, nextAt: null });
 			expect((await world.storage.readHealth({ projectId: project, since: START }))[0]!.deadLetters).toBe(0);
 			await world.storage.deleteWebhook({ projectId: project, webhookId: gone });
 			expect(

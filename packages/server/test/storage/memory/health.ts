@@ -1,6 +1,7 @@
 import {
 	isClosing,
 	MAX_FAILED_IN_A_ROW,
+	MAX_TESTS_WAITING,
 	type Params,
 	type UnattemptedPage,
 	type WaitingRetry,
@@ -20,13 +21,21 @@ export function readHealth(node: MemoryNode, { projectId, since, webhookIds }: P
 	if (project === undefined) return [];
 	const wanted = liveWebhooks(node, project.no).filter(({ id }) => webhookIds?.includes(id) ?? true);
 	const recent = countSince(node, project.no, since);
+	const tests = countTests(node, project.no);
 	return wanted.map(({ no, id }) => {
 		const { retriesWaiting, deadLetters } = node.tables.lanes.get(no)!;
 		const due = queueHeads(node, no).map(({ dueAt }) => dueAt);
 		const nextAt = due.length === 0 ? null : node.offset.toNode(Math.min(...due));
-		const waiting = { count: retriesWaiting, nextAt };
+		const waiting = { count: retriesWaiting, tests: tests.get(no) ?? 0, nextAt };
 		return { webhookId: id, ...readOutcomes(node, no), recent: recent.get(no) ?? NONE, waiting, deadLetters };
 	});
+}
+
+/** By webhook. */
+function countTests({ tables }: MemoryNode, projectNo: number): ReadonlyMap<number, number> {
+	const keyAt = (seq: number) => ({ projectNo, seq, webhookNo: 0 });
+	const tests = take(tables.retries.by.event.ascending(keyAt(Number.NEGATIVE_INFINITY), keyAt(0)), MAX_TESTS_WAITING);
+	return new Map([...Map.groupBy(tests, ({ webhookNo }) => webhookNo)].map(([no, rows]) => [no, rows.length]));
 }
 
 const isCounted = ({ seq, entry }: AttemptRow): boolean => seq > 0 && !isClosing(entry.errorCode);

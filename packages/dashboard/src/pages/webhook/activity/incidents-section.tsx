@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health, Incident } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
-import { webhookName } from "../../../lib/health/health.ts";
+import { deliveriesWaiting, webhookName } from "../../../lib/health/health.ts";
 import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
@@ -70,7 +70,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 									projectId={projectId}
 									incident={incident}
 									webhook={webhook}
-									waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting.count}
+									waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting}
 									onReplay={() => setReplayed(incident)}
 								/>
 							</li>
@@ -104,8 +104,8 @@ interface ClosingProps {
 	projectId: string;
 	incident: Incident;
 	webhook: Webhook;
-	/** How many of the webhook's retries wait; undefined until it is known. */
-	waiting: number | undefined;
+	/** The webhook's pending retries; undefined until they are known. */
+	waiting: Health["waiting"] | undefined;
 	onReplay: () => void;
 }
 
@@ -114,12 +114,13 @@ function Closing({ page, projectId, incident, webhook, waiting, onReplay }: Clos
 	const action = incidentAction(incident);
 	if (incident.state === "ongoing") return null;
 	if (action === "retry") {
-		if (page !== undefined || webhook.status === "paused" || waiting === 0) return null;
+		if (page !== undefined || webhook.status === "paused") return null;
+		if (waiting !== undefined && deliveriesWaiting(waiting) === 0) return null;
 		return (
 			<RetryAllNow
 				projectId={projectId}
 				webhookId={webhook.id}
-				count={waiting ?? incident.deliveries.waiting}
+				waiting={waiting ?? { count: incident.deliveries.waiting, tests: 0 }}
 				size="xs"
 			/>
 		);

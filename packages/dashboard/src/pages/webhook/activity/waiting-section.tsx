@@ -29,7 +29,7 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 			) : (
 				<Stack gap="sm">
 					<Text size="sm" aria-live="polite">
-						{pendingSentence(health.backlog, count, now)}
+						{pendingSentence(health, now)}
 					</Text>
 					{data.length === 0 ? null : (
 						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />

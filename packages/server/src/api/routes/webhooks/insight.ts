@@ -88,11 +88,12 @@ const STATE_WORDS = [
 ].join(" ");
 
 export const Waiting = Type.Object(
-	{ count: count(), next_at: TimeOrNull },
+	{ count: count(), tests: count("How many of these are of test events."), next_at: TimeOrNull },
 	{ description: "Pending retries and replays." },
 );
-export const presentWaiting = ({ count, nextAt }: port.WebhookHealth["waiting"]): Static<typeof Waiting> => ({
+export const presentWaiting = ({ count, tests, nextAt }: port.WebhookHealth["waiting"]): Static<typeof Waiting> => ({
 	count,
+	tests,
 	next_at: isoTimeOrNull(nextAt),
 });
 

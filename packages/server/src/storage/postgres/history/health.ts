@@ -1,4 +1,4 @@
-import { MAX_FAILED_IN_A_ROW } from "../../port/history.ts";
+import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { CLOSED, IS_CLOSING, MINUTE } from "../../shared/stats.ts";
@@ -14,8 +14,13 @@ const nextOf = (queue: number) => `
 /** Whether a webhook is among those in a parameter, which is null for all. */
 const wanted = (ids: string) => `(${ids}::text[] IS NULL OR w.id = ANY (${ids}))`;
 
+/** Test events have negative numbers. */
 const WEBHOOKS = sql(`
+	WITH test AS MATERIALIZED (
+		SELECT webhook_no FROM posthorn.retries WHERE project_no = $1 AND seq < 0 ORDER BY seq LIMIT ${MAX_TESTS_WAITING}
+	)
 	SELECT w.id, l.retries_waiting, l.dead_letters,
+		(SELECT count(*)::integer FROM test WHERE test.webhook_no = w.no) AS tests,
 		least(${Object.values(QUEUE_CODE).map(nextOf).join(", ")}) AS next_at
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$2")} ORDER BY w.id`);
@@ -146,6 +151,7 @@ export async function readHealth(
 			lastDeliveredAt: summary("tested", webhookId)?.startedAt ?? null,
 			waiting: {
 				count: row.retries_waiting as number,
+				tests: row.tests as number,
 				nextAt: row.next_at === null ? null : c.offset.toNode(row.next_at as number),
 			},
 			deadLetters: row.dead_letters as number,

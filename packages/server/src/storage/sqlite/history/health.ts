@@ -1,4 +1,4 @@
-import { MAX_FAILED_IN_A_ROW } from "../../port/history.ts";
+import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { Params, WebhookHealth } from "../../port.ts";
 import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { IS_CLOSING } from "../../shared/stats.ts";
@@ -20,18 +20,24 @@ interface Kind {
 
 export function readHealth(c: Connection, { projectId, since, webhookIds }: Params<"readHealth">): WebhookHealth[] {
 	const only = webhookIds === undefined ? "" : "AND w.id IN (SELECT value FROM json_each(?))";
+	const project = c.names.project(projectId);
+	const tests = countTests(c, project);
 	return c
 		.sql(`
 			SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
 			WHERE w.project_no = ? AND w.deleted_at IS NULL ${only} ORDER BY w.id`)
-		.all(c.names.project(projectId), ...(webhookIds === undefined ? [] : [JSON.stringify(webhookIds)]))
+		.all(project, ...(webhookIds === undefined ? [] : [JSON.stringify(webhookIds)]))
 		.map((row) => {
 			const webhook = row.no as number;
 			return {
 				webhookId: row.id as string,
 				...readOutcomes(c, webhook),
 				recent: countSince(c, webhook, since),
-				waiting: { count: row.retries_waiting as number, nextAt: nextDue(c, webhook) },
+				waiting: {
+					count: row.retries_waiting as number,
+					tests: tests.get(webhook) ?? 0,
+					nextAt: nextDue(c, webhook),
+				},
 				deadLetters: row.dead_letters as number,
 			};
 		});
@@ -106,6 +112,18 @@ function read(
 
 const byId = (a: LogPosition, b: LogPosition): number => (a.id < b.id ? -1 : 1);
 const newest = (positions: readonly LogPosition[]): LogPosition | null => positions.toSorted(byId).at(-1) ?? null;
+
+/** Pending attempts of test events, which have negative numbers, by webhook. */
+function countTests(c: Connection, project: number | null): ReadonlyMap<number, number> {
+	const counts = new Map<number, number>();
+	const tests = c.sql(`
+		SELECT webhook_no FROM retries WHERE project_no = ? AND seq < 0 ORDER BY seq LIMIT ${MAX_TESTS_WAITING}`);
+	for (const { webhook_no } of tests.iterate(project)) {
+		const webhook = webhook_no as number;
+		counts.set(webhook, (counts.get(webhook) ?? 0) + 1);
+	}
+	return counts;
+}
 
 function nextDue(c: Connection, webhook: number): number | null {
 	const first = c.sql("SELECT min(due_at) AS at FROM retries WHERE webhook_no = ? AND queue = ?");
