@@ -34,6 +34,11 @@ test.describe("after the last attempt", () => {
 		erp.respondWith(() => ({}));
 		// It replayed at once here, and asked in a row.
 		await drawer.getByRole("button", { name: "Replay" }).click();
+		const question = page.getByRole("dialog", { name: "Replay", exact: true });
+		await expect(question).toContainText("Send purchase.completed (order 1234) to ERP again?");
+		await expectAccessible(page);
+		await question.getByRole("button", { name: "Replay" }).click();
+		await expect(page.getByText("Sending purchase.completed (order 1234) to ERP again.")).toBeVisible();
 		await expect(drawer).toContainText("Delivered on the first attempt");
 		expect(erp.requests.at(-1)?.body).toMatchObject({ data: { order_id: "1234" } });
 
@@ -90,6 +95,39 @@ test.describe("with long delays", () => {
 		await dialog.getByRole("button", { name: "Cancel test" }).click();
 		await expect(dialog.getByText("Cancelled", { exact: true })).toBeVisible();
 		await expectAccessible(page);
+	});
+
+	// It suggested a test, as if there had been none, or said that an earlier one had succeeded.
+	test("a webhook's header says that its last test failed, and not after one that succeeds", async ({
+		dashboard,
+		page,
+	}) => {
+		const { shop } = dashboard;
+		const erp = await shop.receiver();
+		const { id } = await shop.webhook(erp.url("/hooks"), { description: "ERP" });
+		await dashboard.enter(page);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await expect(page.getByText("Send a test event to see whether it works.")).toBeVisible();
+		const send = () => shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+		await send();
+		await expect(page.getByText("Tested: it accepted a test event")).toBeVisible();
+		erp.respondWith(() => DOWN);
+		await send();
+		const said = page.getByText(
+			/No event has been sent to it yet\. Its last test failed .*\. The receiver returned 500/,
+		);
+		await expect(said).toBeVisible();
+		await expectAccessible(page);
+		await said.getByRole("link", { name: "See the response" }).click();
+		await expect(page.getByRole("dialog")).toContainText("the database is read-only");
+		await page.goBack();
+		erp.respondWith(() => ({}));
+		await shop.post(shop.path("/events"), completed("ord_1", "anna@example.com"));
+		await expect(page.getByText(/^Healthy\. 1 delivery accepted/)).toBeVisible();
+		await expect(page.getByText("Its last test failed")).toHaveCount(0);
+		erp.respondWith(() => DOWN);
+		await send();
+		await expect(page.getByText(/^Healthy\. .* Its last test failed/)).toBeVisible();
 	});
 
 	test("a row's action stays in sight on a small laptop", async ({ dashboard, page }) => {

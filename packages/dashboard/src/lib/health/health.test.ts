@@ -271,6 +271,10 @@ describe("webhookSentence", () => {
 			text: "Tested: it accepted a test event 2 min ago. No event has been sent to it yet.",
 			action: null,
 		});
+		// It said that it was tested, or suggested a test as if there had been none.
+		for (const tested of [idle, { ...idle, last_delivered_at: at(14, 28) }])
+			expect(webhookSentence(tested, NOW, true)).toEqual({ text: "No event has been sent to it yet.", action: "test" });
+		expect(webhookSentence(HEALTHY, NOW, true)).toEqual(webhookSentence(HEALTHY, NOW));
 		const waiting = { events: 1, oldest_at: at(14, 29) };
 		expect(webhookSentence({ ...HEALTHY, state: "idle", backlog: waiting }, NOW).action).toBeNull();
 		expect(webhookSentence({ ...HEALTHY, state: "paused", backlog: { ...waiting, events: 37 } }, NOW)).toEqual({

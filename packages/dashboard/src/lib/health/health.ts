@@ -178,8 +178,16 @@ export function listSentence(healths: readonly Pick<HealthFacts, "state">[], tot
 /** The one thing that helps a webhook in its state. */
 export type HelpfulAction = "resume" | "replay" | "test" | null;
 
-/** A webhook's state in a sentence, and the one action that helps. */
-export function webhookSentence(health: HealthFacts, now: number): { text: string; action: HelpfulAction } {
+/**
+ * A webhook's state in a sentence, and the one action that helps.
+ *
+ * @param testFailed whether its last test failed, which is said after the sentence
+ */
+export function webhookSentence(
+	health: HealthFacts,
+	now: number,
+	testFailed = false,
+): { text: string; action: HelpfulAction } {
 	const { backlog, dead_letters: dead, day } = health;
 	const failed = `${plural(dead, "delivery")} failed for good and can be replayed`;
 	switch (health.state) {
@@ -198,6 +206,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 			return { text: `${unstableWords(health)}.${left}`, action: dead > 0 ? "replay" : "test" };
 		}
 		case "idle":
+			if (backlog.events === 0 && testFailed) return { text: "No event has been sent to it yet.", action: "test" };
 			if (backlog.events === 0 && health.last_delivered_at !== null) {
 				const at = timeAgo(Date.parse(health.last_delivered_at), now);
 				return { text: `Tested: it accepted a test event ${at}. No event has been sent to it yet.`, action: null };
@@ -292,15 +301,6 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
 }
 
-/** Events pending for a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
-export function pendingSentence({ backlog, waiting }: Pick<HealthFacts, "backlog" | "waiting">, now: number): string {
-	const first = backlogSentence(backlog, now);
-	const again = waiting.count === 0 ? null : `${waitWords(waiting)} for a retry`;
-	if (first !== null && again !== null) return `${first}; ${again}.`;
-	return `${first ?? again ?? "Nothing is waiting"}.`;
-}
-
-/** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
 /** What waits again: retries and replays of deliveries, and of tests, which aren't deliveries. */
 type Waiting = Pick<HealthFacts["waiting"], "count" | "tests">;
 
@@ -317,6 +317,15 @@ export function waitWords(waiting: Waiting): string {
 	return `${what.filter((part) => part !== "").join(" and ")} ${waiting.count === 1 ? "waits" : "wait"}`;
 }
 
+/** Events pending for a webhook: `12 events wait for their first attempt, the oldest for 4 min.` */
+export function pendingSentence({ backlog, waiting }: Pick<HealthFacts, "backlog" | "waiting">, now: number): string {
+	const first = backlogSentence(backlog, now);
+	const again = waiting.count === 0 ? null : `${waitWords(waiting)} for a retry`;
+	if (first !== null && again !== null) return `${first}; ${again}.`;
+	return `${first ?? again ?? "Nothing is waiting"}.`;
+}
+
+/** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
 export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
 	if (events === 0) return null;
 	const age = oldest_at === null ? null : coarseSpan(now - Date.parse(oldest_at));

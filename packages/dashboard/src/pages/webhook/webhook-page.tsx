@@ -2,9 +2,11 @@ import { Button, Group, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedAttempt } from "../../api/attempts.ts";
 import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
+import { failedTestOf, failedTestWords } from "../../lib/health/failed-test.ts";
 import {
 	deliveriesWaiting,
 	type HelpfulAction,
@@ -38,7 +40,7 @@ import classes from "./webhook-page.module.css";
 
 /** One webhook: its health, its activity, and its settings. */
 export function WebhookPage() {
-	const { projectId, webhookId, webhook, health } = useWebhook();
+	const { projectId, webhookId, webhook, health, recent } = useWebhook();
 	// One that was deleted in the meantime can't be used any longer, either.
 	if (webhook.error !== null && (webhook.data === undefined || isStatus(webhook.error, 404))) {
 		return (
@@ -68,6 +70,8 @@ export function WebhookPage() {
 			webhook={webhook.data}
 			health={health.data ?? undefined}
 			healthError={health.error}
+			// Without them, the header is complete, too.
+			recent={recent.data ?? (recent.failureCount > 0 ? [] : undefined)}
 		/>
 	);
 }
@@ -79,9 +83,11 @@ interface LoadedProps {
 	webhook: Webhook;
 	health: Health | undefined;
 	healthError: unknown;
+	/** The newest attempts; undefined until they are known. */
+	recent: readonly ListedAttempt[] | undefined;
 }
 
-function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
+function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps) {
 	// The router also passes on what validation has dropped.
 	const search = validateWebhookSearch({
 		...useSearch({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" }),
@@ -95,11 +101,17 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 	if (search.tab === "settings" && !hasSettings) setHasSettings(true);
 	const secret = useShownSecret(webhook.id);
 	const name = webhookName(webhook);
-	const lastAt = Date.parse(health?.last_delivered_at ?? "") || 0;
+	const failedTest = failedTestOf(recent ?? []);
+	const lastAt = Math.max(
+		...[health?.last_delivered_at, failedTest?.started_at].map((at) => Date.parse(at ?? "") || 0),
+	);
 	const now = useNow(Math.max(lastAt, health === undefined ? 0 : waitingSince([health])));
 	// The list's health may be slightly older than the webhook itself.
 	const state = webhook.status === "paused" ? "paused" : health?.state === "paused" ? "idle" : health?.state;
-	const sentence = health === undefined || state === undefined ? null : webhookSentence({ ...health, state }, now);
+	const sentence =
+		health === undefined || state === undefined
+			? null
+			: webhookSentence({ ...health, state }, now, failedTest !== null);
 	const failing = (state === "failing" || state === "unstable") && health !== undefined;
 	const fails = state === "failing" && health?.failing_since !== null;
 	return (
@@ -123,8 +135,27 @@ function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
 				<span className={classes.url} title={webhook.url}>
 					{webhook.url}
 				</span>
-				{sentence === null ? <Skeleton height={16} width={320} mt={8} mb={2} /> : null}
-				{sentence === null || failing ? null : <div>{sentence.text}</div>}
+				{sentence === null || (recent === undefined && !failing) ? (
+					<Skeleton height={16} width={320} mt={8} mb={2} />
+				) : failing ? null : (
+					<div>
+						{sentence.text}
+						{failedTest === null || state === "paused" ? null : (
+							<>
+								{` ${failedTestWords(failedTest, now)} `}
+								<AnchorLink
+									inherit
+									underline="always"
+									to="/p/$projectId/logs/$attemptId"
+									params={{ projectId, attemptId: failedTest.id }}
+									search={{ webhook_id: webhook.id }}
+								>
+									See the response
+								</AnchorLink>
+							</>
+						)}
+					</div>
+				)}
 				<RoleNote needs="developer">send test events, retry, replay and change settings</RoleNote>
 			</PageHeader>
 			{healthError === null || health !== undefined ? null : <ErrorState error={healthError} />}

@@ -1,7 +1,7 @@
 import { Box, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import { type ListedAttempt, newestAttemptsQuery } from "../../../api/attempts.ts";
+import type { ListedAttempt } from "../../../api/attempts.ts";
 import { useSession } from "../../../api/session.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
@@ -14,10 +14,9 @@ import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { When } from "../../../ui/when.tsx";
+import { RECENT_SHOWN, recentAttemptsQuery } from "../use-webhook.ts";
 import classes from "./activity-lists.module.css";
 import { RecentRows } from "./recent-rows.tsx";
-
-const SHOWN = 8;
 
 const COLUMNS: readonly Column<ListedAttempt>[] = [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 112 },
@@ -64,7 +63,7 @@ interface RecentAttemptsProps {
 
 /** The newest attempts; each opens in the log. */
 export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsProps) {
-	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }, SHOWN));
+	const { data, error, refetch } = useQuery(recentAttemptsQuery(projectId, webhookId));
 	const navigate = useNavigate();
 	const router = useRouter();
 	const narrow = useNarrow();
@@ -89,14 +88,14 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 			</Text>
 		);
 	}
-	if (narrow) return <RecentRows rows={data} skeletons={SHOWN} placeOf={placeOf} />;
+	if (narrow) return <RecentRows rows={data} skeletons={RECENT_SHOWN} placeOf={placeOf} />;
 	return (
 		<DataTable
 			label="Recent attempts"
 			columns={COLUMNS}
 			rows={data}
 			rowKey={({ id }) => id}
-			skeletonRows={SHOWN}
+			skeletonRows={RECENT_SHOWN}
 			onOpen={(row) => void navigate(placeOf(row))}
 			hrefOf={(row) => router.buildLocation(placeOf(row)).href}
 		/>
