@@ -61,6 +61,13 @@ export const API = [
 			why: "A removed member's replay by filter continues for several transactions.",
 		},
 		{
+			name: "dismissal-outlives-rights",
+			find: "\t\t\tawait authorize();\n\t\t\tconst these",
+			replace: "\t\t\tconst these",
+			only: "during a bulk action",
+			why: "A removed member's dismissals continue to the last delivery.",
+		},
+		{
 			name: "retry-outlives-rights",
 			find: "\t\t\t\t\t\tawait authorizeAgain();\n\t\t\t\t\t\tconst call = storage.retryWaiting",
 			replace: "\t\t\t\t\t\tconst call = storage.retryWaiting",
