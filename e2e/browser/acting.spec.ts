@@ -154,6 +154,40 @@ test.describe("with short delays", () => {
 		expect(broken.requests).toHaveLength(6);
 	});
 
+	// The audit log only had their number.
+	test("the audit log says which deliveries a selection or a filter was about", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		for (let n = 1; n <= 8; n++) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(16);
+		const failed = async () => (await shop.get(shop.path("/deliveries?state=failed"))).body.data;
+		await expect.poll(async () => (await failed()).length).toBe(8);
+		const deliveries = (await failed()).slice(0, 6).map(({ webhook_id, event_id }: Record<string, string>) => ({
+			...{ webhook_id, event_id },
+		}));
+		await shop.post(shop.path("/dismissals"), { deliveries });
+		const filter = { webhook_id: id, type: "purchase.completed", order_id: ["ord_1", "ord_2"] };
+		await shop.post(shop.path("/dismissals"), { filter });
+		await page.goto(dashboard.project("/audit"));
+		const entries = page.getByRole("listitem").filter({ hasText: "dismissed" });
+		await expect(entries).toHaveText([
+			/dismissed 2 failed deliveries of Accounting\.Those of purchase\.completed of order ord_1 or ord_2 to Accounting\./,
+			/dismissed 6 failed deliveries of Accounting\.evt_.*, evt_.*, evt_.*, evt_.*, evt_.* and 1 more/,
+		]);
+		await expectAccessible(page);
+		const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
+		await entries.nth(1).getByRole("link", { name: /^evt_/ }).first().click();
+		await expect(page).toHaveURL(new RegExp(`event_id=${deliveries[0].event_id}`));
+		await expect(rows).toHaveCount(1 + 1);
+		await page.goBack();
+		await entries.first().getByRole("link", { name: "See them in the log" }).click();
+		await expect(rows).toHaveCount(1 + 2);
+		await expect(rows.filter({ hasText: "Dismissed" })).toHaveCount(2);
+	});
+
 	test("a sample is published only once the project's name is typed, and is marked in the log", async ({
 		dashboard,
 		page,

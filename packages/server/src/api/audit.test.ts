@@ -102,8 +102,9 @@ test("records each completed action with its target", async () => {
 		["deliveries.replayed", null, { filter, count: 1 }],
 	]);
 	await api.attempted();
-	expect(await notes(call("POST", "/replays", { deliveries: [{ webhook_id: id, event_id: event }] }))).toEqual([
-		["deliveries.replayed", null, { count: 1 }],
+	const deliveries = [{ webhook_id: id, event_id: event }];
+	expect(await notes(call("POST", "/replays", { deliveries }))).toEqual([
+		["deliveries.replayed", webhook, { deliveries, count: 1 }],
 	]);
 	await api.attempted();
 	expect(await notes(call("DELETE", `/webhooks/${id}`))).toEqual([["webhook.deleted", webhook, {}]]);
@@ -174,6 +175,52 @@ test("names the actor as at the time: people, keys, and the operator's key", asy
 		["member.invited", theOperator],
 		["project.created", theOperator],
 	]);
+});
+
+// Of a selection it once only kept the number.
+test("a bulk action names its webhook, if it's one, and the filter or the first deliveries that it changed", async () => {
+	const project = await api.project();
+	const targets = [];
+	for (const description of ["Accounting", "Shipping"]) {
+		const webhook = await api.webhook(project, { description });
+		targets.push({ kind: "webhook", id: idOf(webhook), name: description });
+	}
+	const [accounting, shipping] = targets;
+	api.receiver.answer = answered(500);
+	const events: string[] = [];
+	for (let n = 0; n < 7; n++) {
+		events.push(await api.publish(project));
+		await api.attempted(2);
+	}
+	const of = (webhook_id: string) => events.map((event_id) => ({ webhook_id, event_id }));
+	const [one, other] = targets.map(({ id }) => of(id));
+	const absent = { webhook_id: accounting!.id, event_id: "evt_none" };
+	const act = async (path: string, body: object) => {
+		const { status, text } = await operator.call("POST", `${project}/${path}`, { body });
+		expect(status, text).toBeLessThan(300);
+		return (await noted(project))[0];
+	};
+	expect(await act("dismissals", { deliveries: [absent, ...one!.slice(0, 6)] })).toEqual([
+		...["deliveries.dismissed", accounting, { deliveries: one!.slice(0, 5), count: 6 }],
+	]);
+	const both = [one![6], other![6]];
+	expect(await act("dismissals", { deliveries: both })).toEqual([
+		...["deliveries.dismissed", null, { deliveries: both, count: 2 }],
+	]);
+	const filter = { webhook_id: [shipping!.id], type: "delivery.success" };
+	expect(await act("dismissals", { filter })).toEqual(["deliveries.dismissed", shipping, { filter, count: 6 }]);
+	expect(await act("replays", { deliveries: both })).toEqual([
+		...["deliveries.replayed", null, { deliveries: both, count: 2 }],
+	]);
+	await api.attempted(2);
+	const again = { webhook_id: shipping!.id, event_id: events[6], status: "failed" };
+	expect(await act("replays", { filter: again })).toEqual([
+		"deliveries.replayed",
+		shipping,
+		{ filter: again, count: 1 },
+	]);
+	await api.attempted();
+	api.receiver.answer = answered(200);
 });
 
 test("a member who accepts a lower role is recorded with the current one", async () => {

@@ -156,7 +156,10 @@ test("a selection is retried in a few transactions; if one fails, those before i
 		spy.mockRestore();
 	}
 	await api.attempted();
-	expect(await told(project)).toMatchObject({ detail: { count: 1 } });
+	expect(await told(project)).toMatchObject({
+		target: { id: webhook_id },
+		detail: { deliveries: [{ webhook_id, event_id }], count: 1 },
+	});
 });
 
 test("audits a bulk retry even if a later step fails", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AuditEntry, auditSentence } from "./audit.ts";
+import { type AuditEntry, auditSentence, deliveriesIn } from "./audit.ts";
 
 const entry = (action: string, rest: Partial<AuditEntry> = {}): AuditEntry => ({
 	id: "aud_1",
@@ -53,7 +53,7 @@ describe("auditSentence", () => {
 			entry("deliveries.replayed", { target: null, detail: { count: 1_234 } }),
 			"Anna replayed 1,234 deliveries of the project.",
 		],
-		[entry("deliveries.retried", { detail: { count: 2 } }), "Anna retried 2 deliveries early: Accounting."],
+		[entry("deliveries.retried", { detail: { count: 2 } }), "Anna retried 2 deliveries of Accounting early."],
 		[
 			entry("deliveries.dismissed", { target: null, detail: { count: 3 } }),
 			"Anna dismissed 3 failed deliveries of the project.",
@@ -63,7 +63,7 @@ describe("auditSentence", () => {
 			"Anna dismissed 1 failed delivery of the project.",
 		],
 		[entry("deliveries.replayed", { target: null, detail: { count: 1 } }), "Anna replayed 1 delivery of the project."],
-		[entry("deliveries.retried", { detail: { count: 1 } }), "Anna retried 1 delivery early: Accounting."],
+		[entry("deliveries.retried", { detail: { count: 1 } }), "Anna retried 1 delivery of Accounting early."],
 		[entry("webhook.deleted", { target: null }), "Anna deleted the webhook."],
 	])("reads %o", (of, sentence) => {
 		expect(read(of)).toBe(sentence);
@@ -76,6 +76,13 @@ describe("auditSentence", () => {
 		expect(read(entry("webhook.paused", { actor: { kind: "operator_key", id: null, name: null } }))).toBe(
 			"The operator's key paused the webhook Accounting.",
 		);
+	});
+
+	it("names the deliveries of a selection", () => {
+		const deliveries = [{ webhook_id: "wh_1", event_id: "evt_1" }];
+		expect(deliveriesIn(entry("deliveries.replayed", { detail: { deliveries, count: 3 } }))).toEqual(deliveries);
+		for (const other of [undefined, "evt_1", [null, "evt_1", { event_id: "evt_1" }]])
+			expect(deliveriesIn(entry("deliveries.replayed", { detail: { deliveries: other } }))).toEqual([]);
 	});
 
 	it("describes an unknown action", () => {

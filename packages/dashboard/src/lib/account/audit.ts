@@ -54,6 +54,20 @@ function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
 const deliveriesOf = ({ count }: AuditEntry["detail"], kind = "") =>
 	typeof count === "number" ? plural(count, `${kind}delivery`) : `several ${kind}deliveries`;
 
+interface NamedDelivery {
+	readonly webhook_id: string;
+	readonly event_id: string;
+}
+
+/** The deliveries that an action on a selection names: the first ones. */
+export const deliveriesIn = ({ detail: { deliveries } }: Pick<AuditEntry, "detail">): readonly NamedDelivery[] =>
+	Array.isArray(deliveries) ? deliveries.filter(isNamed) : [];
+
+function isNamed(value: unknown): value is NamedDelivery {
+	const { webhook_id, event_id } = (value ?? {}) as Readonly<Record<string, unknown>>;
+	return typeof webhook_id === "string" && typeof event_id === "string";
+}
+
 /** The action, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
 type Phrase = readonly [before: string, after?: string];
 
@@ -99,7 +113,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"delivery.dismissed": () => ["dismissed the failed delivery of "],
 	"deliveries.dismissed": (detail) => [`dismissed ${deliveriesOf(detail, "failed ")} of `],
 	"delivery.retried": () => ["retried a delivery early: "],
-	"deliveries.retried": (detail) => [`retried ${deliveriesOf(detail)} early: `],
+	"deliveries.retried": (detail) => [`retried ${deliveriesOf(detail)} of `, " early"],
 	"deliveries.replayed": (detail) => [`replayed ${deliveriesOf(detail)} of `],
 };
 

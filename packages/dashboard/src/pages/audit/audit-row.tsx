@@ -7,6 +7,7 @@ import { Initials } from "../../ui/account/initials.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./audit.module.css";
+import { BulkDetails } from "./bulk-details.tsx";
 
 /** One entry as a sentence. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {
@@ -25,6 +26,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 				<strong>{actor}</strong> {before}
 				{target === null ? null : <Target name={target} target={thing} />}
 				{after}.
+				<BulkDetails entry={entry} />
 			</div>
 			<span className={classes.when}>
 				<When at={entry.at} clock />

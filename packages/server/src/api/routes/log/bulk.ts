@@ -1,6 +1,7 @@
 /** Bulk replays, retries and dismissals: of a webhook's deliveries, of named ones, or of those that match a filter. */
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
+import type { AuditNote } from "../../../accounts/index.ts";
 import { BULK_ACTIONS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
@@ -26,7 +27,15 @@ import {
 } from "../../schema.ts";
 import { noteOf } from "../webhooks/webhooks.ts";
 import { AttemptStatusName, attemptFilter, searchedOf } from "./attempts.ts";
-import { auditedFilter, bodyFilters, cursorOf, logFilter, positionOf } from "./log-filters.ts";
+import {
+	auditedDeliveries,
+	auditedFilter,
+	bodyFilters,
+	cursorOf,
+	type GivenFilter,
+	logFilter,
+	positionOf,
+} from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -158,23 +167,55 @@ type Authorize = Call<unknown, unknown>["authorizeAgain"];
 export function bulkRoutes({ storage, engine, clock, logger, references }: ApiParts): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
-	/** One after the other, each in its own transaction. If one fails, those before it stay replayed. */
-	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[], authorize: Authorize) {
+	/**
+	 * How the audit log names deliveries that are given or selected by a filter: by their webhook, if it is a single one,
+	 * and by the filter or the first of them. Call before the action, because it reads.
+	 */
+	async function naming(
+		projectId: string,
+		action: AuditNote["action"],
+		given: { readonly deliveries: readonly DeliveryKey[] } | { readonly filter: GivenFilter },
+	): Promise<(done: readonly DeliveryKey[], count?: number) => AuditNote> {
+		const ids =
+			"filter" in given ? [given.filter.webhook_id ?? []].flat() : given.deliveries.map((key) => key.webhookId);
+		const [first, ...others] = new Set(ids);
+		const isOne = first !== undefined && others.length === 0;
+		const webhook = isOne ? await storage.getWebhook({ projectId, webhookId: first }) : null;
+		return (done, count = done.length) => {
+			const which =
+				"filter" in given ? { filter: auditedFilter(given.filter) } : { deliveries: auditedDeliveries(done) };
+			const detail = { ...which, count };
+			return webhook === null ? { projectId, action, detail } : noteOf(action, webhook, detail);
+		};
+	}
+
+	/**
+	 * One after the other, each in its own transaction. If one fails, those before it stay replayed.
+	 *
+	 * @param done gets those that are replayed
+	 */
+	async function replayThese(
+		projectId: string,
+		deliveries: readonly DeliveryKey[],
+		authorize: Authorize,
+		done: DeliveryKey[],
+	) {
 		const at = clock.now();
-		let [count, skipped] = [0, 0];
+		let skipped = 0;
 		for (const [i, key] of deliveries.entries()) {
 			try {
 				if (i % BULK_ACTIONS.namedReplays === 0) await authorize();
 				const { kind } = await storage.replayDelivery({ projectId, ...key, at });
-				if (kind === "queued") count++;
+				if (kind === "queued") done.push(key);
 				else skipped++;
 			} catch (error) {
+				const count = done.length;
 				if (count === 0) throw error;
 				logger.warn({ err: error, projectId, count }, "failed to replay all of a selection");
 				return { count, skipped, left: deliveries.length - count - skipped };
 			}
 		}
-		return { count, skipped };
+		return { count: done.length, skipped };
 	}
 
 	async function replayMatching(
@@ -230,19 +271,19 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		return { count, next: after ?? null };
 	}
 
-	/** Calls `dismissed` after each step with how many it dismissed. */
+	/** @param done gets those that are dismissed, after each step */
 	async function dismissThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
 		authorize: Authorize,
-		dismissed: (count: number) => void,
+		done: DeliveryKey[],
 	): Promise<void> {
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
 			await authorize();
 			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
-			dismissed(results.filter(Boolean).length);
+			done.push(...these.filter((_, i) => results[i]));
 		}
 	}
 
@@ -287,13 +328,20 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
 			async handler({ params: { projectId }, body, audit, authorizeAgain }) {
-				const { deliveries, filter, dry_run = false } = body;
-				const these = () => replayThese(projectId, knownKeys(deliveries ?? []), authorizeAgain);
-				const result = deliveries
-					? await engine.wakeAfter(projectId, these(), ({ count }) => count > 0)
-					: await replayMatching(projectId, body, authorizeAgain);
-				const detail = { ...(filter && { filter: auditedFilter(filter) }), count: result.count };
-				if (!dry_run && result.count > 0) audit({ projectId, action: "deliveries.replayed", detail });
+				const { filter = {}, dry_run = false } = body;
+				if (body.deliveries) {
+					const deliveries = knownKeys(body.deliveries);
+					const note = await naming(projectId, "deliveries.replayed", { deliveries });
+					const done: DeliveryKey[] = [];
+					const call = replayThese(projectId, deliveries, authorizeAgain, done);
+					const result = await engine.wakeAfter(projectId, call, ({ count }) => count > 0);
+					if (done.length > 0) audit(note(done));
+					return result;
+				}
+				if (dry_run) return await replayMatching(projectId, body, authorizeAgain);
+				const note = await naming(projectId, "deliveries.replayed", { filter });
+				const result = await replayMatching(projectId, body, authorizeAgain);
+				if (result.count > 0) audit(note([], result.count));
 				return result;
 			},
 		}),
@@ -332,20 +380,22 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
 			async handler({ params: { projectId }, body: { deliveries }, audit, authorizeAgain }) {
 				const keys = knownKeys(deliveries);
+				const note = await naming(projectId, "deliveries.retried", { deliveries: keys });
 				const at = clock.now();
-				let count = 0;
+				const done: DeliveryKey[] = [];
 				try {
 					for (let from = 0; from < keys.length; from += BULK_ACTIONS.namedRetries) {
 						await authorizeAgain();
 						const these = keys.slice(from, from + BULK_ACTIONS.namedRetries);
 						const call = storage.retryDeliveries({ projectId, deliveries: these, at });
-						const queued = (results: Awaited<typeof call>) => results.filter(({ kind }) => kind === "queued").length;
-						count += queued(await engine.wakeAfter(projectId, call, (results) => queued(results) > 0));
+						const isQueued = ({ kind }: Awaited<typeof call>[number]) => kind === "queued";
+						const results = await engine.wakeAfter(projectId, call, (some) => some.some(isQueued));
+						done.push(...these.filter((_, i) => isQueued(results[i]!)));
 					}
 				} finally {
-					if (count > 0) audit({ projectId, action: "deliveries.retried", detail: { count } });
+					if (done.length > 0) audit(note(done));
 				}
-				return { count, skipped: deliveries.length - count };
+				return { count: done.length, skipped: keys.length - done.length };
 			},
 		}),
 		route("POST", "/v1/projects/{project_id}/dismissals", "dismissMany", {
@@ -357,30 +407,28 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			rate: "bulkReplays",
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
 			async handler({ params: { projectId }, body, audit, authorizeAgain }) {
-				const { deliveries, filter = {} } = body;
-				let count = 0;
-				const dismissed = (more: number) => {
-					count += more;
-				};
+				const { filter = {} } = body;
+				const deliveries = body.deliveries && keysOf(body.deliveries);
+				const note = await naming(projectId, "deliveries.dismissed", deliveries ? { deliveries } : { filter });
+				const done: DeliveryKey[] = [];
 				try {
 					if (deliveries) {
-						await dismissThese(projectId, keysOf(deliveries), authorizeAgain, dismissed);
-						return { count, skipped: deliveries.length - count };
+						await dismissThese(projectId, deliveries, authorizeAgain, done);
+						return { count: done.length, skipped: deliveries.length - done.length };
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
 					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
 					let before = positionOf(body.cursor, "/cursor");
 					for (let page = 0; page < DISMISSED_PAGES; page++) {
 						const { rows, next } = await listDeliveries(storage, projectId, failed, { limit: MAX_NAMED, before });
-						await dismissThese(projectId, rows, authorizeAgain, dismissed);
+						await dismissThese(projectId, rows, authorizeAgain, done);
 						before = next ?? undefined;
 						if (next === null) break;
 					}
-					return { count, next_cursor: cursorOf(before ?? null), ...searched };
+					return { count: done.length, next_cursor: cursorOf(before ?? null), ...searched };
 				} finally {
 					// Even if a later step failed.
-					const detail = { ...(body.filter && { filter: auditedFilter(filter) }), count };
-					if (count > 0) audit({ projectId, action: "deliveries.dismissed", detail });
+					if (done.length > 0) audit(note(done));
 				}
 			},
 		}),

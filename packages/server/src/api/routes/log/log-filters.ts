@@ -5,7 +5,7 @@ import type { Static } from "typebox";
 import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import type { FoundEvents } from "../../../search/references.ts";
-import type { AttemptFilter, CodeRange } from "../../../storage/port.ts";
+import type { AttemptFilter, CodeRange, DeliveryKey } from "../../../storage/port.ts";
 import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/bodies.ts";
 import { invalid } from "../../http/problem.ts";
 import { onlyRepeated, timeRange } from "../../http/validate.ts";
@@ -113,8 +113,12 @@ export interface GivenFilter {
 	readonly until?: string;
 }
 
-/** Values of a filter that the audit log keeps, and characters of each. */
+/** Values of a filter, or deliveries, that the audit log keeps, and characters of each. */
 const AUDITED = { values: 5, characters: 100 };
+
+/** The first of the deliveries, as the audit log keeps them. */
+export const auditedDeliveries = (deliveries: readonly DeliveryKey[]) =>
+	deliveries.slice(0, AUDITED.values).map(({ webhookId, eventId }) => ({ webhook_id: webhookId, event_id: eventId }));
 
 /** A filter as the audit log keeps it: short, and without e-mail addresses, since it outlives the events. */
 export function auditedFilter({ customer_email, ...filter }: GivenFilter): Record<string, unknown> {
