@@ -246,7 +246,7 @@ function isMoreSpecific(one: string, other: string): boolean {
 	return other[at] === "{" && one[at - 1] === "/";
 }
 
-type ConfigKey = "brand" | "retryDelaysMs" | "logRetentionMs" | "trustProxy";
+type ConfigKey = "brand" | "retryDelaysMs" | "attemptTimeoutMs" | "logRetentionMs" | "trustProxy";
 type LimitKey = "maxEventBytes" | "maxBatchBytes" | "maxBodyBytesInFlight";
 
 /** What the API is built from. */

@@ -73,6 +73,9 @@ export interface TestApiOptions {
 
 const authority = createAuthority();
 
+/** The timeout for attempts, milliseconds. */
+const TIMEOUT_MS = 15_000;
+
 /** The API over the real engine and a real database, with a receiver on loopback. Checks responses against OpenAPI. */
 export class TestApi {
 	readonly app: FastifyInstance;
@@ -115,7 +118,7 @@ export class TestApi {
 			random: Math.random,
 			guard,
 			brand: "Service",
-			timeoutMs: 15_000,
+			timeoutMs: TIMEOUT_MS,
 			extraCa: authority.cert,
 			onFault: (error) => logger.error({ err: error }, "the sender failed"),
 		});
@@ -127,6 +130,7 @@ export class TestApi {
 		const config = {
 			brand: "Service",
 			retryDelaysMs,
+			attemptTimeoutMs: TIMEOUT_MS,
 			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: options.maxEventBytes ?? 262_144,
 			maxBatchBytes: REQUESTS.batchBytes,

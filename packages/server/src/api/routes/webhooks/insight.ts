@@ -146,12 +146,23 @@ const WaitingAttempt = component("WaitingAttempt")({
 	due_at: Time,
 });
 
-/** @param day the webhook's last 24 hours by the hour */
+/** A percentile is the middle of a histogram bucket, so it may be above all times in the bucket by this much. */
+const BUCKET_ERROR = 1.1;
+
+/** A percentile that isn't above the timeout if no attempt can have taken longer. */
+const withinTimeout = (ms: number | null, timeoutMs: number): number | null =>
+	ms !== null && ms > timeoutMs && ms <= timeoutMs * BUCKET_ERROR ? timeoutMs : ms;
+
+/**
+ * @param day the webhook's last 24 hours by the hour
+ * @param timeoutMs for attempts
+ */
 function presentHealth(
 	{ webhook, backlog }: WebhookView,
 	health: Omit<port.WebhookHealth, "webhookId"> = NO_FIGURES,
 	day: port.Stats,
 	now: number,
+	timeoutMs: number,
 ): Static<typeof WebhookHealth> {
 	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
 	const figures = { ...health, status: webhook.status };
@@ -167,7 +178,11 @@ function presentHealth(
 		waiting: presentWaiting(waiting),
 		dead_letters: deadLetters,
 		backlog: presentBacklog(backlog),
-		day: { ...outcomesOf(day.total), success_rate: successRate(day.total), p95_ms: day.total.p95Ms },
+		day: {
+			...outcomesOf(day.total),
+			success_rate: successRate(day.total),
+			p95_ms: withinTimeout(day.total.p95Ms, timeoutMs),
+		},
 		hours: day.buckets.map((hour) => ({ at: isoTime(hour.at), ...outcomesOf(hour) })),
 	};
 }
@@ -188,11 +203,11 @@ function presentRetry(retry: port.WaitingRetry, orderId: string | null): Static<
 
 const outcomesOf = ({ delivered, retrying, failed }: port.AttemptCounts) => ({ delivered, retrying, failed });
 
-const countsOf = (counts: port.AttemptCounts & { readonly events: number }) => ({
+const countsOf = (counts: port.AttemptCounts & { readonly events: number }, timeoutMs: number) => ({
 	events: counts.events,
 	...outcomesOf(counts),
-	p50_ms: counts.p50Ms,
-	p95_ms: counts.p95Ms,
+	p50_ms: withinTimeout(counts.p50Ms, timeoutMs),
+	p95_ms: withinTimeout(counts.p95Ms, timeoutMs),
 });
 
 function successRate({ delivered, retrying, failed }: port.AttemptCounts): number | null {
@@ -242,7 +257,8 @@ const WaitingQuery = strictObject({
 const STATS_AT_ONCE = 8;
 
 /** What users look at to see how their webhooks are doing. */
-export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
+export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): Route[] {
+	const timeoutMs = config.attemptTimeoutMs;
 	const project = "/v1/projects/{project_id}";
 
 	return [
@@ -264,8 +280,8 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 					step_ms: span.stepMs,
 					since: isoTime(span.since),
 					until: isoTime(span.until),
-					buckets: buckets.map((bucket) => ({ at: isoTime(bucket.at), ...countsOf(bucket) })),
-					total: { ...countsOf(total), success_rate: successRate(total) },
+					buckets: buckets.map((bucket) => ({ at: isoTime(bucket.at), ...countsOf(bucket, timeoutMs) })),
+					total: { ...countsOf(total, timeoutMs), success_rate: successRate(total) },
 				};
 			},
 		}),
@@ -291,7 +307,7 @@ export function insightRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
 				const present = async (view: WebhookView) => {
 					const webhookId = view.webhook.id;
 					const day = await storage.readStats({ projectId, query: { ...span, webhookId } });
-					const health = presentHealth(view, byId.get(webhookId), day, now);
+					const health = presentHealth(view, byId.get(webhookId), day, now, timeoutMs);
 					return query.hours === "false" ? { ...health, hours: [] } : health;
 				};
 				const data: Static<typeof WebhookHealth>[] = [];
