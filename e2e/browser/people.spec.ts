@@ -72,6 +72,60 @@ test("someone who accepts an invitation appears while the page is open, and it c
 	await expect(member("Oda")).toBeVisible();
 });
 
+/** Someone who joins a project in another browser, and watches a page of it that updates live. */
+async function watcher(dashboard: Dashboard, browser: Browser, name: string): Promise<{ page: Page; account: string }> {
+	const { shop } = dashboard;
+	const email = dashboard.address(name);
+	const token = new URL((await shop.post(shop.path("/invitations"), { role: "viewer" })).body.url).hash.slice(1);
+	const body = { token, email, name, password: PASSWORD };
+	expect((await shop.call("POST", "/v1/invitations/accept", JSON.stringify(body))).status).toBe(200);
+	const members: { account_id: string; email: string }[] = (await shop.get(shop.path("/members"))).body.data;
+	const page = await (await browser.newContext()).newPage();
+	await dashboard.signIn(page, email);
+	await page.goto(dashboard.project("/webhooks"));
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	return { page, account: members.find((member) => member.email === email)!.account_id };
+}
+
+// The page said "Not live", and kept what it showed, until someone reloaded it.
+test("someone who is removed while they watch a page sees that their access has ended", async ({
+	dashboard,
+	browser,
+}) => {
+	const { shop } = dashboard;
+	await dashboard.setUp();
+	await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	const { page, account } = await watcher(dashboard, browser, "vera");
+	await expect(page.getByText("Accounting")).toBeVisible();
+	expect((await shop.delete(shop.path(`/members/${account}`))).status).toBe(204);
+	await expect(page.getByRole("heading", { name: "You no longer have access to A store" })).toBeVisible();
+	await expect(page.getByText("ask one of its owners for an invitation")).toBeVisible();
+	await expect(page.getByText("Accounting")).toHaveCount(0);
+	await expectAccessible(page);
+	await page.getByRole("link", { name: "Go to your projects" }).click();
+	await expect(page.getByRole("heading", { level: 1, name: "Projects" })).toBeVisible();
+});
+
+test("someone whose session ends while they watch a page is asked to sign in again, and returns to it", async ({
+	dashboard,
+	browser,
+}) => {
+	await dashboard.setUp();
+	const { page } = await watcher(dashboard, browser, "otto");
+	const elsewhere = await browser.newContext();
+	await dashboard.signIn(await elsewhere.newPage(), dashboard.address("otto"));
+	const { request } = elsewhere;
+	const { csrf_token } = await (await request.get(`${dashboard.url}/v1/session`)).json();
+	const headers = { "X-CSRF-Token": csrf_token, Origin: dashboard.url };
+	expect((await request.delete(`${dashboard.url}/v1/account/sessions`, { headers })).status()).toBe(204);
+	await expect(page.getByText("Your session has ended.")).toBeVisible();
+	await expectAccessible(page);
+	await page.getByLabel("E-mail").fill(dashboard.address("otto"));
+	await page.getByLabel(/^Password/).fill(PASSWORD);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await expect(page).toHaveURL(dashboard.project("/webhooks"));
+});
+
 /** What a viewer may not do. */
 const FOR_DEVELOPERS = /^(New|Publish|Send|Replay|Retry|Dismiss|Revoke|Invite|Install|Remove|Find out|Save)/;
 

@@ -17,6 +17,10 @@ function forgetSeen(): void {
 	releaseSecret();
 }
 
+/** Clears what is known of a project that the session may no longer see. */
+export const forgetProject = (projectId: string) =>
+	queryClient.removeQueries({ predicate: ({ queryKey: [scope, id] }) => scope === "project" && id === projectId });
+
 /** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {
 	if (cached()?.account.id !== session.account.id) forgetSeen();

@@ -4,7 +4,10 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import { createContext, type ReactNode, use, useEffect, useState } from "react";
 import { ApiError } from "../api/client/error.ts";
 import { problemWords } from "../api/client/problem-words.ts";
+import type { SessionProject } from "../api/model.ts";
+import { forgetProject } from "../api/session-cache.ts";
 import { MissingPart, reloadOnce } from "../lib/part.ts";
+import { isolated } from "../lib/text/names.ts";
 import { useOnline } from "../ui/hooks/use-online.ts";
 import { ButtonLink } from "../ui/links.tsx";
 import { Mark } from "../ui/logo.tsx";
@@ -37,6 +40,19 @@ export function NotFoundPage() {
 	return (
 		<Fallback title="Page not found" actions={<ButtonLink to="/">Go to the start page</ButtonLink>}>
 			The address may be wrong, the item may have been deleted, or it's in a project you're not a member of.
+		</Fallback>
+	);
+}
+
+/** The user was removed from the project while its pages were open. */
+export function AccessEndedPage({ project: { id, name } }: { project: SessionProject }) {
+	useEffect(() => forgetProject(id), [id]);
+	return (
+		<Fallback
+			title={`You no longer have access to ${isolated(name)}`}
+			actions={<ButtonLink to="/projects">Go to your projects</ButtonLink>}
+		>
+			You were removed from this project. To come back, ask one of its owners for an invitation.
 		</Fallback>
 	);
 }

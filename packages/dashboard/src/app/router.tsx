@@ -27,8 +27,10 @@ const setup = createRoute({
 const signIn = createRoute({
 	getParentRoute: () => root,
 	path: "/sign-in",
-	validateSearch: (search: Record<string, unknown>): { next?: string } =>
-		typeof search.next === "string" ? { next: search.next } : {},
+	validateSearch: (search: Record<string, unknown>): { next?: string; ended?: true } => ({
+		...(typeof search.next === "string" ? { next: search.next } : {}),
+		...(search.ended === true ? { ended: true } : {}),
+	}),
 	component: lazyRouteComponent(
 		part(() => import("../pages/sign-in/sign-in-page.tsx")),
 		"SignInPage",

@@ -8,7 +8,12 @@ export function SessionGate() {
 	const ended = useQuery(sessionQuery).data === null;
 	const router = useRouter();
 	useEffect(() => {
-		if (ended) void router.navigate({ to: "/sign-in", search: { next: router.latestLocation.href }, replace: true });
+		if (ended)
+			void router.navigate({
+				to: "/sign-in",
+				search: { next: router.latestLocation.href, ended: true },
+				replace: true,
+			});
 	}, [ended, router]);
 	return ended ? null : <Outlet />;
 }

@@ -1,5 +1,6 @@
 import type { Query } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { refreshSession } from "../session.ts";
 import { listenToHints } from "./hint-stream.ts";
 import { HINTED, type Resource } from "./keys.ts";
 import { Pace } from "./pace.ts";
@@ -40,7 +41,8 @@ type Connection = { readonly state: "connecting" | "live" } | { readonly state: 
 
 /**
  * Listens for the project's changes while it is mounted, and refetches the queries they affect. It reconnects with
- * growing delays, and refetches regularly until it has. Each new connection refetches what was fetched before it.
+ * growing delays, and refetches regularly until it has, including the session. Each new connection refetches what was
+ * fetched before it.
  */
 export function LiveProvider({ projectId, enabled, children }: LiveProviderProps) {
 	const [paused, setPaused] = useState(false);
@@ -92,6 +94,8 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 			reconnecting = window.setTimeout(connect, delay * (0.75 + Math.random() / 2));
 			polling ??= window.setInterval(poll, POLL_MS);
 			setConnection((before) => (before.state === "lost" ? before : { state: "lost", at: Date.now() }));
+			// The stream also ends with the session or the right to see the project, without saying so.
+			void refreshSession();
 		};
 		// The stream itself may take minutes to notice.
 		const leave = () => {

@@ -6,7 +6,7 @@ import { LiveProvider } from "../../api/client/live.tsx";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { lastProject, rememberProject } from "../../lib/last-project.ts";
 import { useIsDialogOpen } from "../../ui/dialog.tsx";
-import { InShell, NotFoundPage } from "../fallbacks.tsx";
+import { AccessEndedPage, InShell, NotFoundPage } from "../fallbacks.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { JumpBox } from "./jump-box.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
@@ -101,8 +101,10 @@ export function SignedInShell() {
 export function ProjectShell() {
 	const projectId = useProjectId();
 	const project = useSession().projects.find(({ id }) => id === projectId);
+	const [last, setLast] = useState(project);
+	if (project !== undefined && project !== last) setLast(project);
 	useEffect(() => rememberProject(projectId), [projectId]);
-	if (project === undefined) return <NotFoundPage />;
+	if (project === undefined) return last?.id === projectId ? <AccessEndedPage project={last} /> : <NotFoundPage />;
 	return (
 		<LiveProvider key={projectId} projectId={projectId} enabled={project.apps.includes("developer")}>
 			<Shell

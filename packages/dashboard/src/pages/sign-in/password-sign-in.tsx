@@ -11,7 +11,7 @@ import { useSubmit } from "../../ui/hooks/use-submit.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
 
 export function PasswordSignIn() {
-	const { next } = useSearch({ from: "/sign-in" });
+	const { next, ended } = useSearch({ from: "/sign-in" });
 	const router = useRouter();
 	const { data: session } = useQuery(sessionQuery);
 	const form = useForm(signInForm());
@@ -28,7 +28,11 @@ export function PasswordSignIn() {
 	return (
 		<AuthCard
 			title="Sign in"
-			lead={next === undefined ? "Check deliveries and fix failures." : "After that you'll return to your page."}
+			lead={
+				next === undefined
+					? "Check deliveries and fix failures."
+					: `${ended ? "Your session has ended. Once you've signed in again, " : "After that "}you'll return to your page.`
+			}
 		>
 			<form onSubmit={form.onSubmit(submit)} noValidate>
 				<Stack>
