@@ -40,6 +40,31 @@ test("a webhook's secret survives a reload until it is stored, and then is gone"
 	await expectAccessible(page);
 });
 
+// Only keys that may read had one.
+test("a new key comes with a command to try it, which publishes a sample once", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"), { events: ["delivery.success"] });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/api-keys"));
+	await page.getByRole("button", { name: "New key" }).first().click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("textbox", { name: "Name" }).fill("Shop server");
+	await dialog.getByRole("button", { name: "Create key" }).click();
+	await expect(dialog).toContainText("Webhooks that receive delivery.success get it.");
+	await expect(dialog.getByRole("button", { name: "Done" })).toBeInViewport({ ratio: 1 });
+	await expectAccessible(page);
+	const command = (await dialog.getByLabel("command", { exact: true }).textContent()) ?? "";
+	const [url, authorization, body] = [/curl (\S+)/, /Authorization: ([^']+)'/, /-d '([^']+)'/].map(
+		(pattern) => pattern.exec(command)?.[1] ?? "",
+	);
+	const headers = { authorization: authorization!, "content-type": "application/json" };
+	for (let run = 1; run <= 2; run++)
+		expect((await fetch(url!, { method: "POST", headers, body: body! })).status).toBe(202);
+	expect((await receiver.next()).body).toMatchObject({ id: expect.stringMatching(/^evt_sample_/) });
+	expect((await shop.get(shop.path("/events"))).body.data).toHaveLength(1);
+});
+
 test("a kept secret ends after ten minutes, with the session, and for other accounts", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	const create = async (name: string): Promise<void> => {

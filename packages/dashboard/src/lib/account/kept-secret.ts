@@ -1,3 +1,5 @@
+import type { KeyScope } from "./key-scopes.ts";
+
 /**
  * A secret that is shown once survives a reload of its dialog, in the tab's session storage. Only this origin reads
  * that, and other tabs don't share it. Browsers may save it to disk to restore tabs, so it's deleted as soon as its user
@@ -10,8 +12,8 @@ export interface KeptSecret {
 	readonly owner: string;
 	readonly title: string;
 	readonly secret: string;
-	/** Whether an API key may read, so that a command can try it. */
-	readonly reads?: boolean;
+	/** What an API key may do, so that a command can try it. */
+	readonly scopes?: readonly KeyScope[];
 	/** When it was first shown, milliseconds since 1970. */
 	readonly at: number;
 }

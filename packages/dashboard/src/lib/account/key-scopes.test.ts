@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expiryAfter, hasExpired, keyTrial } from "./key-scopes.ts";
+import { expiryAfter, hasExpired } from "./key-scopes.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00.000Z");
 
@@ -11,10 +11,4 @@ it("counts a key's lifetime in days from now", () => {
 it("takes a key as expired from its time on", () => {
 	expect(hasExpired("2026-11-23T12:00:00.001Z", NOW)).toBe(false);
 	expect(hasExpired("2026-11-23T12:00:00.000Z", NOW)).toBe(true);
-});
-
-it("lists the project's webhooks with the key", () => {
-	expect(keyTrial("https://hooks.example.com", "proj_1", "phk_2")).toBe(
-		"curl https://hooks.example.com/v1/projects/proj_1/webhooks \\\n  -H 'Authorization: Bearer phk_2'",
-	);
 });

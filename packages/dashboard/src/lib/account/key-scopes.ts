@@ -28,7 +28,3 @@ export const expiryAfter = (days: number | null, now: number): { expires_at?: st
 
 /** Whether a key that expires at this time has expired. */
 export const hasExpired = (expiresAt: string, now: number): boolean => Date.parse(expiresAt) <= now;
-
-/** A command line that uses an API key: it lists the project's webhooks, and changes nothing. */
-export const keyTrial = (origin: string, projectId: string, key: string) =>
-	`curl ${origin}/v1/projects/${projectId}/webhooks \\\n  -H 'Authorization: Bearer ${key}'`;

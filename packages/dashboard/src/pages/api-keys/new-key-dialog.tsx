@@ -8,10 +8,10 @@ import {
 	KEY_LIFETIMES,
 	KEY_SCOPES,
 	type KeyScope,
-	keyTrial,
 	PROPOSED_SCOPES,
 	SCOPE_WORDS,
 } from "../../lib/account/key-scopes.ts";
+import { keyTrial } from "../../lib/account/key-trial.ts";
 import { isolated, typedName } from "../../lib/text/names.ts";
 import { serverNow } from "../../lib/text/server-time.ts";
 import { SecretDialog } from "../../ui/account/secret-once.tsx";
@@ -30,16 +30,18 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 	const projectId = useProjectId();
 	const { shown, show, done } = useShownSecret(`keys of ${projectId}`);
 	if (shown !== null) {
+		const { secret: key, scopes = [], at } = shown;
+		const trial = keyTrial(window.location.origin, projectId, { key, scopes, at });
 		return (
 			<SecretDialog title={shown.title} what="key" secret={shown.secret} onClose={done}>
-				{shown.reads === true ? (
+				{trial === null ? null : (
 					<div>
 						<Text size="sm" mb={6}>
-							Try it by listing the project's webhooks.
+							{trial.words}
 						</Text>
-						<CodeBlock code={keyTrial(window.location.origin, projectId, shown.secret)} label="command" wrap />
+						<CodeBlock code={trial.command} label="command" wrap />
 					</div>
-				) : null}
+				)}
 			</SecretDialog>
 		);
 	}
@@ -48,7 +50,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 			<NewKeyForm
 				onClose={onClose}
 				onCreated={({ name, key, scopes }) => {
-					show({ title: `Your new key: ${isolated(name)}`, secret: key, reads: scopes.includes("read") });
+					show({ title: `Your new key: ${isolated(name)}`, secret: key, scopes });
 					onClose();
 				}}
 			/>
