@@ -211,6 +211,16 @@ describe("bounds on what a receiver sends", () => {
 		expect(["head", "body"]).toContain(reader.state);
 		expect(touched).toBeLessThan(6 * text.length);
 	});
+
+	// Each once took a third of a second, during which the service did nothing else.
+	test.each([
+		["white space before a control character", (spaces: string) => `x:${spaces}\x01`],
+		["white space within Connection", (spaces: string) => `connection: a${spaces}b`],
+	])("a header line takes linear time: %s", (_, lineOf) => {
+		const response = `HTTP/1.1 200 OK\r\n${lineOf(" ".repeat(16_000))}\r\ncontent-length: 0\r\n\r\n`;
+		const states = new Set(Array.from({ length: 400 }, () => read(response).state));
+		expect(states).toHaveLength(1);
+	});
 });
 
 describe("of a response that isn't 2xx", () => {
@@ -275,5 +285,23 @@ describe("of a response that isn't 2xx", () => {
 		expect([server, via, date]).toEqual([undefined, undefined, "now"]);
 		const many = Array.from({ length: 500 }, (_, i) => `Via: 1.1 proxy-${i}`);
 		expect(head(500, ...many).headers!.via!.length).toBeLessThanOrEqual(RECEIVERS.headerValueBytes);
+	});
+
+	// Each of them was once cleaned again together with all before it.
+	test("very many fields of a name are no more work than others of the same size", () => {
+		let cleaned = 0;
+		const { replaceAll } = String.prototype;
+		const spy = vi.spyOn(String.prototype, "replaceAll").mockImplementation(function (
+			this: string,
+			...args: Parameters<typeof replaceAll>
+		) {
+			cleaned += this.length;
+			return replaceAll.apply(this, args);
+		});
+		const lines = Array.from({ length: 2_600 }, () => "via:a");
+		const { headers } = head(500, ...lines);
+		spy.mockRestore();
+		expect(headers!.via).toMatch(/^(a, )+.*…$/);
+		expect(cleaned).toBeLessThan(6 * lines.join("\r\n").length);
 	});
 });
