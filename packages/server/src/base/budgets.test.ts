@@ -104,7 +104,7 @@ test("the page for operators names the limits that the code has", () => {
 		`up to ${n(SENDS.smallBodyBytes)} bytes of a project that has nothing in flight | ${n(SENDS.smallBytesInFlight)} bytes extra`,
 		`test events and single replays in flight | ${SENDS.requestedPerProject} per project, ${n(SENDS.requestedInFlight)} in total, with ${n(SENDS.requestedBytesInFlight)} bytes`,
 		`retries of a webhook in flight | ${SENDS.retriesPerWebhook}, or`,
-		`addresses of a host tried per attempt | ${RECEIVERS.addresses}`,
+		`addresses of a host tried per attempt | ${RECEIVERS.addresses}, among the first ${RECEIVERS.addressesExamined}`,
 		`kept open between attempts | ${n(SENDS.idleConnections)}; ${RECEIVERS.idleConnections} to one`,
 		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}, with up to ${n(RECEIVERS.sessionBytes)} bytes`,
 		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,

@@ -377,8 +377,9 @@ export const RECEIVERS = {
 	drainedBytes: 64 * KIB,
 	drainMs: 1_000,
 	drainReads: 100,
-	/** Addresses of a host tried in one attempt. */
+	/** Addresses of a host tried in one attempt, and how many are examined to find those: name servers may send thousands. */
 	addresses: 8,
+	addressesExamined: 64,
 	/**
 	 * Connections to one host and port kept open between sends: as many as fast sends may have had in flight. With fewer,
 	 * a burst of responses closes connections that the next sends open again.

@@ -21,7 +21,7 @@ import type { Shortages } from "./shortages.ts";
 export interface Resolver {
 	/**
 	 * The addresses of a name (lower case, no trailing dot) that the guard permits, in the order in which to try them; at
-	 * least one, at most {@link RECEIVERS.addresses}.
+	 * least one, at most {@link RECEIVERS.addresses}. Of a name with very many, only the first ones are examined.
 	 * @throws SendFailure `dns_not_found`, `dns_failed`, `address_not_public` or `address_not_allowed`; ShortageFailure
 	 *   if none of the machine's name servers responds
 	 */
@@ -94,7 +94,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 		const all = (await localAddresses(hostname, hosts)) ?? (await askServers(hostname));
 		const permitted: string[] = [];
 		let refused: AddressRefusal = "address_not_public";
-		for (const address of all) {
+		for (const address of all.slice(0, RECEIVERS.addressesExamined)) {
 			const refusal = guard.refusal(address);
 			if (refusal === null) permitted.push(address);
 			// The more specific of the two.
